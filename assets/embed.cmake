@@ -1,8 +1,8 @@
-# Puts the files below a folder into the program, to be read back through core/base/assets.h: not the manual, which is
-# installed beside it.
+# Puts the files below a folder into the program, to be read back through core/base/assets.h: of the manual the pages, not
+# the pictures, which only the read-me shows.
 function(embed_assets target folder)
   file(GLOB_RECURSE names CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
-  list(FILTER names EXCLUDE REGEX "^manual/|\\.(cmake|comp|glsl|py|svg)$")
+  list(FILTER names EXCLUDE REGEX "^manual/pictures/|\\.(cmake|comp|glsl|py|svg)$")
   set(generated ${CMAKE_BINARY_DIR}/generated/assets.cpp)
   set(inputs)
   foreach(name IN LISTS names)

@@ -71,6 +71,8 @@ void run_render(const RenderOptions& options) {
     if ((options.lesson || options.step || options.question) && !(options.lesson && options.window))
         throw Error(ErrorKind::usage,
                     "a page of a lesson is drawn in the window; give --window and --lesson ID");
+    if (options.manual && !options.window)
+        throw Error(ErrorKind::usage, "the manual is drawn in the window; give --window too");
     if (options.step && options.question)
         throw Error(ErrorKind::usage, "--step and --question were given; give one of them");
     check_scale(options);
@@ -135,6 +137,10 @@ void add_render(CLI::App& program) {
                        "with --window: show the lesson with this id, with the problem and view of its page");
     command.add_option("--step", options->step, "with --lesson: a step, from 1 (default: its opening)");
     command.add_option("--question", options->question, "with --lesson: a question of the quiz, from 1");
+    command.add_option("--manual", options->manual,
+                       "with --window: the manual open at a page or a heading, such as effects#logit-lens; "
+                       "screen: at what is "
+                       "on screen; contents; or ?WORDS: what a search finds");
     command.add_option("--row", options->row, "stop at this query row");
     command
         .add_option("-o,--output", options->out,

@@ -7,6 +7,7 @@
 #include "core/checkpoint/model/block_stages.h"
 #include "core/format/attention_file.h"
 #include "core/lesson/library.h"
+#include "core/manual/manual.h"
 #include "core/trace/find_stop.h"
 
 #include <CLI/CLI.hpp>
@@ -266,6 +267,19 @@ void show_model(app::Program& program, const SceneOptions& options) {
     show_screen(program, options);
 }
 
+/// Opens the manual.
+void show_manual(app::Program& program, const std::string& asked) {
+    if (asked.starts_with('?'))
+        program.act(app::WindowAction(app::SearchManual{asked.substr(1)}));
+    else if (asked == "screen")
+        program.act(app::WindowAction(app::AskHelp{}));
+    else
+        program.act(app::WindowAction(app::OpenManual{
+            asked == "contents"
+                ? manual::Place{}
+                : *manual::place_of(asked + (asked.find('#') == std::string::npos ? "#" : ""))}));
+}
+
 } // namespace
 
 std::unique_ptr<app::Program> make_program(const SceneOptions& options, const app::DocumentPtr& document) {
@@ -299,6 +313,10 @@ void show_scene(app::Program& program, const SceneOptions& options, const app::D
         if (!options.stage)
             program.begin();
         show_screen(program, options);
+    }
+    if (options.manual) {
+        check_program(program);
+        show_manual(program, *options.manual);
     }
     check_program(program);
 }

@@ -32,6 +32,7 @@ struct SceneOptions {
     float scale = 1.0F;
     std::string screen = "stages";
     std::optional<std::string> token, against, corrupted, patched;
+    std::optional<std::string> manual; ///< a place of the manual, "screen", "contents", or words after "?"
     analysis::ReadingOptions reading;
     bool log_colours = false;
 };

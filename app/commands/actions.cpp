@@ -23,6 +23,7 @@ std::vector<ActionInfo> whole_table() {
     add("Weights", weight_actions());
     add("Numbers", number_actions());
     add("Writing", writing_actions());
+    add("Selection", context_actions());
     add("Window", window_actions());
     add("Files", file_actions());
     return table;
@@ -98,7 +99,7 @@ std::vector<KeyLine> key_lines(const Situation& now) {
         if ((row.keys.empty() && row.gesture == nullptr) || !row.here(now))
             continue;
         if (row.line == nullptr || *row.line != '\0' || lines.empty()) {
-            lines.push_back({{}, row.line == nullptr ? lower_first(row.title) : row.line});
+            lines.push_back({{}, row.line == nullptr ? lower_first(row.title) : row.line, row.group});
             chords.clear();
             written = row.gesture != nullptr;
         }

@@ -52,6 +52,7 @@ Meaning meaning_of(const Chord& pressed, const Situation& now);
 /// One line of the list of keys.
 struct KeyLine {
     std::string keys, what;
+    std::string group = {}; ///< as the table has it
 };
 /// What the keyboard does on this page, in the order of the table.
 std::vector<KeyLine> key_lines(const Situation& now);
@@ -61,6 +62,12 @@ std::string key_hint(std::string_view id);
 /// "Numbers in cells (N)".
 std::string with_key(const std::string& text, std::string_view id);
 
+/// The rows of a thing's context menu that belong to this page, from the top. They act on what is selected or
+/// in focus.
+std::vector<const ActionInfo*> menu_of(Thing::Kind thing, const Situation& now);
+/// What a click that sends this action selects or puts in focus; nothing for other actions.
+std::optional<Thing> thing_of(const Action& action);
+
 // The table's sections, each in a source of its own.
 
 std::vector<ActionInfo> stage_actions();
@@ -68,6 +75,7 @@ std::vector<ActionInfo> view_actions();
 std::vector<ActionInfo> weight_actions();
 std::vector<ActionInfo> number_actions();
 std::vector<ActionInfo> writing_actions();
+std::vector<ActionInfo> context_actions();
 std::vector<ActionInfo> window_actions();
 std::vector<ActionInfo> file_actions();
 

@@ -25,7 +25,9 @@ std::string key_text(Key key) {
                                                      {Key::erase, "Delete"},
                                                      {Key::backspace, "Backspace"},
                                                      {Key::F1, "F1"},
-                                                     {Key::F11, "F11"}};
+                                                     {Key::F10, "F10"},
+                                                     {Key::F11, "F11"},
+                                                     {Key::menu, "Menu"}};
     const auto* named = std::ranges::find(names, key, &std::pair<Key, const char*>::first);
     return named == std::end(names) ? std::string(1, static_cast<char>(key)) : named->second;
 }
@@ -48,7 +50,7 @@ std::span<const Key> all_keys() {
             all.push_back(digit(value));
         for (char capital = 'A'; capital <= 'Z'; ++capital)
             all.push_back(letter(capital));
-        for (int key = static_cast<int>(Key::left); key <= static_cast<int>(Key::F11); ++key)
+        for (int key = static_cast<int>(Key::left); key <= static_cast<int>(Key::menu); ++key)
             all.push_back(static_cast<Key>(key));
         return all;
     }();

@@ -33,7 +33,9 @@ enum class Key : std::uint8_t {
     erase, ///< Delete
     backspace,
     F1,
-    F11
+    F10,
+    F11,
+    menu ///< the key that opens a context menu
 };
 
 constexpr Key letter(char capital) {

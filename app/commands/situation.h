@@ -40,8 +40,12 @@ struct Situation {
     /// The cell that outlines and inspector speak of; may be empty.
     std::function<std::optional<CellAddress>()> spoken_of = {};
     bool left_open = true, inspector_open = true;
-    bool finding = false;       ///< the field of what is to be found is open
-    bool walking = false;       ///< Tab has reached a control
+    std::int64_t token = -1;                        ///< that the context menu is about; -1: none
+    bool finding = false;                           ///< the field of what is to be found is open
+    bool manual_open = false;                       ///< the manual stands in the left panel's place
+    bool manual_typing = false;                     ///< and its field has the keyboard
+    bool manual_back = false, manual_forth = false; ///< it has places behind and ahead
+    bool walking = false;                           ///< Tab has reached a control
     bool typing_number = false; ///< the field of the selected number is about to take the keyboard
     Over over = Over::nothing;
 

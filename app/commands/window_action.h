@@ -1,5 +1,9 @@
 #pragma once
 
+#include "core/manual/place.h"
+
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -29,13 +33,51 @@ struct TypeSentence {
 struct TypeNumber {
     std::string text;
 };
+/// Opens the manual at what is on screen; while it is open, the list of keys; and closes that.
+struct AskHelp {};
+/// Opens the manual at that place.
+struct OpenManual {
+    manual::Place place;
+};
+/// Opens the manual with its field of search, which takes the keyboard, and with these words in it.
+struct SearchManual {
+    std::string words;
+};
+/// Back (-1) or forth (+1) through the places of the manual that were looked at.
+struct StepManual {
+    int by;
+};
+struct CloseManual {
+    bool search_first = false; ///< takes back what is searched for, where something is
+};
+/// Puts a text into the clipboard, and says that `what` was copied.
+struct CopyText {
+    std::string text, what;
+};
+
+/// What a context menu is about: the selected cell, the head in focus, or a token.
+struct Thing {
+    enum class Kind : std::uint8_t { cell, head, token } kind;
+    std::int64_t token = -1; ///< its position in the text of the queries
+};
+/// Opens the context menu at the mouse, or without a thing at what is selected.
+struct OpenContextMenu {
+    std::optional<Thing> thing;
+};
+/// To the clipboard, of what is selected, in focus or the token of the context menu.
+struct CopyOne {
+    enum class What : std::uint8_t { number, row, head, token };
+    What what;
+};
 /// Says why something cannot be done now.
 struct Explain {
     std::string sentence;
 };
 
 /// What the user can do to the window itself.
-using WindowAction = std::variant<WalkControls, PressControl, OpenFileMenu, OpenPalette, OpenFind,
-                                  ToggleFullScreen, TypeSentence, TypeNumber, Explain>;
+using WindowAction =
+    std::variant<WalkControls, PressControl, OpenFileMenu, OpenPalette, OpenFind, ToggleFullScreen,
+                 TypeSentence, TypeNumber, AskHelp, OpenManual, SearchManual, StepManual, CloseManual,
+                 CopyText, OpenContextMenu, CopyOne, Explain>;
 
 } // namespace headscope::app

@@ -1,9 +1,12 @@
 #include "app/shell/edit_keys.h"
 
+#include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/state/block.h"
+#include "core/analysis/attention_set.h"
 #include "core/base/error.h"
 #include "core/format/tsv.h"
+#include "core/text/plain_text.h"
 
 #include <imgui.h>
 
@@ -59,6 +62,39 @@ void copy_numbers(AppState& state) {
     state.notice = "Copied " + block_text(*block, state.shown.dims()) + ", " + std::to_string(block->rows) +
                    " × " + std::to_string(block->cols) +
                    " numbers with tabs between: paste them into a spreadsheet.";
+}
+
+void copy_one(AppState& state, CopyOne::What what) {
+    const auto put = [&](const std::string& text, const std::string& name) {
+        ImGui::SetClipboardText(text.c_str());
+        state.notice = "Copied " + name + ".";
+    };
+    if (what == CopyOne::What::head) {
+        const std::string name =
+            state.board != nullptr
+                ? analysis::head_name(state.board->info(), state.view.attention.layer, state.view.head)
+                : "H" + std::to_string(state.view.head);
+        return put(name, "“" + name + "”");
+    }
+    if (what == CopyOne::What::token) {
+        const auto& tokens = state.shown.problem().tokens;
+        const auto at = state.menu.thing ? static_cast<std::size_t>(state.menu.thing->token) : tokens.size();
+        if (at >= tokens.size())
+            fail_input("no token was chosen; press the right mouse button on one first");
+        return put(tokens[at], "“" + text::plain_text(tokens[at]) + "”");
+    }
+    const auto cell = state.view.selected ? state.view.selected : spoken_of(state.shown, state.view);
+    if (!cell || !state.shown.holds(*cell))
+        fail_input("this number is not known yet; try again in a moment");
+    const std::string name = address_text(state.shown, *cell);
+    if (what == CopyOne::What::number)
+        return put(shortest_number(state.shown.value(*cell)), name);
+    const auto across = static_cast<std::size_t>(col_axis(cell->tensor));
+    Index at = cell->at;
+    std::string row;
+    for (at[across] = 0; at[across] < matrix_of(*cell, state.shown.dims()).cols; ++at[across])
+        row += (row.empty() ? "" : "\t") + shortest_number(state.shown.value({cell->tensor, at}));
+    put(row, "the row of " + name);
 }
 
 Command paste_command(const AppState& state) {

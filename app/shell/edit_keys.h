@@ -10,6 +10,10 @@ bool handle_wheel(AppState& state, const Sink& send);
 /// Puts the selected block on the clipboard and says so in the notice.
 void copy_numbers(AppState& state);
 
+/// Puts the selected number, its row, the name of the head in focus, or the token of the context menu on the
+/// clipboard and says so. Throws Error(input) where the number is not known.
+void copy_one(AppState& state, CopyOne::What what);
+
 /// The clipboard as a command for the selected cell. Throws Error(input) when nothing that the user owns is
 /// selected or the clipboard holds no table of numbers.
 Command paste_command(const AppState& state);

@@ -13,6 +13,7 @@ namespace {
 constexpr float smallest_canvas = 640.0F;
 /// The inspector opens by itself only when this much is left; a board of heads stands beside the open head.
 constexpr float comfortable_canvas = 640.0F, comfortable_beside_board = 800.0F;
+constexpr float roomy_window = 1440.0F, smallest_beside_manual = 540.0F; ///< of the manual
 constexpr float narrowest_canvas = 480.0F; ///< below that, what was opened folds
 
 } // namespace
@@ -24,32 +25,39 @@ ProgramLayout arrange(const AppState& state, float width, float height) {
     out.toolbar = {0, 0, width, toolbar_height};
     out.bottom = {0, height - bottom_height, width, bottom_height};
     const float top = toolbar_height, middle = height - toolbar_height - bottom_height;
-    const float room = width - view.left_width - view.inspector_width;
+    const float left_width =
+        state.manual.open ? std::clamp(state.manual.width.value_or(width < roomy_window ? 312.0F : 400.0F),
+                                       280.0F, std::max(width - smallest_beside_manual, 312.0F))
+                          : view.left_width;
+    const float room = width - left_width - view.inspector_width;
     out.inspector_open = view.inspector_open.value_or(
         room >= (state.document->has_board() ? comfortable_beside_board : comfortable_canvas));
     const float beside = out.inspector_open ? view.inspector_width : rail_width;
     // The text of an open lesson stays beside what it speaks of.
     const bool in_lesson = view.tab == LeftTab::course && state.course.open != nullptr;
-    out.left_open = view.left_open.value_or(width - view.left_width - beside >= smallest_canvas || in_lesson);
+    out.left_open = state.manual.open ||
+                    view.left_open.value_or(width - left_width - beside >= smallest_canvas || in_lesson);
     // A canvas narrower than it may ever be folds what was opened, the inspector first.
     const auto canvas_width = [&] {
-        return width - (out.left_open ? view.left_width : rail_width) -
+        return width - (out.left_open ? left_width : rail_width) -
                (out.inspector_open ? view.inspector_width : rail_width);
     };
     if (canvas_width() < narrowest_canvas)
         out.inspector_open = false;
     if (canvas_width() < narrowest_canvas)
         out.left_open = false;
-    const float left = out.left_open ? view.left_width : rail_width;
+    const float left = out.left_open ? left_width : rail_width;
     const float right = out.inspector_open ? view.inspector_width : rail_width;
     out.left = {0, top, left, middle};
+    if (state.manual.open)
+        out.manual = {0, top, std::min(left_width, width), middle};
     out.inspector = {width - right, top, right, middle};
     out.canvas_head = {left, top, width - left - right, strip_height};
     out.canvas = {left, top + strip_height, width - left - right, middle - strip_height};
     return out;
 }
 
-void view_splitters(const ProgramLayout& places, ViewState& view, const ViewTools& tools) {
+void view_splitters(const ProgramLayout& places, AppState& state, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const auto drag = [&](const char* id, float x, float& size, float direction, float low, float high) {
@@ -67,10 +75,15 @@ void view_splitters(const ProgramLayout& places, ViewState& view, const ViewTool
         }
         ImGui::EndChild();
     };
-    if (places.left_open)
-        drag("left edge", places.left.right(), view.left_width, 1, 280, 480);
+    if (state.manual.open) {
+        float wide = places.manual.w;
+        drag("left edge", places.manual.right(), wide, 1, 280, 720);
+        if (wide != places.manual.w)
+            state.manual.width = wide;
+    } else if (places.left_open)
+        drag("left edge", places.left.right(), state.view.left_width, 1, 280, 480);
     if (places.inspector_open)
-        drag("inspector edge", places.inspector.x, view.inspector_width, -1, 280, 420);
+        drag("inspector edge", places.inspector.x, state.view.inspector_width, -1, 280, 420);
 }
 
 } // namespace headscope::app

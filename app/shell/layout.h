@@ -9,6 +9,8 @@ namespace headscope::app {
 /// Where the parts of the window stand, in logical pixels.
 struct ProgramLayout {
     figure::Rect window, toolbar, left, canvas_head, canvas, inspector, bottom;
+    /// The left panel's place, or over the canvas where that would be left too narrow; empty: it is closed.
+    figure::Rect manual;
     bool left_open = true, inspector_open = true;
 };
 
@@ -16,6 +18,6 @@ struct ProgramLayout {
 ProgramLayout arrange(const AppState& state, float width, float height);
 
 /// The edges of the panels, which can be dragged.
-void view_splitters(const ProgramLayout& places, ViewState& view, const ViewTools& tools);
+void view_splitters(const ProgramLayout& places, AppState& state, const ViewTools& tools);
 
 } // namespace headscope::app

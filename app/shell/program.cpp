@@ -4,7 +4,7 @@
 #include "app/shell/report.h"
 #include "app/shell/shortcuts.h"
 #include "app/state/screens/screen.h"
-#include "app/views/file_views.h"
+#include "app/views/files/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/style.h"
 #include "core/base/error.h"
@@ -46,30 +46,31 @@ Program::Program(const Options& options)
 
 void Program::act(const Action& action) {
     try {
-        std::visit(Overloaded{[&](const ViewChange& change) { change_view(change); },
-                              [&](const Command& command) { workspace_.run(command); },
-                              [&](const MoveInHistory& move) { workspace_.move_in_history(move.by); },
-                              [&](const TypedNumber& typed) { workspace_.run(parse_edit(typed)); },
-                              [&](const OperateOn& operation) {
-                                  state_.view.operation = operation.choice;
-                                  workspace_.run(operation_command(state_, operation.choice));
-                              },
-                              [&](const CopyNumbers&) { copy_numbers(state_); },
-                              [&](const PasteNumbers&) { workspace_.run(paste_command(state_)); },
-                              [&](const DismissNotice& read) {
-                                  state_.notice.clear();
-                                  if (read.error_too)
-                                      state_.error.clear();
-                              },
-                              [&](const FileCommand& command) { files_.act(command); },
-                              [&](const MarkBaseline& mark) { compare_.mark(mark.as_built); },
-                              [&](const DropBaseline&) { compare_.drop(); },
-                              [&](const ComparePrompts&) { compare_prompts(); },
-                              [&](const LessonAction& lesson) { run_lesson(lesson); },
-                              [&](const EngineAction& wanted) { workspace_.act(wanted); },
-                              [&](const ModelAction& wanted) { workspace_.session().act(wanted); },
-                              [&](const WindowAction& wanted) { app::apply(state_, focus_, wanted); }},
-                   action);
+        std::visit(
+            Overloaded{[&](const ViewChange& change) { change_view(change); },
+                       [&](const Command& command) { workspace_.run(command); },
+                       [&](const MoveInHistory& move) { workspace_.move_in_history(move.by); },
+                       [&](const TypedNumber& typed) { workspace_.run(parse_edit(typed)); },
+                       [&](const OperateOn& operation) {
+                           state_.view.operation = operation.choice;
+                           workspace_.run(operation_command(state_, operation.choice));
+                       },
+                       [&](const CopyNumbers&) { copy_numbers(state_); },
+                       [&](const PasteNumbers&) { workspace_.run(paste_command(state_)); },
+                       [&](const DismissNotice& read) {
+                           state_.notice.clear();
+                           if (read.error_too)
+                               state_.error.clear();
+                       },
+                       [&](const FileCommand& command) { files_.act(command); },
+                       [&](const MarkBaseline& mark) { compare_.mark(mark.as_built); },
+                       [&](const DropBaseline&) { compare_.drop(); },
+                       [&](const ComparePrompts&) { compare_prompts(); },
+                       [&](const LessonAction& lesson) { run_lesson(lesson); },
+                       [&](const EngineAction& wanted) { workspace_.act(wanted); },
+                       [&](const ModelAction& wanted) { workspace_.session().act(wanted); },
+                       [&](const WindowAction& wanted) { app::apply(state_, focus_, canvas_, wanted); }},
+            action);
     } catch (const Error& fault) {
         state_.error = fault.what();
     }
@@ -286,7 +287,8 @@ void Program::draw(const ProgramLayout& places, const Situation& now, const View
         workspace_.session().look_at(rows.first, rows.last);
     }
     view_canvas_notices(state_, places.canvas, tools);
-    view_left_panel(state_, places.left, places.left_open, tools);
+    if (!state_.manual.open || !places.left_open)
+        view_left_panel(state_, places.left, places.left_open, tools);
     view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
     if (state_.number.active)
         hovered.reset(); // what is read is the number that is being typed
@@ -297,9 +299,12 @@ void Program::draw(const ProgramLayout& places, const Situation& now, const View
     view_notice(state_, places.canvas, tools);
     if (state_.find.open)
         view_find(state_, places.canvas, canvas_, state_.find, tools);
-    view_splitters(places, state_.view, tools);
+    if (state_.manual.open)
+        view_manual(state_, places.manual, state_.manual, tools);
+    view_splitters(places, state_, tools);
     if (state_.view.help_open)
         view_help(state_, places.window, tools);
+    view_context_menu(now, state_.menu, tools);
     if (state_.palette.open)
         view_palette(state_, now, state_.palette, tools);
     view_file_dialogs(state_, {.surface = tools.surface,

@@ -1,7 +1,7 @@
 #include "app/shell/report.h"
 
 #include "app/commands/actions.h"
-#include "app/views/file_views.h"
+#include "app/views/files/file_views.h"
 #include "app/views/situation.h"
 #include "core/text/plain_text.h"
 

@@ -1,6 +1,7 @@
 #include "app/shell/shortcuts.h"
 
 #include "app/commands/actions.h"
+#include "app/shell/edit_keys.h"
 #include "app/views/situation.h"
 #include "core/base/overloaded.h"
 
@@ -41,7 +42,9 @@ GlfwKeys glfw_keys(Key key) {
                                {Key::erase, {GLFW_KEY_DELETE}},
                                {Key::backspace, {GLFW_KEY_BACKSPACE}},
                                {Key::F1, {GLFW_KEY_F1}},
-                               {Key::F11, {GLFW_KEY_F11}}};
+                               {Key::F10, {GLFW_KEY_F10}},
+                               {Key::F11, {GLFW_KEY_F11}},
+                               {Key::menu, {GLFW_KEY_MENU}}};
     const auto* found = std::ranges::find(named, key, &Named::key);
     if (found != std::end(named))
         return found->keys;
@@ -74,6 +77,24 @@ Over over_canvas(const AppState& state) {
     const bool list = state.view.help_open ||
                       ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     return list ? Over::list : Over::nothing;
+}
+
+/// Without a thing: at the selected number, where it is on the canvas, else of the head in focus.
+void ask_menu(AppState& state, std::optional<Thing> thing, const Picture& canvas) {
+    state.menu = {.thing = thing, .at = {}, .asked = true};
+    if (thing)
+        return;
+    const auto& cell = state.view.selected;
+    state.menu.thing = Thing{cell ? Thing::Kind::cell : Thing::Kind::head};
+    const figure::Rect first = canvas.grids.empty() ? figure::Rect{} : canvas.grids.front().area;
+    state.menu.at = {first.x, first.y};
+    for (const MatrixGrid& grid : canvas.grids)
+        if (cell && grid.tensor == cell->tensor)
+            if (const auto at = grid.find(cell->at)) {
+                const figure::Rect area = grid.cell(at->first, at->second);
+                state.menu.at = {area.right(), area.bottom()};
+                return;
+            }
 }
 
 } // namespace
@@ -116,7 +137,7 @@ void handle_shortcuts(const AppState& state, Situation now, const Sink& send) {
     }
 }
 
-void apply(AppState& state, FocusRing& focus, const WindowAction& action) {
+void apply(AppState& state, FocusRing& focus, const Picture& canvas, const WindowAction& action) {
     std::visit(
         Overloaded{[&](const WalkControls& walk) { walk.by == 0 ? focus.clear() : focus.move(walk.by); },
                    [&](const PressControl&) { focus.activate(); },
@@ -142,6 +163,30 @@ void apply(AppState& state, FocusRing& focus, const WindowAction& action) {
                        state.number.ahead += typed.text;
                        state.view.inspector_open = true;
                    },
+                   [&](const AskHelp&) {
+                       if (state.view.help_open || state.manual.open)
+                           state.view.help_open = !state.view.help_open;
+                       else
+                           open_manual(state.manual, place_of_screen(state.shown, state.view));
+                   },
+                   [&](const OpenManual& wanted) { open_manual(state.manual, wanted.place); },
+                   [&](const SearchManual& wanted) {
+                       state.manual.open = state.manual.take_keyboard = true;
+                       state.manual.search = wanted.words;
+                   },
+                   [&](const StepManual& step) { step_manual(state.manual, step.by); },
+                   [&](const CloseManual& close) {
+                       if (close.search_first && !state.manual.search.empty())
+                           state.manual.search.clear();
+                       else
+                           state.manual.open = state.manual.typing = false;
+                   },
+                   [&](const CopyText& copy) {
+                       ImGui::SetClipboardText(copy.text.c_str());
+                       state.notice = "Copied " + copy.what + ".";
+                   },
+                   [&](const OpenContextMenu& wanted) { ask_menu(state, wanted.thing, canvas); },
+                   [&](const CopyOne& copy) { copy_one(state, copy.what); },
                    [&](const Explain& why) { state.notice = why.sentence; }},
         action);
 }

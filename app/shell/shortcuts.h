@@ -23,6 +23,7 @@ void handle_shortcuts(const AppState& state, Situation now, const Sink& send);
 
 /// Does to the window what was asked for: the controls that Tab walks over, and what the next frame's views
 /// are asked to open or to give the keyboard to.
-void apply(AppState& state, FocusRing& focus, const WindowAction& action);
+/// `canvas`: as it was last drawn, in logical pixels of the window.
+void apply(AppState& state, FocusRing& focus, const Picture& canvas, const WindowAction& action);
 
 } // namespace headscope::app

@@ -3,7 +3,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/state/screens/screen.h"
-#include "app/views/file_views.h"
+#include "app/views/files/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/views.h"
 

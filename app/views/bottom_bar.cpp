@@ -1,5 +1,5 @@
 #include "app/draw/kit/format.h"
-#include "app/views/file_views.h"
+#include "app/views/files/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/views.h"
 #include "core/attention/cost.h"

@@ -50,6 +50,13 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
     const ImGuiIO& io = ImGui::GetIO();
     if (editable && !io.KeyShift)
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Right)) {
+        const auto block = tools.view == nullptr ? std::nullopt : selected_block(*tools.view);
+        if (!block || !block->contains(cell))
+            tools.send(ViewChange(Select{cell}));
+        tools.send(WindowAction(OpenContextMenu{Thing{Thing::Kind::cell}}));
+        return;
+    }
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
         if (io.KeyShift && grid.actual && tools.view != nullptr) {
             tools.send(ViewChange(SelectTo{cell, true}));

@@ -6,16 +6,65 @@
 
 namespace headscope::app {
 
+namespace {
+
+constexpr float row_high = 25, column_wide = 540, pad = 28, head_high = 64, keys_wide = 165;
+
+/// A line of keys, or the name of the group that begins.
+struct ListedRow {
+    const KeyLine* line = nullptr;
+    std::string group = {};
+};
+
+std::vector<ListedRow> grouped_rows(const std::vector<KeyLine>& lines) {
+    std::vector<ListedRow> rows;
+    for (const KeyLine& line : lines) {
+        if (rows.empty() || rows.back().line->group != line.group)
+            rows.push_back({nullptr, line.group});
+        rows.push_back({&line, {}});
+    }
+    return rows;
+}
+
+/// The rows of each column: no group's name stands last in one.
+std::vector<std::vector<ListedRow>> in_columns(const std::vector<ListedRow>& rows, std::size_t columns) {
+    const std::size_t high = (rows.size() + columns) / columns;
+    std::vector<std::vector<ListedRow>> out(1);
+    for (const ListedRow& row : rows) {
+        const bool heading = row.line == nullptr;
+        if (out.back().size() + (heading ? 1 : 0) >= high && out.size() < columns)
+            out.emplace_back();
+        out.back().push_back(row);
+    }
+    return out;
+}
+
+void draw_row(figure::Scene& scene, const ListedRow& row, float x, float y, float end, const Theme& theme) {
+    const float baseline = figure::baseline_for(y + row_high / 2, 13);
+    if (row.line == nullptr) {
+        scene.add(figure::TextItem{{x, figure::baseline_for(y + row_high / 2 + 3, 12.5F)},
+                                   row.group,
+                                   figure::Font::ui_semibold,
+                                   12.5F,
+                                   theme.muted});
+        return;
+    }
+    scene.add(figure::LineItem{{x, y}, {end, y}, theme.line, 1});
+    scene.add(figure::TextItem{{x, baseline}, row.line->keys, figure::Font::ui_semibold, 13, theme.ink});
+    scene.add(figure::TextItem{{x + keys_wide, baseline}, row.line->what, figure::Font::ui, 13, theme.text});
+}
+
+} // namespace
+
 void view_help(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const Theme& theme = tools.theme;
-    constexpr float row = 27, column = 540;
-    const std::size_t columns = area.w >= 2 * column + 16 ? 2 : 1;
-    const std::vector<KeyLine> listed = key_lines(situation(state));
-    const std::size_t rows = (listed.size() + columns - 1) / columns;
-    const float width = std::min(column * static_cast<float>(columns), area.w - 16);
-    const float height = 78 + row * static_cast<float>(rows);
+    const std::vector<KeyLine> lines = key_lines(situation(state));
+    const auto columns = in_columns(grouped_rows(lines), area.w >= 2 * column_wide + 16 ? 2 : 1);
+    const std::size_t rows = std::ranges::max(columns, {}, &std::vector<ListedRow>::size).size();
+    const float width = std::min(column_wide * static_cast<float>(columns.size()), area.w - 16);
+    const float height = head_high + row_high * static_cast<float>(rows) + 16;
     const figure::Rect card{(area.w - width) / 2, std::max((area.h - height) / 2, 8.0F), width, height};
     ImGui::SetNextWindowPos(origin);
     ImGui::SetNextWindowSize({area.w * scale, area.h * scale});
@@ -27,23 +76,20 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     picture.scene.add(
         figure::RectItem{.area = card, .fill = theme.raise, .stroke = theme.line2, .radius = 8});
     picture.scene.add(
-        figure::TextItem{{card.x + 28, card.y + 42}, "Keyboard", figure::Font::ui_semibold, 20, theme.ink});
-    picture.scene.add(figure::TextItem{{card.right() - 28, card.y + 42},
+        figure::TextItem{{card.x + pad, card.y + 42}, "Keyboard", figure::Font::ui_semibold, 20, theme.ink});
+    picture.scene.add(figure::TextItem{{card.right() - pad, card.y + 42},
                                        "Headscope " HEADSCOPE_VERSION,
                                        figure::Font::ui,
                                        12.5F,
                                        theme.muted,
                                        figure::Align::right});
-    for (std::size_t i = 0; i < listed.size(); ++i) {
-        const KeyLine& line = listed[i];
-        const float x = card.x + 28 + column * static_cast<float>(i / rows);
-        const float y = card.y + 58 + row * static_cast<float>(i % rows);
-        const float end = std::min(x + column - 28, card.right() - 28);
-        picture.scene.add(figure::LineItem{{x, y}, {end, y}, theme.line, 1});
-        const float baseline = figure::baseline_for(y + row / 2, 13);
-        picture.scene.add(
-            figure::TextItem{{x, baseline}, line.keys, figure::Font::ui_semibold, 13, theme.ink});
-        picture.scene.add(figure::TextItem{{x + 165, baseline}, line.what, figure::Font::ui, 13, theme.text});
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        const float x = card.x + pad + column_wide * static_cast<float>(c);
+        float y = card.y + head_high;
+        for (const ListedRow& row : columns[c]) {
+            draw_row(picture.scene, row, x, y, std::min(x + column_wide - pad, card.right() - pad), theme);
+            y += row_high;
+        }
     }
     // In a window too low for it, the card scrolls.
     const ImVec2 start = ImGui::GetCursorScreenPos();

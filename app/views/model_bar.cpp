@@ -2,7 +2,7 @@
 #include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
-#include "app/views/file_views.h"
+#include "app/views/files/file_views.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 

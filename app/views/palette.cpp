@@ -60,8 +60,8 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
         !ImGui::IsMouseReleased(ImGuiMouseButton_Left))
         ImGui::SetKeyboardFocusHere();
     ImGui::PushAllowKeyboardFocus(false);
-    ImGui::InputTextWithHint("##palette", "Type a few letters; @ for a head, # for a token", &palette.typed,
-                             ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
+    ImGui::InputTextWithHint("##palette", "Type a few letters; @ for a head, # for a token, ? for the manual",
+                             &palette.typed, ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
     ImGui::PopAllowKeyboardFocus();
     palette.has_keyboard = ImGui::IsItemActive();
     if (palette.typed != before) {
@@ -143,8 +143,8 @@ void draw_foot(const PaletteEntry* entry, const figure::Rect& area, const ViewTo
     }
     dialog_text({x, figure::baseline_for(area.y + 40, 12)}, "↑ ↓ move    Enter does it    Esc closes",
                 figure::Font::ui, 12, tools.theme.muted, tools);
-    dialog_text({x + room, figure::baseline_for(area.y + 40, 12)}, "@ heads    # tokens", figure::Font::ui,
-                12, tools.theme.muted, tools, figure::Align::right);
+    dialog_text({x + room, figure::baseline_for(area.y + 40, 12)}, "@ heads    # tokens    ? manual",
+                figure::Font::ui, 12, tools.theme.muted, tools, figure::Align::right);
 }
 
 } // namespace
@@ -156,19 +156,30 @@ void view_palette(const AppState& state, const Situation& now, Palette& palette,
     }
     const std::vector<PaletteEntry> entries =
         palette_entries({now, state.shown, *state.document, state.course, state.board});
-    std::vector<PaletteRow> rows = palette_rows(entries, palette.typed, palette.recent);
+    PaletteEntry search;
+    const auto rows_of = [&] {
+        std::vector<PaletteRow> found = palette_rows(entries, palette.typed, palette.recent);
+        search = search_entry(palette.typed);
+        const bool anything = palette.typed.find_first_not_of(" @#?") != std::string::npos;
+        if (found.empty() && anything)
+            found.push_back({.entry = &search, .heading = nothing_found(palette.typed)});
+        return found;
+    };
+    std::vector<PaletteRow> rows = rows_of();
     begin_shield("palette", tools);
     const bool enter = enter_pressed(), escape = escape_pressed();
     const figure::Rect card = place_of(rows, tools);
     draw_card(card, tools.theme, tools);
     const std::string before = palette.typed;
-    const std::string count = std::to_string(rows.size()) + " of " + std::to_string(entries.size());
+    const bool searches = !rows.empty() && rows.front().entry == &search;
+    const std::string count =
+        std::to_string(searches ? 0 : rows.size()) + " of " + std::to_string(entries.size());
     const float counted =
         dialog_text({card.right() - 20, figure::baseline_for(card.y + field_high / 2, 12.5F)}, count,
                     figure::Font::ui, 12.5F, tools.theme.muted, tools, figure::Align::right);
     type_into(palette, {card.x + 8, card.y + 9, card.w - 44 - counted, 34}, tools);
     if (palette.typed != before)
-        rows = palette_rows(entries, palette.typed, palette.recent);
+        rows = rows_of();
     walk_rows(palette, rows.size());
     const figure::Rect area{card.x, card.y + field_high + list_pad, card.w,
                             card.h - field_high - foot_high - 2 * list_pad};

@@ -24,7 +24,12 @@ Situation situation(const AppState& state) {
             .own_heads = given == nullptr ? document.problem.dims.H : given->info().own_heads(),
             .compare = effective(state.compare, state.view.compare),
             .spoken_of = [&state] { return spoken_of(state.shown, state.view); },
-            .finding = state.find.open};
+            .token = state.menu.thing ? state.menu.thing->token : -1,
+            .finding = state.find.open,
+            .manual_open = state.manual.open,
+            .manual_typing = state.manual.typing,
+            .manual_back = !state.manual.back.empty(),
+            .manual_forth = !state.manual.ahead.empty()};
 }
 
 } // namespace headscope::app

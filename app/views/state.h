@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/picture.h"
 #include "app/draw/kit/pixel_cache.h"
+#include "app/draw/manual/manual_panel.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/flash.h"
 #include "app/draw/palette/find.h"
@@ -22,6 +23,16 @@ struct Asked {
     bool sentence = false, kv_sentence = false; ///< its field takes the keyboard
 };
 
+/// The context menu, once it was asked for.
+struct ContextMenu {
+    std::optional<Thing> thing; ///< empty: it is closed
+    /// Its corner, logical pixels of the window; empty: at the mouse.
+    std::optional<figure::Point> at;
+    bool asked = false;       ///< opens in the next frame
+    std::size_t lit = no_row; ///< the row that Return does
+    static constexpr std::size_t no_row = ~std::size_t{0};
+};
+
 /// Everything the views draw from. Only the program changes it.
 struct AppState : SessionState {
     /// As Workspace::view_behind() gives it.
@@ -39,6 +50,8 @@ struct AppState : SessionState {
     CourseState course;
     Palette palette;
     Find find;
+    ManualPanel manual;
+    ContextMenu menu;
     bool full_screen = false; ///< asked for
     bool typing = false;      ///< a text field has the keyboard
     Asked asked;

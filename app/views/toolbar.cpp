@@ -1,5 +1,5 @@
 #include "app/draw/kit/format.h"
-#include "app/views/file_views.h"
+#include "app/views/files/file_views.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/text/preset.h"
@@ -239,7 +239,8 @@ void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tool
     picture.scene.add(std::move(half));
     picture.hotspots.push_back({contrast, "theme", ViewChange(SetDark{!state.view.dark}),
                                 state.view.dark ? "Light theme" : "Dark theme"});
-    picture.hotspots.push_back({help, "help", ViewChange(ShowHelp{true}), with_key("Keyboard", "help")});
+    picture.hotspots.push_back(
+        {help, "help", WindowAction(AskHelp{}), with_key("Manual", "help") + "; again: the list of keys"});
 }
 
 } // namespace

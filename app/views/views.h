@@ -42,7 +42,12 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
 void view_command_notice(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
 /// Playback, scrubber, speed and the sizes of the problem.
 void view_bottom_bar(const AppState& state, const figure::Rect& area, const ViewTools& tools);
-/// F1: the keyboard, over everything else.
+/// In the left panel's place: the manual, which is open. Writes what is typed and how far the page is
+/// scrolled.
+void view_manual(const AppState& state, const figure::Rect& area, ManualPanel& panel, const ViewTools& tools);
+/// At the mouse: what can be done with the thing that it is about.
+void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools& tools);
+/// The keyboard, over everything else.
 void view_help(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 
 /// Over everything: the command palette, which is open. `now`: for what its entries send.

@@ -1,5 +1,6 @@
 #include "app/views/widgets.h"
 
+#include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 
 #include <algorithm>
@@ -181,6 +182,12 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
                 *tools.hovered = spot.label;
             if (!spot.tip.empty())
                 show_tip(spot.tip, tools);
+            const auto thing =
+                ImGui::IsMouseClicked(ImGuiMouseButton_Right) ? thing_of(spot.action) : std::nullopt;
+            if (thing) {
+                tools.send(spot.action);
+                tools.send(WindowAction(OpenContextMenu{thing}));
+            }
         }
     }
     for (const Slider& slider : picture.sliders)

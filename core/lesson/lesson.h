@@ -28,6 +28,8 @@ struct Span {
     SpanStyle style = SpanStyle::plain;
     std::string text;
     std::optional<LiveValue> value;
+    /// Where a click on the text leads: "page#heading" of the manual, or a web address; empty: nowhere.
+    std::string link = {};
 };
 using Spans = std::vector<Span>;
 
@@ -36,6 +38,7 @@ struct Paragraph {
 };
 struct Heading {
     Spans spans;
+    unsigned level = 3; ///< 1 to 6
 };
 struct ListBlock {
     bool numbered = false;

@@ -86,7 +86,7 @@ public:
     MarkdownReader(std::string_view text, int first_line, const MarkdownSink& sink,
                    std::vector<LessonFault>& faults)
         : first_line_(first_line), sink_(sink), faults_(faults) {
-        text_ = take_values(text, first_line, values_, faults);
+        text_ = sink.live_values ? take_values(text, first_line, values_, faults) : std::string(text);
     }
 
     void read() {
@@ -98,11 +98,11 @@ public:
         parser.leave_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
             return static_cast<MarkdownReader*>(self)->leave(type, detail);
         };
-        parser.enter_span = [](MD_SPANTYPE type, void*, void* self) {
-            return static_cast<MarkdownReader*>(self)->style(type, true);
+        parser.enter_span = [](MD_SPANTYPE type, void* detail, void* self) {
+            return static_cast<MarkdownReader*>(self)->begin_span(type, detail);
         };
         parser.leave_span = [](MD_SPANTYPE type, void*, void* self) {
-            return static_cast<MarkdownReader*>(self)->style(type, false);
+            return static_cast<MarkdownReader*>(self)->end_span(type);
         };
         parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
             return static_cast<MarkdownReader*>(self)->words(type, {text, size});
@@ -130,6 +130,9 @@ private:
         case MD_BLOCK_OL:
             if (in_list_++ == 0)
                 list_ = {.numbered = type == MD_BLOCK_OL, .items = {}};
+            else if (!spans_.empty()) // of the item that the inner list belongs to
+                list_.items.push_back(std::move(spans_));
+            spans_.clear();
             break;
         case MD_BLOCK_TABLE:
             table_ = {};
@@ -164,7 +167,7 @@ private:
             if (level == 2 && callouts_.empty() && sink_.section)
                 sink_.section(std::move(spans_), line_);
             else
-                put(Heading{std::move(spans_)});
+                put(Heading{std::move(spans_), level});
             break;
         }
         case MD_BLOCK_P:
@@ -245,12 +248,20 @@ private:
             sink_.block(std::move(block));
     }
 
-    int style(MD_SPANTYPE type, bool on) {
-        const SpanStyle wanted = type == MD_SPAN_STRONG ? SpanStyle::strong
-                                 : type == MD_SPAN_CODE ? SpanStyle::code
-                                                        : SpanStyle::emphasis;
-        if (type == MD_SPAN_STRONG || type == MD_SPAN_CODE || type == MD_SPAN_EM)
-            style_ = on ? wanted : SpanStyle::plain;
+    int begin_span(MD_SPANTYPE type, void* detail) {
+        if (type == MD_SPAN_A) {
+            const MD_ATTRIBUTE& target = static_cast<MD_SPAN_A_DETAIL*>(detail)->href;
+            link_ = sink_.link ? sink_.link({target.text, target.size}) : std::string();
+        } else {
+            styles_.push_back(type == MD_SPAN_STRONG ? SpanStyle::strong
+                              : type == MD_SPAN_CODE ? SpanStyle::code
+                                                     : SpanStyle::emphasis);
+        }
+        return 0;
+    }
+
+    int end_span(MD_SPANTYPE type) {
+        type == MD_SPAN_A ? link_.clear() : styles_.pop_back();
         return 0;
     }
 
@@ -287,7 +298,7 @@ private:
             std::size_t index = 0;
             std::from_chars(text.data() + mark + mark_begin.size(), text.data() + end, index);
             if (index < values_.size() && values_[index])
-                spans_.push_back({.style = style_, .text = {}, .value = *values_[index]});
+                spans_.push_back({.style = style(), .text = {}, .value = *values_[index]});
             text.remove_prefix(end + mark_end.size());
         }
         return 0;
@@ -296,11 +307,14 @@ private:
     void add(std::string_view text) {
         if (text.empty())
             return;
-        if (!spans_.empty() && spans_.back().style == style_ && !spans_.back().value)
+        if (!spans_.empty() && spans_.back().style == style() && !spans_.back().value &&
+            spans_.back().link == link_)
             spans_.back().text += text;
         else
-            spans_.push_back({.style = style_, .text = std::string(text), .value = {}});
+            spans_.push_back({.style = style(), .text = std::string(text), .value = {}, .link = link_});
     }
+
+    SpanStyle style() const { return styles_.empty() ? SpanStyle::plain : styles_.back(); }
 
     std::string text_;
     int first_line_;
@@ -308,7 +322,8 @@ private:
     std::vector<LessonFault>& faults_;
     std::vector<std::optional<LiveValue>> values_;
     Spans spans_;
-    SpanStyle style_ = SpanStyle::plain;
+    std::vector<SpanStyle> styles_; ///< of the spans that are open, the outermost first
+    std::string link_;              ///< that the text stands in
     ListBlock list_;
     TableBlock table_;
     std::vector<Spans> row_;

@@ -23,10 +23,13 @@ struct MarkdownSink {
     std::function<void(LessonBlock block)> block;       ///< every block at the top level
     /// Called for a fence. The block that it returns takes the fence's place; nullopt puts nothing there.
     std::function<std::optional<LessonBlock>(const Fence& fence)> fence;
+    /// What is kept of a link's target, see Span::link. Absent: a link is its text.
+    std::function<std::string(std::string_view target)> link = {};
+    bool live_values = true; ///< {{...}} is a live value; else it is text
 };
 
 /// Reads Markdown through md4c (CommonMark, with tables). `first_line` is the line number where the text
-/// begins.
+/// begins. Of a picture its caption is kept, as emphasised text.
 void read_markdown(std::string_view text, int first_line, const MarkdownSink& sink,
                    std::vector<LessonFault>& faults);
 

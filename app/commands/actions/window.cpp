@@ -12,13 +12,15 @@ std::function<Actions(const Situation&)> resize(float by) {
     };
 }
 
-/// Nearest first: the writing of tokens, the list of keys, the field of Ctrl F, the runs that fill a map,
-/// else the selection. What was said is taken away too.
+/// Nearest first: the writing of tokens, an open list, the list of keys, the field of Ctrl F, the runs that
+/// fill a map, the manual, else the selection. What was said is taken away too.
 Actions let_go(const Situation& now) {
     if (now.writing)
         return {ModelAction(WriteOn{false})};
     if (now.measuring && !now.view.help_open && now.over != Over::field)
         return {ModelAction(MeasureRuns{false})};
+    if (now.over == Over::list && !now.view.help_open)
+        return {}; // the open list closes itself
     Actions out{WindowAction(WalkControls{0})};
     if (now.view.help_open)
         out.push_back(ViewChange(ShowHelp{false}));
@@ -26,6 +28,8 @@ Actions let_go(const Situation& now) {
         out.push_back(WindowAction(OpenFind{false}));
     else if (now.view.attention.screen == Screen::atlas && now.view.attention.atlas.menu != AtlasMenu::none)
         out.push_back(ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::none}))));
+    else if (now.manual_open && (now.manual_typing || now.over != Over::field))
+        out.push_back(WindowAction(CloseManual{true}));
     else if (now.view.attention.screen == Screen::atlas && now.over != Over::field)
         out.push_back(ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{}))));
     else if (now.over != Over::field)
@@ -51,8 +55,15 @@ Actions flip_inspector(const Situation& now) {
 Actions flip_theme(const Situation& now) {
     return {ViewChange(SetDark{!now.view.dark})};
 }
-Actions flip_help(const Situation& now) {
-    return {ViewChange(ShowHelp{!now.view.help_open})};
+std::string needs_place_back(const Situation& now) {
+    return !now.manual_open   ? "The manual is closed; " + key_hint("help") + " opens it"
+           : !now.manual_back ? "This is the first place of the manual that was looked at"
+                              : "";
+}
+std::string needs_place_ahead(const Situation& now) {
+    return !now.manual_open    ? "The manual is closed; " + key_hint("help") + " opens it"
+           : !now.manual_forth ? "This is the last place of the manual that was looked at"
+                               : "";
 }
 
 } // namespace
@@ -75,7 +86,10 @@ std::vector<ActionInfo> window_actions() {
         {"full screen", "Full screen", "The window fills the screen, or has its place and size again", {{Key::F11}}, anywhere, just(WindowAction(ToggleFullScreen{})), {}, nullptr, dialog},
         {"theme", "Light or dark theme", "Changes between dark on light and light on dark", {{letter('L')}}, anywhere, flip_theme},
         {"let go", "Let go", "Lets go of the selection, closes a note or this list, or stops the runs that fill a map", {{Key::escape}}, anywhere, let_go, {}, "let go of the selection, close a note or this", field},
-        {"help", "Keyboard", "Lists what the keys do", {{Key::F1}}, anywhere, flip_help, {}, "this list", field},
+        {"help", "Manual", "Opens the manual at what is on screen; again: the list of what the keys do", {{Key::F1}}, anywhere, just(WindowAction(AskHelp{})), {}, "the manual at what is on screen; again: this list", field},
+        {"search manual", "Search the manual", "Opens the manual with its field of search", {shift(Key::F1)}, anywhere, just(WindowAction(SearchManual{})), {}, "search the manual", field},
+        {"manual back", "Back in the manual", "The place of the manual that was looked at before", {alt(Key::left)}, anywhere, just(WindowAction(StepManual{-1})), needs_place_back, "back and forward in the manual", field, true},
+        {"manual forward", "Forward in the manual", "Goes on again after going back", {alt(Key::right)}, anywhere, just(WindowAction(StepManual{1})), needs_place_ahead, "", field, true},
         // clang-format on
     };
 }

@@ -3,6 +3,8 @@
 #include "app/draw/kit/controls.h"
 #include "core/base/error.h"
 #include "core/lesson/check.h"
+#include "core/manual/glossary.h"
+#include "core/manual/manual.h"
 
 #include <algorithm>
 
@@ -31,6 +33,7 @@ struct Word {
     std::string text;
     const lesson::Span* span = nullptr;
     bool space_before = false;
+    bool broken_off = false; ///< of a word too wide for a line; may begin one
 };
 
 std::vector<Word> words_of(const lesson::Spans& spans, const lesson::LessonState& state) {
@@ -57,6 +60,88 @@ std::vector<Word> words_of(const lesson::Spans& spans, const lesson::LessonState
 
 float size_in(figure::Font font, float size) {
     return font == figure::Font::mono || font == figure::Font::mono_semibold ? size * 0.93F : size;
+}
+
+/// How many bytes of a text fit, at least one character; behind a sign where that leaves half of them.
+std::size_t fitting(const std::string& text, float width,
+                    const std::function<float(std::string_view)>& measure) {
+    const auto is_inside = [&](std::size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+    };
+    std::size_t end = 0, behind_sign = 0;
+    for (std::size_t next = 1; end < text.size(); ++next) {
+        while (is_inside(next))
+            ++next;
+        if (end > 0 && measure(std::string_view(text).substr(0, next)) > width)
+            break;
+        end = next;
+        if (std::string_view(" /_-.,=").find(text[end - 1]) != std::string_view::npos)
+            behind_sign = end;
+    }
+    return end < text.size() && behind_sign > end / 2 ? behind_sign : end;
+}
+
+/// Breaks the words that are wider than a line.
+std::vector<Word> broken(std::vector<Word> words, const DrawContext& context, float width, float size) {
+    std::vector<Word> out;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        Word& word = words[i];
+        const figure::Font font = font_of(*word.span);
+        const auto measure = [&](std::string_view text) {
+            return context.measure(std::string(text), font, size_in(font, size));
+        };
+        // Punctuation after the word needs room, too.
+        const bool goes_on = i + 1 < words.size() && !words[i + 1].space_before;
+        const float most = goes_on ? std::max(width - size, size) : width;
+        while (measure(word.text) > most) {
+            const std::size_t end = fitting(word.text, most, measure);
+            if (end >= word.text.size())
+                break;
+            out.push_back({word.text.substr(0, end), word.span, word.space_before, word.broken_off});
+            word = {word.text.substr(end), word.span, false, true};
+        }
+        out.push_back(std::move(word));
+    }
+    return out;
+}
+
+/// The part of a link that stands in one line.
+struct LinkRun {
+    const lesson::Span* span = nullptr;
+    float from = 0, to = 0;
+};
+
+std::string where_to(const std::string& link) {
+    const auto place = manual::place_of(link);
+    if (!place)
+        return link + "\nA click copies this address";
+    const manual::Page* const page = manual::find_page(place->page);
+    const manual::Section* const section = manual::find_section(*place);
+    if (page == nullptr || section == nullptr)
+        return {};
+    return "Opens “" + section->title + "”" + (section->block == 0 ? "" : " in “" + page->title + "”");
+}
+
+/// Underlines a link and makes it react.
+void end_link(Picture& picture, const DrawContext& context, LinkRun& run, float baseline,
+              const TextStyle& style) {
+    if (run.span == nullptr)
+        return;
+    const auto place = manual::place_of(run.span->link);
+    const manual::Term* const term =
+        place && place->page == "glossary" ? manual::find_term(place->anchor) : nullptr;
+    const float y = baseline + 3.5F;
+    if (term == nullptr)
+        picture.scene.add(figure::LineItem{{run.from, y}, {run.to, y}, context.theme.muted, 1});
+    else
+        for (float x = run.from; x < run.to; x += 4)
+            picture.scene.add(
+                figure::LineItem{{x, y}, {std::min(x + 1.5F, run.to), y}, context.theme.muted, 1});
+    picture.hotspots.push_back({{run.from, baseline - style.size, run.to - run.from, style.size + 6},
+                                "link " + std::to_string(picture.hotspots.size()) + " " + run.span->link,
+                                follow_link(run.span->link),
+                                term == nullptr ? where_to(run.span->link) : term->text});
+    run = {};
 }
 
 } // namespace
@@ -87,24 +172,36 @@ std::string spoken(const lesson::Span& span, const lesson::LessonState& state) {
     }
 }
 
+Action follow_link(const std::string& link) {
+    if (const auto place = manual::place_of(link))
+        return WindowAction(OpenManual{*place});
+    return WindowAction(CopyText{link, "the address " + link});
+}
+
 float draw_spans(Picture& picture, const DrawContext& context, float x, float baseline, float width,
                  const lesson::Spans& spans, const lesson::LessonState& state, const TextStyle& style) {
     const float space = context.measure(" ", figure::Font::ui, style.size);
     float at = x;
     bool fresh = true;
-    const std::vector<Word> words = words_of(spans, state);
+    LinkRun link;
+    const std::vector<Word> words = broken(words_of(spans, state), context, width, style.size);
     for (std::size_t i = 0; i < words.size(); ++i) {
         const Word& word = words[i];
         const figure::Font font = font_of(*word.span);
         const float size = size_in(font, style.size);
         // Punctuation directly after a word goes with that word to the next line.
         float glued = context.measure(word.text, font, size);
-        for (std::size_t next = i + 1; next < words.size() && !words[next].space_before; ++next) {
+        for (std::size_t next = i + 1;
+             next < words.size() && !words[next].space_before && !words[next].broken_off; ++next) {
             const figure::Font other = font_of(*words[next].span);
             glued += context.measure(words[next].text, other, style.size);
         }
         const float gap = word.space_before && !fresh ? space : 0;
-        if (!fresh && (word.space_before || i == 0) && at + gap + glued > x + width) {
+        const bool may_break = word.space_before || word.broken_off || i == 0;
+        if (link.span != word.span)
+            end_link(picture, context, link, baseline, style);
+        if (!fresh && may_break && at + gap + glued > x + width) {
+            end_link(picture, context, link, baseline, style);
             baseline += style.line;
             at = x;
             fresh = true;
@@ -120,10 +217,13 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
             picture.tips.push_back(
                 {{at, baseline - style.size, taken, style.line},
                  word.span->value->expression.text() + ", computed from what is on the canvas"});
+        } else if (!word.span->link.empty()) {
+            link = {word.span, link.span == word.span ? link.from : at, at + taken};
         }
         at += taken;
         fresh = false;
     }
+    end_link(picture, context, link, baseline, style);
     return baseline + style.line;
 }
 

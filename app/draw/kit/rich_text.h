@@ -11,8 +11,10 @@ struct TextStyle {
     figure::Color color = 0, strong = 0; ///< `strong` is also the colour of live values
 };
 
-/// Draws words in their styles, in lines of at most `width`. Live values are computed from the state;
-/// hovering a live value explains it. Returns the baseline of the next line.
+/// Draws words in their styles, in lines of at most `width`; a word that is wider is broken. Live values are
+/// computed from the state; hovering a live value explains it. Links are underlined, words of the glossary
+/// with dots; hovering says where a link leads or what the word means, and a click goes there. Returns the
+/// baseline of the next line.
 float draw_spans(Picture& picture, const DrawContext& context, float x, float baseline, float width,
                  const lesson::Spans& spans, const lesson::LessonState& state, const TextStyle& style);
 
@@ -22,6 +24,9 @@ struct TextWidth {
 };
 TextWidth width_of(const DrawContext& context, const lesson::Spans& spans, const lesson::LessonState& state,
                    float size);
+
+/// What a click on a link does: opens the manual, or copies a web address.
+Action follow_link(const std::string& link);
 
 /// A span as plain text.
 std::string spoken(const lesson::Span& span, const lesson::LessonState& state);

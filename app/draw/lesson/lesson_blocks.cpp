@@ -1,6 +1,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/formula_layout.h"
+#include "app/draw/kit/text_column.h"
 #include "app/draw/lesson/lesson_panel.h"
 #include "app/draw/lesson/lesson_panels.h"
 #include "core/base/error.h"
@@ -8,21 +9,18 @@
 #include "core/lesson/check.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace headscope::app {
 
 namespace {
 
-constexpr float block_text_size = 14.5F, block_text_line = 22.0F;
 constexpr float block_inset = 14.0F;
 
-class BlockColumn {
+class BlockColumn : public TextColumn {
 public:
-    BlockColumn(Picture& picture, const DrawContext& context, const CourseState& course, float x, float y,
-                float width)
-        : picture_(picture), context_(context), course_(course),
-          state_(lesson_state(context.shown, context.view, course)), x_(x), y_(y), width_(width) {}
+    BlockColumn(Picture& picture, const DrawContext& context, const CourseState& course,
+                const lesson::LessonState& state, float x, float y, float width)
+        : TextColumn(picture, context, state, x, y, width), course_(course) {}
 
     float all(const std::vector<lesson::LessonBlock>& blocks) {
         for (const lesson::LessonBlock& block : blocks)
@@ -31,119 +29,7 @@ public:
     }
 
 private:
-    TextStyle body() const {
-        return {.size = block_text_size,
-                .line = block_text_line,
-                .color = context_.theme.text,
-                .strong = context_.theme.ink};
-    }
-
-    float spans(const lesson::Spans& text, float x, float width, const TextStyle& style) {
-        return draw_spans(picture_, context_, x, y_ + style.size, width, text, state_, style) - style.size;
-    }
-
-    void draw(const lesson::Paragraph& paragraph) { y_ = spans(paragraph.spans, x_, width_, body()) + 8; }
-
-    void draw(const lesson::Heading& heading) {
-        y_ += 6;
-        TextStyle style = body();
-        style.size = 15.5F;
-        style.color = context_.theme.ink;
-        lesson::Spans strong = heading.spans;
-        for (lesson::Span& span : strong)
-            if (span.style == lesson::SpanStyle::plain)
-                span.style = lesson::SpanStyle::strong;
-        y_ = spans(strong, x_, width_, style) + 4;
-    }
-
-    void draw(const lesson::ListBlock& list) {
-        int number = 0;
-        for (const lesson::Spans& item : list.items) {
-            const std::string mark = list.numbered ? std::to_string(++number) + "." : "•";
-            draw_text(picture_, context_, x_, y_ + block_text_size, mark, figure::Font::ui, block_text_size,
-                      context_.theme.muted);
-            y_ = spans(item, x_ + 20, width_ - 20, body()) + 3;
-        }
-        y_ += 6;
-    }
-
-    /// Each column is as wide as its text if all fit, and never narrower than its longest word. Remaining
-    /// room is shared in proportion to the text that does not fit yet.
-    std::vector<float> column_widths(const lesson::TableBlock& table, std::size_t columns, float room,
-                                     float size) const {
-        std::vector<float> least(columns, 0.0F), whole(columns, 0.0F);
-        const auto look = [&](const std::vector<lesson::Spans>& cells) {
-            for (std::size_t c = 0; c < cells.size() && c < columns; ++c) {
-                const TextWidth width = width_of(context_, cells[c], state_, size);
-                least[c] = std::max(least[c], width.word);
-                whole[c] = std::max(whole[c], width.line);
-            }
-        };
-        look(table.header);
-        std::ranges::for_each(table.rows, look);
-        const float words = std::accumulate(least.begin(), least.end(), 0.0F),
-                    lines = std::accumulate(whole.begin(), whole.end(), 0.0F);
-        if (lines <= room) {
-            whole.back() += room - lines;
-            return whole;
-        }
-        if (words >= room) {
-            for (float& width : least)
-                width *= room / words;
-            return least;
-        }
-        for (std::size_t c = 0; c < columns; ++c)
-            least[c] += (room - words) * (whole[c] - least[c]) / (lines - words);
-        return least;
-    }
-
-    void draw(const lesson::TableBlock& table) {
-        const std::size_t columns = std::max<std::size_t>(table.header.size(), 1);
-        const TextStyle style{
-            .size = 13, .line = 18, .color = context_.theme.text, .strong = context_.theme.ink};
-        const float gap = 12;
-        const std::vector<float> widths =
-            column_widths(table, columns, width_ - gap * static_cast<float>(columns - 1), style.size);
-        const auto row = [&](const std::vector<lesson::Spans>& cells, bool head) {
-            const float top = y_;
-            float end = y_, x = x_;
-            for (std::size_t c = 0; c < cells.size() && c < columns; ++c) {
-                TextStyle own = style;
-                if (head)
-                    own.color = context_.theme.muted;
-                y_ = top;
-                end = std::max(end, spans(cells[c], x, widths[c], own));
-                x += widths[c] + gap;
-            }
-            y_ = end + 6;
-            draw_hairline(picture_, context_, x_, y_ - 1, width_);
-            y_ += 5;
-        };
-        row(table.header, true);
-        for (const auto& cells : table.rows)
-            row(cells, false);
-        y_ += 6;
-    }
-
-    void draw(const lesson::CodeBlock& code) {
-        const float size = 12, line = 18;
-        const float top = y_;
-        Picture words;
-        float baseline = top + 10 + size;
-        for (std::size_t begin = 0; begin < code.text.size();) {
-            const std::size_t end = std::min(code.text.find('\n', begin), code.text.size());
-            draw_text(words, context_, x_ + 10, baseline, code.text.substr(begin, end - begin),
-                      figure::Font::mono, size, context_.theme.ink);
-            baseline += line;
-            begin = end + 1;
-        }
-        const figure::Rect area{x_, top, width_, baseline - line - top + 14};
-        picture_.scene.add(figure::RectItem{.area = area, .fill = context_.theme.highlight, .radius = 4});
-        picture_.scene.add(figure::ClipItem{area});
-        picture_.append(words, 0, 0);
-        picture_.scene.add(figure::ClipItem{});
-        y_ = area.bottom() + 12;
-    }
+    using TextColumn::draw;
 
     void draw(const lesson::FormulaBlock& block) {
         try {
@@ -165,7 +51,9 @@ private:
     void boxed(const std::string& name, figure::Color stroke, const Inside& fill) {
         const float top = y_;
         Picture inner;
-        BlockColumn column(inner, context_, course_, x_ + block_inset, top + 34, width_ - 2 * block_inset);
+        BlockColumn column(inner, context_, course_, state_, x_ + block_inset, top + 34,
+                           width_ - 2 * block_inset);
+        column.link_terms(met_);
         fill(column);
         const float height = column.y_ - top + 8;
         picture_.scene.add(figure::RectItem{
@@ -299,18 +187,18 @@ private:
         y_ += 34;
     }
 
-    Picture& picture_;
-    const DrawContext& context_;
     const CourseState& course_;
-    lesson::LessonState state_;
-    float x_, y_, width_;
 };
 
 } // namespace
 
 float draw_blocks(Picture& picture, const DrawContext& context, const CourseState& course,
                   const std::vector<lesson::LessonBlock>& blocks, float x, float y, float width) {
-    return BlockColumn(picture, context, course, x, y, width).all(blocks);
+    const lesson::LessonState state = lesson_state(context.shown, context.view, course);
+    std::set<std::string> met;
+    BlockColumn column(picture, context, course, state, x, y, width);
+    column.link_terms(&met);
+    return column.all(blocks);
 }
 
 } // namespace headscope::app

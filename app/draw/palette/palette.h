@@ -28,7 +28,7 @@ void open_palette(Palette& palette);
 /// Closes it after that entry was done.
 void close_after(Palette& palette, const std::string& id);
 
-enum class EntryKind : std::uint8_t { command, stage, head, token, lesson, file };
+enum class EntryKind : std::uint8_t { command, stage, head, token, lesson, file, page };
 
 /// One thing that the palette finds.
 struct PaletteEntry {
@@ -54,8 +54,8 @@ struct PaletteSources {
     const HeadBoard* board = nullptr;
 };
 
-/// All commands of the page in the order of the table, then stages, heads, tokens, lessons, recent files and
-/// models that come with the program.
+/// All commands of the page in the order of the table, then stages, heads, tokens, lessons, recent files,
+/// models that come with the program, and headings of the manual.
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources);
 
 struct PaletteRow {
@@ -64,12 +64,16 @@ struct PaletteRow {
     std::vector<std::pair<std::size_t, std::size_t>> marks = {}; ///< bytes of the title that were matched
 };
 
-/// The entries that answer what was typed, in groups ("Recent", "Commands", "Go to"), the group with the best
-/// match first, and in each the best match first. `typed` with @ before it: heads alone, with # tokens alone.
-/// Where nothing is typed: all but heads and tokens, the last three of `recent` first.
+/// The entries that answer what was typed, in groups ("Recent", "Commands", "Go to", "Manual"), the group
+/// with the best match first, and in each the best match first. `typed` with @ before it: heads alone, with #
+/// tokens alone, with ? headings of the manual alone. Where nothing is typed: all but heads, tokens and
+/// headings, the last three of `recent` first.
 std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, std::string_view typed,
                                      std::span<const std::string> recent);
 
+/// Searches the manual for what was typed: the one row where no other is left. Nothing is typed: it is no
+/// row.
+PaletteEntry search_entry(std::string_view typed);
 /// What the list says where no row is left.
 std::string nothing_found(std::string_view typed);
 

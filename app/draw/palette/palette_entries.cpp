@@ -2,6 +2,7 @@
 #include "app/draw/palette/palette.h"
 
 #include "core/analysis/attention_set.h"
+#include "core/manual/manual.h"
 #include "core/text/plain_text.h"
 
 #include <algorithm>
@@ -155,7 +156,33 @@ void add_files(Entries& entries, const Situation& now) {
         add(name, name, "model that comes with the program");
 }
 
+void add_pages(Entries& entries) {
+    for (const manual::Page& page : manual::pages())
+        for (const manual::Section& section : page.sections) {
+            const manual::Place place{page.name, section.block == 0 ? "" : section.anchor};
+            entries.push_back(
+                {.id = "page " + manual::link_to(place),
+                 .kind = EntryKind::page,
+                 .label = "page",
+                 .title = section.title,
+                 .detail = section.block == 0 ? "" : page.title,
+                 .tip = "Opens the manual there",
+                 .also = "manual " + page.title,
+                 .send = [place](const Situation&) { return Actions{WindowAction(OpenManual{place})}; }});
+        }
+}
+
 } // namespace
+
+PaletteEntry search_entry(std::string_view typed) {
+    const std::string words(typed.substr(std::min(typed.find_first_not_of(" @#?"), typed.size())));
+    return {.id = "search the manual",
+            .kind = EntryKind::page,
+            .label = "page",
+            .title = "Search the manual for “" + words + "”",
+            .tip = "Lists the places of the manual that hold these words",
+            .send = [words](const Situation&) { return Actions{WindowAction(SearchManual{words})}; }};
+}
 
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources) {
     Entries entries;
@@ -165,6 +192,7 @@ std::vector<PaletteEntry> palette_entries(const PaletteSources& sources) {
     add_tokens(entries, sources);
     add_lessons(entries, sources.course);
     add_files(entries, sources.now);
+    add_pages(entries);
     return entries;
 }
 

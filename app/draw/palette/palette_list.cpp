@@ -11,10 +11,11 @@ namespace headscope::app {
 namespace {
 
 constexpr std::size_t most_recent = 3;
-constexpr int ahead_of_places = 4; ///< a place goes before commands only where it answers clearly better
+constexpr std::size_t most_pages = 5; ///< of the manual, beside other things
+constexpr int ahead_of_places = 4;    ///< a place goes before commands only where it answers clearly better
 
-enum Group : std::size_t { recent_group, command_group, place_group, group_count_of_list };
-constexpr std::array<const char*, group_count_of_list> headings{"Recent", "Commands", "Go to"};
+enum Group : std::size_t { recent_group, command_group, place_group, manual_group, group_count_of_list };
+constexpr std::array<const char*, group_count_of_list> headings{"Recent", "Commands", "Go to", "Manual"};
 
 struct Candidate {
     const PaletteEntry* entry;
@@ -28,6 +29,8 @@ std::optional<EntryKind> narrowed_to(std::string_view typed) {
         return EntryKind::head;
     if (typed.starts_with('#'))
         return EntryKind::token;
+    if (typed.starts_with('?'))
+        return EntryKind::page;
     return std::nullopt;
 }
 
@@ -61,7 +64,8 @@ std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, s
     std::array<std::vector<Candidate>, group_count_of_list> groups;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const PaletteEntry& entry = entries[i];
-        const bool many = entry.kind == EntryKind::head || entry.kind == EntryKind::token;
+        const bool many =
+            entry.kind == EntryKind::head || entry.kind == EntryKind::token || entry.kind == EntryKind::page;
         const auto lately = static_cast<std::size_t>(std::ranges::find(recent, entry.id) - recent.begin());
         const bool is_recent = lately < std::min(recent.size(), most_recent);
         if (only ? entry.kind != *only : all && many && !is_recent)
@@ -69,18 +73,23 @@ std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, s
         if (auto match = fuzzy_match(typed, entry.title, entry.also)) {
             const Group group = is_recent                          ? recent_group
                                 : entry.kind == EntryKind::command ? command_group
+                                : entry.kind == EntryKind::page    ? manual_group
                                                                    : place_group;
             groups[group].push_back({&entry, std::move(*match), is_recent ? lately : i});
         }
     }
-    std::array<std::size_t, group_count_of_list> order{recent_group, command_group, place_group};
+    std::array<std::size_t, group_count_of_list> order{recent_group, command_group, place_group,
+                                                       manual_group};
     for (auto& group : groups)
         std::ranges::sort(group, is_better);
     std::ranges::stable_sort(order, std::greater{}, [&](std::size_t group) {
-        return groups[group].empty()
-                   ? -1
+        return groups[group].empty() ? -1
+               : group == manual_group
+                   ? 0 // the last one
                    : groups[group].front().match.score + (group == place_group ? 0 : ahead_of_places);
     });
+    if (auto& pages = groups[manual_group]; !only && pages.size() > most_pages)
+        pages.resize(most_pages);
     std::vector<PaletteRow> rows;
     for (const std::size_t group : order)
         for (const Candidate& one : groups[group])
@@ -94,6 +103,7 @@ std::string nothing_found(std::string_view typed) {
     const std::string what(only ? typed.substr(1) : typed);
     return (only == EntryKind::head    ? "No head"
             : only == EntryKind::token ? "No token"
+            : only == EntryKind::page  ? "No heading of the manual"
                                        : "Nothing") +
            (what.empty() ? std::string(" is on screen.") : " is found for “" + what + "”.");
 }

@@ -3,9 +3,12 @@
 #include "app/commands/actions.h"
 #include "app/draw/block/block_parts.h"
 #include "app/draw/kit/controls.h"
+#include "app/draw/kit/rich_text.h"
 #include "app/draw/panels/guide_texts.h"
+#include "core/manual/glossary.h"
 
 #include <algorithm>
+#include <set>
 
 namespace headscope::app {
 
@@ -106,9 +109,14 @@ Picture draw_guide(const DrawContext& context) {
     float baseline = draw_paragraph(picture, context, guide_pad, top + 34, width, text.heading,
                                     figure::Font::ui_semibold, 20, 26, theme.ink);
     baseline += 6;
+    const lesson::LessonState state{.problem = context.shown.problem(), .trace = *context.shown.trace};
+    const TextStyle style{
+        .size = guide_text_size, .line = guide_text_line, .color = theme.text, .strong = theme.text};
+    std::set<std::string> met;
     for (const std::string& paragraph : text.paragraphs)
-        baseline = draw_paragraph(picture, context, guide_pad, baseline, width, paragraph, figure::Font::ui,
-                                  guide_text_size, guide_text_line, theme.text) +
+        baseline = draw_spans(picture, context, guide_pad, baseline, width,
+                              manual::with_terms({lesson::Span{.text = paragraph, .value = {}}}, met), state,
+                              style) +
                    10;
     const float end =
         text.try_it.empty() ? baseline : draw_try_it(picture, context, text.try_it, baseline - 10);

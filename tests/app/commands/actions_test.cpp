@@ -24,7 +24,8 @@ struct Place {
     FilesState files{};
     DocumentPtr document = make_document({.sentence = "the cat sleeps"}, 1);
     Dims shown = document->problem.dims;
-    bool checkpoint = false, weights_file = false, weights_alone = false, lesson = false, walking = false;
+    bool checkpoint = false, weights_file = false, weights_alone = false, lesson = false, walking = false,
+         manual = false;
 
     Situation now() const {
         return {.view = view,
@@ -42,6 +43,10 @@ struct Place {
                     [] {
                         return CellAddress{TensorId::weights, {0, 0, 0, 0}};
                     },
+                .token = 1,
+                .manual_open = manual,
+                .manual_back = manual,
+                .manual_forth = manual,
                 .walking = walking};
     }
 };
@@ -75,6 +80,9 @@ std::vector<Place> places() {
     Place predicting{.name = "checkpoint, Predict"};
     predicting.checkpoint = true;
     predicting.view.tab = LeftTab::predictions;
+    all.push_back(predicting);
+    predicting.name = "manual";
+    predicting.manual = true;
     all.push_back(predicting);
     Place atlas{.name = "checkpoint, atlas"};
     atlas.checkpoint = true;
@@ -125,7 +133,8 @@ TEST_CASE("every action says in plain words what it does", "[actions]") {
         CHECK(row.title != row.tip);
         CHECK_FALSE(row.group.empty());
         CHECK((row.send || row.gesture != nullptr));
-        CHECK((!row.keys.empty() || row.gesture != nullptr || row.group == "Files"));
+        CHECK((!row.keys.empty() || row.gesture != nullptr || row.group == "Files" ||
+               row.group == "Selection"));
     }
     CHECK(ids.size() > 80);
     CHECK_THROWS_AS(action("no such thing"), std::out_of_range);

@@ -1,6 +1,6 @@
 #include "app/draw/kit/format.h"
 #include "app/views/dialog.h"
-#include "app/views/file_views.h"
+#include "app/views/files/file_views.h"
 #include "core/text/plain_text.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "app/commands/actions.h"
 #include "app/views/dialog.h"
-#include "app/views/file_views.h"
+#include "app/views/files/file_views.h"
 #include "app/views/situation.h"
 #include "core/text/plain_text.h"
 

@@ -1,0 +1,139 @@
+#include "app/commands/actions/rows.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+std::optional<CellAddress> cell_of(const Situation& now) {
+    return now.view.selected ? now.view.selected
+           : now.spoken_of   ? now.spoken_of()
+                             : std::optional<CellAddress>();
+}
+
+std::string needs_known_cell(const Situation& now) {
+    return now.shown != nullptr && cell_of(now) ? "" : "Nothing is computed yet";
+}
+
+bool is_score(const CellAddress& cell) {
+    return cell.tensor == TensorId::scores || cell.tensor == TensorId::scaled ||
+           cell.tensor == TensorId::masked || cell.tensor == TensorId::weights;
+}
+
+std::string needs_score(const Situation& now) {
+    const auto cell = cell_of(now);
+    if (!cell || !is_score(*cell))
+        return "Only a score or a weight is taken apart; select one";
+    if (now.weights_read)
+        return "The weights are filtered or merged; switch that off in Heads";
+    return now.two_texts && now.view.attention.stack != checkpoint::Stack::own
+               ? "Only scores of self-attention are taken apart"
+               : "";
+}
+
+Actions why_score(const Situation& now) {
+    const Index at = cell_of(now)->at;
+    return {ViewChange(AttentionChange(ShowWeight{at[2], at[3], Screen::why}))};
+}
+
+bool has_scores_taken_apart(const Situation& now) {
+    return now.checkpoint;
+}
+
+std::string needs_edits_of_head(const Situation& now) {
+    return now.checkpoint && !now.edited        ? "Nothing is edited"
+           : now.view.head < now.problem.dims.H ? ""
+                                                : "A mean of heads has no weights";
+}
+
+Actions reset_head(const Situation& now) {
+    return {Command(ResetHead{now.view.head})};
+}
+
+Actions open_head(const Situation& now) {
+    return {ViewChange(AttentionChange(OpenHead{now.view.attention.layer, now.view.head})),
+            ViewChange(AttentionChange(ShowScreen{Screen::stages}))};
+}
+
+bool on_other_screen(const Situation& now) {
+    return now.view.attention.screen != Screen::stages;
+}
+
+std::function<Actions(const Situation&)> copy_of(CopyOne::What what) {
+    return just(WindowAction(CopyOne{what}));
+}
+
+std::string needs_token(const Situation& now) {
+    return now.token >= 0 ? "" : "Press the right mouse button on a token first";
+}
+
+std::string needs_row(const Situation& now) {
+    return now.shown == nullptr || now.token < now.shown->Tq ? needs_token(now)
+                                                             : "It is no query of this stage";
+}
+
+Actions step_to_token(const Situation& now) {
+    return {ViewChange(GoTo{now.view.group, now.token})};
+}
+
+using Kind = Thing::Kind;
+struct MenuRow {
+    Kind thing;
+    const char* id;
+};
+/// The context menus, from the top.
+constexpr MenuRow menu_rows[] = {
+    {Kind::cell, "copy number"},    {Kind::cell, "copy row"},        {Kind::cell, "copy"},
+    {Kind::cell, "why score"},      {Kind::cell, "type number"},     {Kind::cell, "zero"},
+    {Kind::cell, "paste"},          {Kind::cell, "select matrix"},   {Kind::head, "open head"},
+    {Kind::head, "copy head name"}, {Kind::head, "ablate"},          {Kind::head, "reset head"},
+    {Kind::head, "pin head"},       {Kind::head, "difference"},      {Kind::head, "atlas screen"},
+    {Kind::head, "effects screen"}, {Kind::head, "circuits screen"}, {Kind::token, "copy token"},
+    {Kind::token, "row of token"},  {Kind::token, "effects screen"}, {Kind::token, "patching screen"}};
+
+} // namespace
+
+std::vector<ActionInfo> context_actions() {
+    using What = CopyOne::What;
+    return {
+        // clang-format off
+        {"copy number", "Copy this number", "Copies the selected number with all its digits", {}, anywhere, copy_of(What::number), needs_known_cell},
+        {"copy row", "Copy its row", "Copies the row of the matrix that the selected number stands in, for a spreadsheet", {}, anywhere, copy_of(What::row), needs_known_cell},
+        {"why score", "Why this score", "Takes the selected score apart: who wrote what its query and its key are made of", {}, has_scores_taken_apart, why_score, needs_score},
+        {"open head", "Open the head in the stages", "Shows the stages of the head in focus", {}, on_other_screen, open_head},
+        {"copy head name", "Copy the head’s name", "Copies the name of the head in focus, such as L5 H3", {}, anywhere, copy_of(What::head), needs_trace},
+        {"reset head", "Set the head back", "The weights and the gain of the head in focus, as the preset or the file gave them", {}, has_stages, reset_head, needs_edits_of_head},
+        {"copy token", "Copy the token", "Copies the text of the token that the context menu is about", {}, anywhere, copy_of(What::token), needs_token},
+        {"row of token", "Step to the token’s row", "Shows the row of the token as the query", {}, has_stages, step_to_token, needs_row},
+        {"context menu", "Context menu", "What can be done with the selected number, else with the head in focus; the right mouse button opens the menu at any thing", {{Key::menu}, shift(Key::F10)}, anywhere, just(WindowAction(OpenContextMenu{})), {}, "what can be done with the selection; the right mouse button, too"},
+        // clang-format on
+    };
+}
+
+std::vector<const ActionInfo*> menu_of(Thing::Kind thing, const Situation& now) {
+    std::vector<const ActionInfo*> rows;
+    for (const MenuRow& row : menu_rows)
+        if (row.thing == thing)
+            if (const ActionInfo& info = action(row.id); info.here(now))
+                rows.push_back(&info);
+    return rows;
+}
+
+std::optional<Thing> thing_of(const Action& action) {
+    if (const auto* wanted = std::get_if<ModelAction>(&action)) {
+        const auto* predicts = std::get_if<PredictAt>(wanted);
+        return predicts == nullptr ? std::nullopt : std::optional(Thing{Kind::token, predicts->position});
+    }
+    const auto* const change = std::get_if<ViewChange>(&action);
+    if (change == nullptr)
+        return std::nullopt;
+    if (const auto* select = std::get_if<Select>(change); select != nullptr && select->cell)
+        return Thing{Kind::token, select->cell->at[2]}; // the word of a query
+    const auto* const attention = std::get_if<AttentionChange>(change);
+    const bool head = std::holds_alternative<PickHead>(*change) ||
+                      (attention != nullptr && std::holds_alternative<OpenHead>(*attention));
+    return head ? std::optional(Thing{Kind::head}) : std::nullopt;
+}
+
+} // namespace headscope::app

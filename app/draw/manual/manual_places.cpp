@@ -1,0 +1,68 @@
+#include "app/draw/manual/manual_panel.h"
+
+#include "app/state/screens/screen.h"
+
+#include <algorithm>
+#include <array>
+
+namespace headscope::app {
+
+namespace {
+
+struct StopRow {
+    StageGroup stop;
+    const char* anchor; ///< in the page stages
+};
+constexpr std::array<StopRow, stop_count> stops{{{StageGroup::x, "x"},
+                                                 {StageGroup::qkv, "queries-keys-and-values"},
+                                                 {StageGroup::split, "split"},
+                                                 {StageGroup::scores, "scores"},
+                                                 {StageGroup::scaled, "scaled"},
+                                                 {StageGroup::masked, "masked"},
+                                                 {StageGroup::weights, "weights"},
+                                                 {StageGroup::head_out, "head_out"},
+                                                 {StageGroup::concat, "concat"},
+                                                 {StageGroup::contributions, "contributions"},
+                                                 {StageGroup::output, "output"},
+                                                 {StageGroup::embedding, "embedding-and-position"},
+                                                 {StageGroup::position, "embedding-and-position"},
+                                                 {StageGroup::resid_in, "the-residual-stream"},
+                                                 {StageGroup::norm1, "norm"},
+                                                 {StageGroup::attn_out, "the-residual-stream"},
+                                                 {StageGroup::resid_mid, "the-residual-stream"},
+                                                 {StageGroup::norm2, "norm"},
+                                                 {StageGroup::mlp_pre, "mlp"},
+                                                 {StageGroup::mlp_gate, "mlp"},
+                                                 {StageGroup::mlp_act, "mlp"},
+                                                 {StageGroup::mlp_raw, "mlp"},
+                                                 {StageGroup::mlp_out, "mlp"},
+                                                 {StageGroup::resid_out, "the-residual-stream"},
+                                                 {StageGroup::final_norm, "norm"},
+                                                 {StageGroup::logits, "logits-and-probabilities"},
+                                                 {StageGroup::probabilities, "logits-and-probabilities"}}};
+
+struct ScreenRow {
+    Screen screen;
+    const char *page, *anchor;
+};
+constexpr ScreenRow screens[] = {{Screen::atlas, "atlas", ""},
+                                 {Screen::effects, "effects", "in-the-window"},
+                                 {Screen::patching, "effects", "activation-patching"},
+                                 {Screen::circuits, "effects", "the-vocabulary-circuit"},
+                                 {Screen::why, "effects", "terms-of-a-score"}};
+
+} // namespace
+
+manual::Place place_of_screen(const Shown& shown, const ViewState& view) {
+    const Screen screen = screen_of(shown, view);
+    if (const auto* row = std::ranges::find(screens, screen, &ScreenRow::screen); row != std::end(screens))
+        return {row->page, row->anchor};
+    if (shown.document->is_given())
+        return {"attention-files", "the-board"};
+    if (shown.document->shows_weights()) // of a checkpoint, read in another way
+        return {"attention-files", "filters"};
+    const auto row = std::ranges::find(stops, view.group, &StopRow::stop);
+    return {"stages", row == stops.end() ? "" : row->anchor};
+}
+
+} // namespace headscope::app

@@ -1,0 +1,125 @@
+#include "app/commands/actions.h"
+#include "app/draw/kit/controls.h"
+#include "app/views/views.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float row_high = 30, reason_high = 18, edge = 14, key_gap = 32, text_size = 13, small_size = 12;
+
+float height_of(const std::string& missing) {
+    return row_high + (missing.empty() ? 0 : reason_high);
+}
+
+/// One row at `y`: its title, its key at the right, and below why it cannot be done.
+figure::Scene row_scene(const ActionInfo& info, const std::string& missing, bool lit, float y, float width,
+                        const Theme& theme) {
+    figure::Scene scene;
+    if (lit)
+        scene.add(figure::RectItem{
+            .area = {4, y, width - 8, height_of(missing)}, .fill = theme.highlight, .radius = 4});
+    const float baseline = figure::baseline_for(y + row_high / 2, text_size);
+    const figure::Color colour = missing.empty() ? theme.ink : theme.muted;
+    scene.add(figure::TextItem{{edge, baseline}, info.title, figure::Font::ui, text_size, colour});
+    scene.add(figure::TextItem{{width - edge, baseline},
+                               info.keys.empty() ? "" : chord_text(info.keys.front()),
+                               figure::Font::mono,
+                               small_size,
+                               theme.muted,
+                               figure::Align::right});
+    if (!missing.empty())
+        scene.add(
+            figure::TextItem{{edge, y + row_high + 8}, missing, figure::Font::ui, small_size, theme.muted});
+    return scene;
+}
+
+/// Arrows move to the next row that can be done.
+void walk(ContextMenu& menu, const std::vector<std::string>& missing) {
+    const int* keys = ImGui::GetIO().KeyMap;
+    const std::size_t count = missing.size();
+    const bool down = ImGui::IsKeyPressed(keys[ImGuiKey_DownArrow]);
+    if (!down && !ImGui::IsKeyPressed(keys[ImGuiKey_UpArrow]))
+        return;
+    std::size_t row = menu.lit < count ? menu.lit : down ? count - 1 : 0;
+    for (std::size_t tried = 0; tried < count; ++tried) {
+        row = (row + (down ? 1 : count - 1)) % count;
+        if (missing[row].empty()) {
+            menu.lit = row;
+            return;
+        }
+    }
+}
+
+/// Draws the rows and takes mouse and keys. Returns the row that was chosen; null: none yet.
+const ActionInfo* choose(const std::vector<const ActionInfo*>& rows, const std::vector<std::string>& missing,
+                         float width, ContextMenu& menu, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const bool moved = ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0;
+    const ActionInfo* chosen = nullptr;
+    walk(menu, missing);
+    float y = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const float height = height_of(missing[i]);
+        paint(row_scene(*rows[i], missing[i], i == menu.lit, y, width, tools.theme), start.x, start.y,
+              tools.surface, *ImGui::GetWindowDrawList());
+        ImGui::SetCursorScreenPos({start.x, start.y + y * scale});
+        if (ImGui::InvisibleButton(rows[i]->id.c_str(), {width * scale, height * scale}) &&
+            missing[i].empty())
+            chosen = rows[i];
+        if (ImGui::IsItemHovered()) {
+            if (moved)
+                menu.lit = missing[i].empty() ? i : ContextMenu::no_row;
+            show_tip(rows[i]->tip, tools);
+        }
+        y += height;
+    }
+    if (menu.lit < rows.size() && ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Enter], false))
+        chosen = rows[menu.lit];
+    return chosen;
+}
+
+} // namespace
+
+void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools& tools) {
+    if (!menu.thing)
+        return;
+    const char* const id = "context menu";
+    const float scale = tools.surface.scale();
+    const std::vector<const ActionInfo*> rows = menu_of(menu.thing->kind, now);
+    std::vector<std::string> missing;
+    float width = 220;
+    for (const ActionInfo* row : rows) {
+        missing.push_back(why_not(*row, now));
+        const std::string keys = row->keys.empty() ? "" : chord_text(row->keys.front());
+        width = std::max({width,
+                          2 * edge + key_gap + tools.measure(row->title, figure::Font::ui, text_size) +
+                              tools.measure(keys, figure::Font::mono, small_size),
+                          2 * edge + tools.measure(missing.back(), figure::Font::ui, small_size)});
+    }
+    if (menu.asked) {
+        ImGui::OpenPopup(id);
+        const ImVec2 origin = ImGui::GetMainViewport()->Pos, mouse = ImGui::GetIO().MousePos;
+        ImGui::SetNextWindowPos(menu.at ? ImVec2(origin.x + menu.at->x * scale, origin.y + menu.at->y * scale)
+                                        : mouse);
+        menu.asked = false;
+    }
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 6 * scale});
+    if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
+        const ActionInfo* const chosen = choose(rows, missing, width, menu, tools);
+        if (chosen != nullptr)
+            for (const Action& action : chosen->send(now))
+                tools.send(action);
+        if (chosen != nullptr || ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false))
+            ImGui::CloseCurrentPopup();
+        ImGui::EndPopup();
+    } else {
+        menu.thing.reset();
+    }
+    ImGui::PopStyleVar();
+}
+
+} // namespace headscope::app

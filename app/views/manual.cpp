@@ -1,0 +1,161 @@
+#include "app/commands/actions.h"
+#include "app/draw/kit/controls.h"
+#include "app/views/dialog.h"
+#include "app/views/scrolled.h"
+#include "app/views/text_frame.h"
+#include "app/views/views.h"
+#include "core/manual/search.h"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float field_high = 32, trail_high = 30, button_wide = 30;
+
+/// A button with an arrow head that points to the left or right; grey where there is nothing to go to.
+void arrow_button(Picture& picture, const figure::Rect& area, bool left, bool possible,
+                  const ViewTools& tools) {
+    const Theme& theme = tools.theme;
+    const figure::Color colour = possible ? theme.ink : theme.line2;
+    const float x = area.x + area.w / 2 + (left ? -3.0F : 3.0F), y = area.y + area.h / 2;
+    const float back = left ? 6.0F : -6.0F;
+    picture.scene.add(
+        figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    picture.scene.add(figure::LineItem{{x + back, y - 6}, {x, y}, colour, 2});
+    picture.scene.add(figure::LineItem{{x, y}, {x + back, y + 6}, colour, 2});
+    if (possible)
+        picture.hotspots.push_back(
+            {area, left ? "manual back" : "manual forward", WindowAction(StepManual{left ? -1 : 1}),
+             left ? with_key("Back", "manual back") : with_key("Forward", "manual forward")});
+}
+
+/// The name of the panel, what leads to its contents, and what closes it.
+Picture header(const figure::Rect& area, const DrawContext& context) {
+    const Theme& theme = context.theme;
+    Picture picture;
+    const float baseline = figure::baseline_for(area.y + strip_height / 2 - 1, 13);
+    picture.scene.add(figure::LineItem{
+        {area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
+    const auto words = [&](float x, const std::string& text, bool on, const manual::Place& place) {
+        const float width = draw_text(picture, context, x, baseline, text,
+                                      on ? figure::Font::ui_semibold : figure::Font::ui_medium, 13,
+                                      on ? theme.ink : theme.muted);
+        if (on)
+            picture.scene.add(
+                figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
+        else
+            picture.hotspots.push_back({{x - 6, area.y, width + 12, strip_height},
+                                        text,
+                                        WindowAction(OpenManual{place}),
+                                        "All pages of the manual"});
+        return x + width + 20;
+    };
+    words(words(area.x + manual_pad, "Manual", true, {}), "Contents", false, {});
+    const figure::Point cross{area.right() - 26, area.y + strip_height / 2};
+    picture.scene.add(
+        figure::LineItem{{cross.x - 5, cross.y - 5}, {cross.x + 5, cross.y + 5}, theme.muted, 1.5F});
+    picture.scene.add(
+        figure::LineItem{{cross.x - 5, cross.y + 5}, {cross.x + 5, cross.y - 5}, theme.muted, 1.5F});
+    picture.hotspots.push_back({{cross.x - 16, area.y + 6, 32, 32},
+                                "close manual",
+                                WindowAction(CloseManual{}),
+                                with_key("Close the manual", "let go")});
+    return picture;
+}
+
+void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools& tools) {
+    const bool waits = panel.take_keyboard && !panel.typing;
+    if (waits)
+        panel.search += typed_ahead();
+    const TextFrame frame(area, {.size = 13.5F, .stroke = tools.theme.line2}, panel.search, tools);
+    Caret caret = waits ? Caret::at_end : Caret::stays;
+    if (waits)
+        ImGui::SetKeyboardFocusHere();
+    const std::string before = panel.search;
+    ImGui::InputTextWithHint("##search manual", "Search the manual", &panel.search,
+                             ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
+    // Esc gives a field back what stood in it; here it means something else, see CloseManual.
+    if (ImGui::IsItemDeactivated() && escape_pressed())
+        panel.search = before;
+    if (ImGui::IsItemDeactivated() && enter_pressed())
+        if (const std::vector<manual::Found> found = manual::search(panel.search); !found.empty())
+            tools.send(WindowAction(OpenManual{{found.front().page->name, found.front().section->anchor}}));
+    panel.typing = ImGui::IsItemActive();
+    if (panel.typing)
+        panel.take_keyboard = false;
+    if (panel.search != before)
+        panel.scroll_to = 0.0F;
+}
+
+} // namespace
+
+void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& panel,
+                 const ViewTools& tools) {
+    const Theme& theme = tools.theme;
+    const float scale = tools.surface.scale();
+    const ImVec2 window = ImGui::GetWindowPos();
+    // In a region of its own, which takes the mouse from what may lie behind it.
+    ImGui::SetCursorScreenPos({window.x + place.x * scale, window.y + place.y * scale});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::BeginChild("manual", {place.w * scale, place.h * scale}, false,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::PopStyleVar();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const figure::Rect area{0, 0, place.w, place.h};
+    figure::Scene back;
+    back.add(figure::RectItem{.area = area, .fill = theme.panel});
+    back.add(
+        figure::LineItem{{area.right() - 0.5F, area.y}, {area.right() - 0.5F, area.bottom()}, theme.line, 1});
+    paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    if (state.shown.trace == nullptr)
+        return ImGui::EndChild();
+    const DrawContext context = draw_context(state, tools, area.w, area.h);
+    Picture picture = header(area, context);
+    const float y = area.y + strip_height + 12, right = area.right() - manual_pad;
+    arrow_button(picture, {right - button_wide, y, button_wide, field_high}, false, !panel.ahead.empty(),
+                 tools);
+    arrow_button(picture, {right - 2 * button_wide - 6, y, button_wide, field_high}, true,
+                 !panel.back.empty(), tools);
+    const float below = y + field_high + 6;
+    const std::string screen = "This screen";
+    const float taken = tools.measure(screen, figure::Font::ui, 12.5F);
+    const float baseline = figure::baseline_for(below + trail_high / 2, 12.5F);
+    draw_text(picture, context, area.x + manual_pad, baseline,
+              fitted(trail(panel), figure::Font::ui, 12.5F, right - taken - 16 - area.x - manual_pad, tools),
+              figure::Font::ui, 12.5F, theme.muted);
+    draw_text(picture, context, right - taken, baseline, screen, figure::Font::ui, 12.5F, theme.text);
+    picture.scene.add(
+        figure::LineItem{{right - taken, baseline + 3.5F}, {right, baseline + 3.5F}, theme.muted, 1});
+    picture.hotspots.push_back({{right - taken - 4, below, taken + 8, trail_high},
+                                screen,
+                                WindowAction(OpenManual{place_of_screen(state.shown, state.view)}),
+                                "What the manual says of what is on screen"});
+    show_picture(picture, origin.x, origin.y, tools, nullptr);
+    search_field({area.x + manual_pad, y, area.w - 2 * manual_pad - 2 * button_wide - 14, field_high}, panel,
+                 tools);
+
+    const figure::Rect page{area.x, below + trail_high, area.w - 1, area.bottom() - below - trail_high};
+    ImGui::SetCursorScreenPos({origin.x + page.x * scale, origin.y + page.y * scale});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::BeginChild("manual page", {page.w * scale, page.h * scale});
+    ImGui::PopStyleVar();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Picture text = draw_manual(draw_context(state, tools, page.w, page.h), panel);
+    show_picture(text, at.x, at.y, tools, nullptr);
+    ImGui::SetCursorScreenPos(at);
+    ImGui::Dummy({0, text.scene.height * scale});
+    panel.scroll = ImGui::GetScrollY() / scale;
+    if (panel.scroll_to) { // the region takes it once it knows how high this page is
+        panel.scroll = *panel.scroll_to < 0 ? std::max(text.pointed.y - 8, 0.0F) : *panel.scroll_to;
+        ImGui::SetScrollY(panel.scroll * scale);
+    }
+    panel.scroll_to.reset();
+    ImGui::EndChild();
+    ImGui::EndChild();
+}
+
+} // namespace headscope::app

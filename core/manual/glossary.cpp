@@ -1,0 +1,131 @@
+#include "core/manual/glossary.h"
+
+#include "core/manual/manual.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace headscope::manual {
+
+namespace {
+
+constexpr std::string_view page_name = "glossary";
+
+/// Without the last word, which is the link to the page that says more.
+std::string without_more(const std::string& text) {
+    return text.substr(0, text.rfind(' '));
+}
+
+/// A hyphen joins: "cross-attention" is one word.
+bool in_word(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalnum(byte) != 0 || c == '-' || c == '_';
+}
+
+/// The words under which a term is found: its name, and what stands behind it in parentheses.
+std::vector<std::string> forms_of(const std::string& name) {
+    std::vector<std::string> forms;
+    std::string rest = lowered(name);
+    const auto add = [&](std::string form) {
+        if (form.empty())
+            return;
+        forms.push_back(form + "s");
+        if (form.back() == 'y')
+            forms.push_back(form.substr(0, form.size() - 1) + "ies");
+        forms.push_back(std::move(form));
+    };
+    if (const auto open = rest.find(" ("); open != std::string::npos) {
+        add(rest.substr(open + 2, rest.find(')', open) - open - 2));
+        rest.resize(open);
+    }
+    add(rest);
+    return forms;
+}
+
+/// The forms of all terms by their first word, the longest first.
+using Forms = std::map<std::string, std::vector<std::pair<std::string, const Term*>>, std::less<>>;
+
+Forms all_forms() {
+    Forms all;
+    for (const Term& term : terms())
+        for (std::string& form : forms_of(term.name)) {
+            const auto end = std::ranges::find_if_not(form, in_word);
+            all[std::string(form.begin(), end)].emplace_back(std::move(form), &term);
+        }
+    for (auto& [word, forms] : all)
+        std::ranges::stable_sort(forms, std::greater{}, [](const auto& one) { return one.first.size(); });
+    return all;
+}
+
+/// The longest form that stands at a place of a text in small letters; null: none.
+const std::pair<std::string, const Term*>* form_at(const std::string& low, std::size_t at) {
+    static const Forms forms = all_forms();
+    std::size_t end = at;
+    while (end < low.size() && in_word(low[end]))
+        ++end;
+    const auto found = forms.find(std::string_view(low).substr(at, end - at));
+    if (found == forms.end())
+        return nullptr;
+    for (const auto& one : found->second) {
+        const std::size_t after = at + one.first.size();
+        if (low.compare(at, one.first.size(), one.first) == 0 &&
+            (after >= low.size() || !in_word(low[after])))
+            return &one;
+    }
+    return nullptr;
+}
+
+} // namespace
+
+const std::vector<Term>& terms() {
+    static const std::vector<Term> all = [] {
+        std::vector<Term> read;
+        for (const Section& section : find_page(page_name)->sections)
+            if (section.level == 2)
+                read.push_back({section.title, section.anchor, without_more(section.text)});
+        return read;
+    }();
+    return all;
+}
+
+const Term* find_term(std::string_view anchor) {
+    const auto term = std::ranges::find(terms(), anchor, &Term::anchor);
+    return term == terms().end() ? nullptr : &*term;
+}
+
+lesson::Spans with_terms(const lesson::Spans& spans, std::set<std::string>& met) {
+    lesson::Spans out;
+    for (const lesson::Span& span : spans) {
+        if (span.value || !span.link.empty() || span.style == lesson::SpanStyle::code) {
+            out.push_back(span);
+            continue;
+        }
+        const std::string low = lowered(span.text);
+        const auto put = [&](std::size_t begin, std::size_t end, const std::string& link) {
+            if (end > begin)
+                out.push_back({.style = span.style,
+                               .text = span.text.substr(begin, end - begin),
+                               .value = {},
+                               .link = link});
+        };
+        std::size_t written = 0;
+        for (std::size_t at = 0; at < low.size();) {
+            const auto* const form = form_at(low, at);
+            if (form != nullptr && met.insert(form->second->anchor).second) {
+                put(written, at, {});
+                put(at, at + form->first.size(), link_to({std::string(page_name), form->second->anchor}));
+                written = at + form->first.size();
+            }
+            at += form != nullptr ? form->first.size() : 0;
+            while (at < low.size() && in_word(low[at]))
+                ++at;
+            while (at < low.size() && !in_word(low[at]))
+                ++at;
+        }
+        put(written, low.size(), {});
+    }
+    return out;
+}
+
+} // namespace headscope::manual

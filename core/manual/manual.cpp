@@ -1,0 +1,190 @@
+#include "core/manual/manual.h"
+
+#include "core/base/assets.h"
+#include "core/base/error.h"
+#include "core/base/overloaded.h"
+#include "core/lesson/markdown.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace headscope::manual {
+
+namespace {
+
+struct Listed {
+    const char *page, *group;
+};
+/// The table of contents.
+constexpr Listed contents[] = {
+    {"stages", "Using the program"},
+    {"glossary", "Using the program"},
+    {"finding", "Using the program"},
+    {"keyboard", "Using the program"},
+    {"presets", "Using the program"},
+    {"problem-files", "Using the program"},
+    {"project-file", "Using the program"},
+    {"export", "Using the program"},
+    {"recording", "Using the program"},
+    {"lessons", "Using the program"},
+    {"pocket", "Models"},
+    {"checkpoints-window", "Models"},
+    {"atlas", "Models"},
+    {"effects", "Models"},
+    {"generate", "Models"},
+    {"attention-files", "Models"},
+    {"checkpoints", "Command line"},
+    {"survey", "Command line"},
+    {"maps", "Command line"},
+    {"automation", "Command line"},
+    {"engines", "About the program"},
+    {"performance", "About the program"},
+    {"installing", "About the program"},
+    {"architecture", "About the program"},
+};
+
+/// As GitHub makes it of a heading: small letters, "-" for blanks, no punctuation.
+std::string anchor_of(std::string_view title) {
+    std::string anchor;
+    for (const char c : title) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x80 || std::isalnum(byte) != 0 || c == '-' || c == '_')
+            anchor += static_cast<char>(std::tolower(byte));
+        else if (c == ' ')
+            anchor += '-';
+    }
+    return anchor;
+}
+
+std::string absolute(const std::string& page, std::string_view target) {
+    if (target.starts_with('#'))
+        return page + std::string(target);
+    const auto end = target.find(".md");
+    if (target.find("://") != std::string_view::npos || end == std::string_view::npos)
+        return std::string(target);
+    const std::string_view rest = target.substr(end + 3);
+    return std::string(target.substr(0, end)) + (rest.empty() ? "#" : std::string(rest));
+}
+
+void say(std::string& text, std::string_view words) {
+    if (!text.empty() && !words.empty())
+        text += ' ';
+    for (const char c : words)
+        text += c == '\n' ? ' ' : c;
+}
+
+/// Appends the words of a block.
+void say(std::string& text, const lesson::LessonBlock& block) {
+    std::visit(Overloaded{[&](const lesson::Paragraph& one) { say(text, plain(one.spans)); },
+                          [&](const lesson::ListBlock& one) {
+                              for (const lesson::Spans& item : one.items)
+                                  say(text, plain(item));
+                          },
+                          [&](const lesson::TableBlock& one) {
+                              const auto row = [&](const std::vector<lesson::Spans>& cells) {
+                                  for (const lesson::Spans& cell : cells)
+                                      say(text, plain(cell));
+                              };
+                              row(one.header);
+                              std::ranges::for_each(one.rows, row);
+                          },
+                          [&](const lesson::CodeBlock& one) { say(text, one.text); },
+                          [&](const lesson::Callout& one) {
+                              for (const lesson::LessonBlock& inner : one.blocks)
+                                  say(text, inner);
+                          },
+                          [](const auto&) {}},
+               block);
+}
+
+std::vector<Page> read_all() {
+    std::vector<Page> all;
+    for (const Listed& row : contents) {
+        Page page = read_page(row.page, asset("manual/" + std::string(row.page) + ".md"));
+        page.group = row.group;
+        all.push_back(std::move(page));
+    }
+    return all;
+}
+
+} // namespace
+
+std::string lowered(std::string_view text) {
+    std::string low(text);
+    std::ranges::transform(low, low.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return low;
+}
+
+std::string plain(const lesson::Spans& spans) {
+    std::string text;
+    for (const lesson::Span& span : spans)
+        text += span.text;
+    return text;
+}
+
+Page read_page(const std::string& name, const std::string& text) {
+    Page page{.name = name, .title = {}, .group = {}, .blocks = {}, .sections = {}};
+    std::map<std::string, int> met; // anchors, and how often
+    const lesson::MarkdownSink sink{
+        .section = {},
+        .block =
+            [&](lesson::LessonBlock block) {
+                if (const auto* heading = std::get_if<lesson::Heading>(&block)) {
+                    std::string title = plain(heading->spans), anchor = anchor_of(title);
+                    if (const int before = met[anchor]++; before > 0)
+                        anchor += "-" + std::to_string(before);
+                    page.sections.push_back(
+                        {heading->level, std::move(title), std::move(anchor), {}, page.blocks.size()});
+                } else if (!page.sections.empty()) {
+                    say(page.sections.back().text, block);
+                }
+                page.blocks.push_back(std::move(block));
+            },
+        .fence =
+            [](const lesson::Fence& fence) {
+                return lesson::LessonBlock(lesson::CodeBlock{.language = fence.word, .text = fence.text});
+            },
+        .link = [&](std::string_view target) { return absolute(name, target); },
+        .live_values = false};
+    std::vector<lesson::LessonFault> faults;
+    lesson::read_markdown(text, 1, sink, faults);
+    if (!faults.empty() || page.sections.empty() || page.sections.front().block != 0)
+        throw Error(ErrorKind::internal, "the manual's page " + name + " does not begin with its title");
+    page.title = page.sections.front().title;
+    return page;
+}
+
+const std::vector<Page>& pages() {
+    static const std::vector<Page> all = read_all();
+    return all;
+}
+
+const Page* find_page(std::string_view name) {
+    const auto page = std::ranges::find(pages(), name, &Page::name);
+    return page == pages().end() ? nullptr : &*page;
+}
+
+const Section* find_section(const Place& place) {
+    const Page* const page = find_page(place.page);
+    if (page == nullptr)
+        return nullptr;
+    if (place.anchor.empty())
+        return &page->sections.front();
+    const auto section = std::ranges::find(page->sections, place.anchor, &Section::anchor);
+    return section == page->sections.end() ? nullptr : &*section;
+}
+
+std::optional<Place> place_of(std::string_view link) {
+    const auto mark = link.find('#');
+    if (link.find("://") != std::string_view::npos || mark == std::string_view::npos)
+        return std::nullopt;
+    return Place{std::string(link.substr(0, mark)), std::string(link.substr(mark + 1))};
+}
+
+std::string link_to(const Place& place) {
+    return place.page + "#" + place.anchor;
+}
+
+} // namespace headscope::manual

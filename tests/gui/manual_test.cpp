@@ -1,0 +1,207 @@
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <string>
+
+// The manual in the window, and context menus, through the real path of keys and mouse.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+const ManualPanel& manual_of(const Desk& desk) {
+    return desk.program.state().manual;
+}
+
+manual::Place place(const std::string& page, const std::string& anchor) {
+    return {page, anchor};
+}
+
+/// The label of the first link to that target.
+std::string link_to(const std::string& target) {
+    const auto& items = screen_items();
+    const auto found = std::ranges::find_if(
+        items, [&](const ScreenItem& one) { return one.label.ends_with(" " + target) && one.reachable(); });
+    REQUIRE(found != items.end());
+    return found->label;
+}
+
+/// Presses the right mouse button on the middle of a cell of the canvas.
+void right_click(Desk& desk, const CellAddress& cell) {
+    for (const MatrixGrid& grid : desk.program.canvas().grids)
+        if (const auto at = grid.tensor == cell.tensor ? grid.find(cell.at) : std::nullopt) {
+            const figure::Rect area = grid.cell(at->first, at->second);
+            desk.driver.click(area.x + area.w / 2, area.y + area.h / 2, 1);
+            return desk.driver.wait(3);
+        }
+    FAIL("the cell is not on the canvas");
+}
+
+void key(Desk& desk, int which, int held = 0) {
+    desk.driver.key(which, held);
+    desk.driver.wait(3);
+}
+
+} // namespace
+
+TEST_CASE("F1 opens the manual at the stage, again the keys, and Esc closes both", "[gui][manual]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::scaled}));
+    const std::string before = signature(desk.program);
+    key(desk, GLFW_KEY_F1);
+    REQUIRE(manual_of(desk).open);
+    CHECK(manual_of(desk).at == place("stages", "scaled"));
+    CHECK(screen_shows("scaled = scores ÷ √dk"));
+    CHECK(screen_shows("division"));
+    CHECK_FALSE(desk.view().help_open);
+    key(desk, GLFW_KEY_F1);
+    CHECK(desk.view().help_open);
+    CHECK(screen_shows("Stages"));
+    key(desk, GLFW_KEY_ESCAPE);
+    CHECK_FALSE(desk.view().help_open);
+    CHECK(manual_of(desk).open);
+    key(desk, GLFW_KEY_ESCAPE);
+    CHECK_FALSE(manual_of(desk).open);
+    CHECK(signature(desk.program) == before);
+}
+
+TEST_CASE("a link of the manual is followed, and Alt Left goes back to where one was", "[gui][manual]") {
+    Desk desk;
+    desk.act(WindowAction(OpenManual{place("stages", "weights")}));
+    const float scroll = manual_of(desk).scroll;
+    CHECK(scroll > 100);
+    desk.press(link_to("effects#what-these-numbers-do-not-say"));
+    CHECK(manual_of(desk).at == place("effects", "what-these-numbers-do-not-say"));
+    key(desk, GLFW_KEY_LEFT, GLFW_MOD_ALT);
+    CHECK(manual_of(desk).at == place("stages", "weights"));
+    CHECK(manual_of(desk).scroll == Approx(scroll).margin(1));
+    key(desk, GLFW_KEY_RIGHT, GLFW_MOD_ALT);
+    CHECK(manual_of(desk).at.page == "effects");
+    desk.press("Contents");
+    CHECK(screen_shows("About"));
+    desk.press(link_to("keyboard#"));
+    CHECK(manual_of(desk).at == place("keyboard", ""));
+}
+
+TEST_CASE("a search of the manual lists places, and Return opens the first one", "[gui][manual]") {
+    Desk desk;
+    key(desk, GLFW_KEY_F1, GLFW_MOD_SHIFT);
+    desk.driver.type("logit lens");
+    desk.driver.wait(3);
+    CHECK(manual_of(desk).search == "logit lens");
+    CHECK(screen_shows("places"));
+    CHECK(desk.view().group == StageGroup::weights); // no letter reached the canvas
+    key(desk, GLFW_KEY_ENTER);
+    CHECK(manual_of(desk).at == place("effects", "logit-lens"));
+    CHECK(manual_of(desk).search.empty());
+    key(desk, GLFW_KEY_F1, GLFW_MOD_SHIFT);
+    desk.driver.type("xyzzy");
+    desk.driver.wait(3);
+    CHECK(screen_shows("No"));
+    key(desk, GLFW_KEY_ESCAPE);
+    CHECK(manual_of(desk).search.empty());
+    CHECK(manual_of(desk).open);
+    key(desk, GLFW_KEY_ESCAPE);
+    CHECK_FALSE(manual_of(desk).open);
+}
+
+TEST_CASE("a listing of the manual is copied, and the palette finds its headings", "[gui][manual]") {
+    Desk desk;
+    desk.act(WindowAction(OpenManual{place("stages", "scores")}));
+    const auto& items = screen_items();
+    const auto copy = std::ranges::find_if(items, [](const ScreenItem& one) {
+        return one.label.starts_with("copy listing") && one.reachable();
+    });
+    REQUIRE(copy != items.end());
+    desk.press(copy->label);
+    CHECK(desk.driver.clipboard == "scores[h][i, j] = q_heads[h][i] · k_heads[h][j]\n");
+    key(desk, GLFW_KEY_K, GLFW_MOD_CONTROL);
+    desk.driver.type("?path patching");
+    desk.driver.wait(3);
+    key(desk, GLFW_KEY_ENTER);
+    CHECK(manual_of(desk).at.anchor == "path-patching");
+    key(desk, GLFW_KEY_K, GLFW_MOD_CONTROL);
+    desk.driver.type("zzqq");
+    desk.driver.wait(3);
+    CHECK(screen_shows("Search the manual for “zzqq”"));
+    key(desk, GLFW_KEY_ENTER);
+    CHECK(manual_of(desk).search == "zzqq");
+}
+
+TEST_CASE("a word of the glossary in the Guide opens the manual", "[gui][manual]") {
+    Desk desk;
+    desk.act(ViewChange(ShowTab{LeftTab::guide}));
+    desk.act(ViewChange(GoTo{StageGroup::scores}));
+    desk.press(link_to("glossary#query"));
+    CHECK(manual_of(desk).at == place("glossary", "query"));
+}
+
+TEST_CASE("the context menu of a cell acts on that cell", "[gui][menu]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    const CellAddress cell{TensorId::W_O, {5, 1, 0, 0}};
+    const float value = desk.problem().weights.W_O->at(5, 1);
+    REQUIRE(value != 0);
+    right_click(desk, cell);
+    CHECK(desk.view().selected == cell);
+    CHECK(screen_shows("Copy this number"));
+    CHECK_FALSE(screen_shows("Why this score"));
+    REQUIRE(desk.click("copy number", "##Popup"));
+    desk.settle();
+    CHECK(std::stof(desk.driver.clipboard) == value);
+    right_click(desk, cell);
+    key(desk, GLFW_KEY_DOWN);
+    key(desk, GLFW_KEY_DOWN);
+    key(desk, GLFW_KEY_ENTER);
+    CHECK(std::ranges::count(desk.driver.clipboard, '\t') == 7);
+    right_click(desk, cell);
+    REQUIRE(desk.click("zero", "##Popup"));
+    desk.settle();
+    CHECK(desk.problem().weights.W_O->at(5, 1) == 0);
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    right_click(desk, {TensorId::weights, {0, 0, 1, 0}});
+    CHECK(screen_shows("Select a number of X, a weight or a bias first")); // why it cannot be set to 0
+    key(desk, GLFW_KEY_ESCAPE);
+    CHECK(desk.view().selected == CellAddress{TensorId::weights, {0, 0, 1, 0}});
+    CHECK_FALSE(desk.click("zero", "##Popup"));
+}
+
+TEST_CASE("the context menus of heads and tokens of a checkpoint act", "[gui][menu]") {
+    Desk desk;
+    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    const auto& items = screen_items();
+    const auto press_right = [&](const std::string& label) {
+        const auto item = std::ranges::find_if(
+            items, [&](const ScreenItem& one) { return one.label == label && one.reachable(); });
+        REQUIRE(item != items.end());
+        desk.driver.click(item->middle_x(), item->middle_y(), 1);
+        desk.settle();
+    };
+    press_right("open L1 H1");
+    CHECK(desk.view().attention.layer == 1);
+    REQUIRE(desk.click("copy head name", "##Popup"));
+    desk.settle();
+    CHECK(desk.driver.clipboard == "L1 H1");
+    press_right("open L0 H1");
+    REQUIRE(desk.click("effects screen", "##Popup"));
+    desk.settle();
+    CHECK(desk.view().attention.screen == Screen::effects);
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
+    desk.act(ViewChange(ShowTab{LeftTab::predictions}));
+    press_right("token 2");
+    CHECK(desk.program.state().model.position == 2);
+    REQUIRE(desk.click("row of token", "##Popup"));
+    desk.settle();
+    CHECK(desk.view().row == 2);
+    // The Menu key: of the head in focus, where no number is selected.
+    desk.act(ViewChange(Select{std::nullopt}));
+    key(desk, GLFW_KEY_F10, GLFW_MOD_SHIFT);
+    CHECK(screen_shows("Copy the head’s name"));
+}
+
+} // namespace headscope::test
