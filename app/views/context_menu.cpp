@@ -8,36 +8,37 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float row_high = 30, reason_high = 18, edge = 14, key_gap = 32, text_size = 13, small_size = 12;
+constexpr float item_high = 30, item_reason = 18, item_edge = 14, item_gap = 32, item_text = 13,
+                item_small = 12;
 
-float height_of(const std::string& missing) {
-    return row_high + (missing.empty() ? 0 : reason_high);
+float item_height(const std::string& missing) {
+    return item_high + (missing.empty() ? 0 : item_reason);
 }
 
 /// One row at `y`: its title, its key at the right, and below why it cannot be done.
-figure::Scene row_scene(const ActionInfo& info, const std::string& missing, bool lit, float y, float width,
-                        const Theme& theme) {
+figure::Scene item_scene(const ActionInfo& info, const std::string& missing, bool lit, float y, float width,
+                         const Theme& theme) {
     figure::Scene scene;
     if (lit)
         scene.add(figure::RectItem{
-            .area = {4, y, width - 8, height_of(missing)}, .fill = theme.highlight, .radius = 4});
-    const float baseline = figure::baseline_for(y + row_high / 2, text_size);
+            .area = {4, y, width - 8, item_height(missing)}, .fill = theme.highlight, .radius = 4});
+    const float baseline = figure::baseline_for(y + item_high / 2, item_text);
     const figure::Color colour = missing.empty() ? theme.ink : theme.muted;
-    scene.add(figure::TextItem{{edge, baseline}, info.title, figure::Font::ui, text_size, colour});
-    scene.add(figure::TextItem{{width - edge, baseline},
+    scene.add(figure::TextItem{{item_edge, baseline}, info.title, figure::Font::ui, item_text, colour});
+    scene.add(figure::TextItem{{width - item_edge, baseline},
                                info.keys.empty() ? "" : chord_text(info.keys.front()),
                                figure::Font::mono,
-                               small_size,
+                               item_small,
                                theme.muted,
                                figure::Align::right});
     if (!missing.empty())
-        scene.add(
-            figure::TextItem{{edge, y + row_high + 8}, missing, figure::Font::ui, small_size, theme.muted});
+        scene.add(figure::TextItem{
+            {item_edge, y + item_high + 8}, missing, figure::Font::ui, item_small, theme.muted});
     return scene;
 }
 
 /// Arrows move to the next row that can be done.
-void walk(ContextMenu& menu, const std::vector<std::string>& missing) {
+void walk_items(ContextMenu& menu, const std::vector<std::string>& missing) {
     const int* keys = ImGui::GetIO().KeyMap;
     const std::size_t count = missing.size();
     const bool down = ImGui::IsKeyPressed(keys[ImGuiKey_DownArrow]);
@@ -54,17 +55,18 @@ void walk(ContextMenu& menu, const std::vector<std::string>& missing) {
 }
 
 /// Draws the rows and takes mouse and keys. Returns the row that was chosen; null: none yet.
-const ActionInfo* choose(const std::vector<const ActionInfo*>& rows, const std::vector<std::string>& missing,
-                         float width, ContextMenu& menu, const ViewTools& tools) {
+const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
+                              const std::vector<std::string>& missing, float width, ContextMenu& menu,
+                              const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const bool moved = ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0;
     const ActionInfo* chosen = nullptr;
-    walk(menu, missing);
+    walk_items(menu, missing);
     float y = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const float height = height_of(missing[i]);
-        paint(row_scene(*rows[i], missing[i], i == menu.lit, y, width, tools.theme), start.x, start.y,
+        const float height = item_height(missing[i]);
+        paint(item_scene(*rows[i], missing[i], i == menu.lit, y, width, tools.theme), start.x, start.y,
               tools.surface, *ImGui::GetWindowDrawList());
         ImGui::SetCursorScreenPos({start.x, start.y + y * scale});
         if (ImGui::InvisibleButton(rows[i]->id.c_str(), {width * scale, height * scale}) &&
@@ -96,9 +98,9 @@ void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools&
         missing.push_back(why_not(*row, now));
         const std::string keys = row->keys.empty() ? "" : chord_text(row->keys.front());
         width = std::max({width,
-                          2 * edge + key_gap + tools.measure(row->title, figure::Font::ui, text_size) +
-                              tools.measure(keys, figure::Font::mono, small_size),
-                          2 * edge + tools.measure(missing.back(), figure::Font::ui, small_size)});
+                          2 * item_edge + item_gap + tools.measure(row->title, figure::Font::ui, item_text) +
+                              tools.measure(keys, figure::Font::mono, item_small),
+                          2 * item_edge + tools.measure(missing.back(), figure::Font::ui, item_small)});
     }
     if (menu.asked) {
         ImGui::OpenPopup(id);
@@ -109,7 +111,7 @@ void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools&
     }
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 6 * scale});
     if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
-        const ActionInfo* const chosen = choose(rows, missing, width, menu, tools);
+        const ActionInfo* const chosen = choose_item(rows, missing, width, menu, tools);
         if (chosen != nullptr)
             for (const Action& action : chosen->send(now))
                 tools.send(action);

@@ -8,7 +8,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float row_high = 25, column_wide = 540, pad = 28, head_high = 64, keys_wide = 165;
+constexpr float key_row_high = 25, column_wide = 540, card_pad = 28, card_head = 64, keys_wide = 165;
 
 /// A line of keys, or the name of the group that begins.
 struct ListedRow {
@@ -39,10 +39,11 @@ std::vector<std::vector<ListedRow>> in_columns(const std::vector<ListedRow>& row
     return out;
 }
 
-void draw_row(figure::Scene& scene, const ListedRow& row, float x, float y, float end, const Theme& theme) {
-    const float baseline = figure::baseline_for(y + row_high / 2, 13);
+void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, float end,
+                  const Theme& theme) {
+    const float baseline = figure::baseline_for(y + key_row_high / 2, 13);
     if (row.line == nullptr) {
-        scene.add(figure::TextItem{{x, figure::baseline_for(y + row_high / 2 + 3, 12.5F)},
+        scene.add(figure::TextItem{{x, figure::baseline_for(y + key_row_high / 2 + 3, 12.5F)},
                                    row.group,
                                    figure::Font::ui_semibold,
                                    12.5F,
@@ -64,7 +65,7 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     const auto columns = in_columns(grouped_rows(lines), area.w >= 2 * column_wide + 16 ? 2 : 1);
     const std::size_t rows = std::ranges::max(columns, {}, &std::vector<ListedRow>::size).size();
     const float width = std::min(column_wide * static_cast<float>(columns.size()), area.w - 16);
-    const float height = head_high + row_high * static_cast<float>(rows) + 16;
+    const float height = card_head + key_row_high * static_cast<float>(rows) + 16;
     const figure::Rect card{(area.w - width) / 2, std::max((area.h - height) / 2, 8.0F), width, height};
     ImGui::SetNextWindowPos(origin);
     ImGui::SetNextWindowSize({area.w * scale, area.h * scale});
@@ -75,20 +76,21 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     Picture picture;
     picture.scene.add(
         figure::RectItem{.area = card, .fill = theme.raise, .stroke = theme.line2, .radius = 8});
-    picture.scene.add(
-        figure::TextItem{{card.x + pad, card.y + 42}, "Keyboard", figure::Font::ui_semibold, 20, theme.ink});
-    picture.scene.add(figure::TextItem{{card.right() - pad, card.y + 42},
+    picture.scene.add(figure::TextItem{
+        {card.x + card_pad, card.y + 42}, "Keyboard", figure::Font::ui_semibold, 20, theme.ink});
+    picture.scene.add(figure::TextItem{{card.right() - card_pad, card.y + 42},
                                        "Headscope " HEADSCOPE_VERSION,
                                        figure::Font::ui,
                                        12.5F,
                                        theme.muted,
                                        figure::Align::right});
     for (std::size_t c = 0; c < columns.size(); ++c) {
-        const float x = card.x + pad + column_wide * static_cast<float>(c);
-        float y = card.y + head_high;
+        const float x = card.x + card_pad + column_wide * static_cast<float>(c);
+        float y = card.y + card_head;
         for (const ListedRow& row : columns[c]) {
-            draw_row(picture.scene, row, x, y, std::min(x + column_wide - pad, card.right() - pad), theme);
-            y += row_high;
+            draw_key_row(picture.scene, row, x, y,
+                         std::min(x + column_wide - card_pad, card.right() - card_pad), theme);
+            y += key_row_high;
         }
     }
     // In a window too low for it, the card scrolls.

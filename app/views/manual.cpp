@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float field_high = 32, trail_high = 30, button_wide = 30;
+constexpr float search_high = 32, trail_high = 30, button_wide = 30;
 
 /// A button with an arrow head that points to the left or right; grey where there is nothing to go to.
 void arrow_button(Picture& picture, const figure::Rect& area, bool left, bool possible,
@@ -34,7 +34,7 @@ void arrow_button(Picture& picture, const figure::Rect& area, bool left, bool po
 }
 
 /// The name of the panel, what leads to its contents, and what closes it.
-Picture header(const figure::Rect& area, const DrawContext& context) {
+Picture manual_header(const figure::Rect& area, const DrawContext& context) {
     const Theme& theme = context.theme;
     Picture picture;
     const float baseline = figure::baseline_for(area.y + strip_height / 2 - 1, 13);
@@ -114,13 +114,13 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     if (state.shown.trace == nullptr)
         return ImGui::EndChild();
     const DrawContext context = draw_context(state, tools, area.w, area.h);
-    Picture picture = header(area, context);
+    Picture picture = manual_header(area, context);
     const float y = area.y + strip_height + 12, right = area.right() - manual_pad;
-    arrow_button(picture, {right - button_wide, y, button_wide, field_high}, false, !panel.ahead.empty(),
+    arrow_button(picture, {right - button_wide, y, button_wide, search_high}, false, !panel.ahead.empty(),
                  tools);
-    arrow_button(picture, {right - 2 * button_wide - 6, y, button_wide, field_high}, true,
+    arrow_button(picture, {right - 2 * button_wide - 6, y, button_wide, search_high}, true,
                  !panel.back.empty(), tools);
-    const float below = y + field_high + 6;
+    const float below = y + search_high + 6;
     const std::string screen = "This screen";
     const float taken = tools.measure(screen, figure::Font::ui, 12.5F);
     const float baseline = figure::baseline_for(below + trail_high / 2, 12.5F);
@@ -135,7 +135,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
                                 WindowAction(OpenManual{place_of_screen(state.shown, state.view)}),
                                 "What the manual says of what is on screen"});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
-    search_field({area.x + manual_pad, y, area.w - 2 * manual_pad - 2 * button_wide - 14, field_high}, panel,
+    search_field({area.x + manual_pad, y, area.w - 2 * manual_pad - 2 * button_wide - 14, search_high}, panel,
                  tools);
 
     const figure::Rect page{area.x, below + trail_high, area.w - 1, area.bottom() - below - trail_high};

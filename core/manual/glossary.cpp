@@ -11,6 +11,8 @@ namespace headscope::manual {
 namespace {
 
 constexpr std::string_view page_name = "glossary";
+/// Words that in running text mostly mean something else: they are no links there.
+constexpr std::string_view everyday[] = {"gain", "loss", "unit"};
 
 /// Without the last word, which is the link to the page that says more.
 std::string without_more(const std::string& text) {
@@ -50,6 +52,8 @@ Forms all_forms() {
     Forms all;
     for (const Term& term : terms())
         for (std::string& form : forms_of(term.name)) {
+            if (std::ranges::find(everyday, term.anchor) != std::end(everyday))
+                continue;
             const auto end = std::ranges::find_if_not(form, in_word);
             all[std::string(form.begin(), end)].emplace_back(std::move(form), &term);
         }

@@ -24,8 +24,8 @@ const std::vector<Term>& terms();
 const Term* find_term(std::string_view anchor);
 
 /// Links words of the glossary to their terms, each term at the first place where it stands: in plain and
-/// emphasised text, not in code, links or live values. `met`: anchors of terms that are linked already in
-/// this text, to which those linked here are added.
+/// emphasised text, not in code, links or live values. Words that also mean something else, such as gain, are
+/// left. `met`: anchors of terms that are linked already in this text, to which those linked here are added.
 lesson::Spans with_terms(const lesson::Spans& spans, std::set<std::string>& met);
 
 } // namespace headscope::manual

@@ -177,6 +177,7 @@ TEST_CASE("words of the glossary are linked where they stand first", "[manual]")
     CHECK(marked({text("cross-attention and RoPE")}) ==
           "[cross-attention|glossary#cross-attention] and [RoPE|glossary#rope-rotary-position-embedding]");
     CHECK(marked({text("non-query head_out")}) == "non-query head_out");
+    CHECK(marked({text("What you gain, with little loss")}) == "What you gain, with little loss");
     std::set<std::string> met{"mask"};
     CHECK(with_links(with_terms({text("A mask.")}, met)) == "A mask.");
 }
