@@ -143,6 +143,10 @@ TEST_CASE("theme, zoom and help", "[gui][toolbar]") {
     CHECK_FALSE(screen_shows("Keyboard"));
     desk.driver.key(GLFW_KEY_F1);
     desk.driver.wait(2);
+    CHECK(desk.program.state().manual.open);
+    CHECK_FALSE(desk.view().help_open);
+    desk.driver.key(GLFW_KEY_F1);
+    desk.driver.wait(2);
     CHECK(desk.view().help_open);
     CHECK(screen_shows("Keyboard"));
     const StageGroup group = desk.view().group;

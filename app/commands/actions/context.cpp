@@ -92,6 +92,17 @@ constexpr MenuRow menu_rows[] = {
     {Kind::head, "effects screen"}, {Kind::head, "circuits screen"}, {Kind::token, "copy token"},
     {Kind::token, "row of token"},  {Kind::token, "effects screen"}, {Kind::token, "patching screen"}};
 
+/// Whether a row changes what is on this screen: it leads to another one, or compares heads on the stages.
+bool does_something(std::string_view id, const Situation& now) {
+    const Screen on = now.view.attention.screen;
+    return id == "atlas screen"      ? on != Screen::atlas
+           : id == "effects screen"  ? on != Screen::effects
+           : id == "patching screen" ? on != Screen::patching
+           : id == "circuits screen" ? on != Screen::circuits
+           : id == "difference"      ? on == Screen::stages
+                                     : true;
+}
+
 } // namespace
 
 std::vector<ActionInfo> context_actions() {
@@ -106,7 +117,7 @@ std::vector<ActionInfo> context_actions() {
         {"reset head", "Set the head back", "The weights and the gain of the head in focus, as the preset or the file gave them", {}, has_stages, reset_head, needs_edits_of_head},
         {"copy token", "Copy the token", "Copies the text of the token that the context menu is about", {}, anywhere, copy_of(What::token), needs_token},
         {"row of token", "Step to the token’s row", "Shows the row of the token as the query", {}, has_stages, step_to_token, needs_row},
-        {"context menu", "Context menu", "What can be done with the selected number, else with the head in focus; the right mouse button opens the menu at any thing", {{Key::menu}, shift(Key::F10)}, anywhere, just(WindowAction(OpenContextMenu{})), {}, "what can be done with the selection; the right mouse button, too"},
+        {"context menu", "Context menu", "What can be done with the selected number, else with the head in focus; the right mouse button opens the menu at any thing", {{Key::menu}, shift(Key::F10)}, anywhere, just(WindowAction(OpenContextMenu{})), {}, "menu of the selection; of anything: right button"},
         // clang-format on
     };
 }
@@ -114,7 +125,7 @@ std::vector<ActionInfo> context_actions() {
 std::vector<const ActionInfo*> menu_of(Thing::Kind thing, const Situation& now) {
     std::vector<const ActionInfo*> rows;
     for (const MenuRow& row : menu_rows)
-        if (row.thing == thing)
+        if (row.thing == thing && does_something(row.id, now))
             if (const ActionInfo& info = action(row.id); info.here(now))
                 rows.push_back(&info);
     return rows;

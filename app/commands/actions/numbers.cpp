@@ -114,7 +114,7 @@ std::vector<ActionInfo> number_actions() {
         {"zero", "Set to 0", "Sets all selected numbers to 0", {{Key::erase}, {Key::backspace}}, has_stages, clear_selection, needs_number, "the selection becomes 0"},
         {"select matrix", "Select the whole matrix", "Selects every number of the matrix that the selected one is in", {ctrl('A')}, anywhere, select_matrix, needs_cell, nullptr, list},
         {"copy", "Copy the matrix or the block", "Copies the selected block, or the matrix under the mouse, for a spreadsheet", {ctrl('C')}, anywhere, copy, needs_trace, "copy this block or matrix, paste numbers (TSV)", list},
-        {"paste", "Paste numbers", "Writes numbers from a spreadsheet from the selected one on", {ctrl('V')}, anywhere, just(PasteNumbers{}), {}, "", list},
+        {"paste", "Paste numbers", "Writes numbers from a spreadsheet from the selected one on", {ctrl('V')}, anywhere, just(PasteNumbers{}), needs_number, "", list},
         {"ablate", "Switch the head off", "Sets the gain of the head in focus to 0, or back to 1", {{digit(0)}}, has_stages, ablate, needs_own_head, "ablate the head in focus, and back"},
         {"undo", "Undo", "Takes the last change back", {ctrl('Z')}, anywhere, just(MoveInHistory{-1}), {}, nullptr, list, true},
         {"redo", "Redo", "Does again what was taken back", {ctrl_shift('Z'), ctrl('Y')}, anywhere, just(MoveInHistory{1}), {}, nullptr, list, true},

@@ -184,6 +184,7 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
     float at = x;
     bool fresh = true;
     LinkRun link;
+    std::size_t run = 0; // place of the text item that words of the same span are put to
     const std::vector<Word> words = broken(words_of(spans, state), context, width, style.size);
     for (std::size_t i = 0; i < words.size(); ++i) {
         const Word& word = words[i];
@@ -196,7 +197,8 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
             const figure::Font other = font_of(*words[next].span);
             glued += context.measure(words[next].text, other, style.size);
         }
-        const float gap = word.space_before && !fresh ? space : 0;
+        const bool same = i > 0 && words[i - 1].span == word.span;
+        const float gap = !word.space_before || fresh ? 0 : same ? context.measure(" ", font, size) : space;
         const bool may_break = word.space_before || word.broken_off || i == 0;
         if (link.span != word.span)
             end_link(picture, context, link, baseline, style);
@@ -209,8 +211,14 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
             at += gap;
         }
         const bool strong = word.span->value || word.span->style != lesson::SpanStyle::plain;
-        const float taken = draw_text(picture, context, at, baseline, word.text, font, size,
-                                      strong ? style.strong : style.color);
+        const float taken = context.measure(word.text, font, size);
+        if (same && !fresh) {
+            std::get<figure::TextItem>(picture.scene.items[run]).text += (gap > 0 ? " " : "") + word.text;
+        } else {
+            run = picture.scene.items.size();
+            draw_text(picture, context, at, baseline, word.text, font, size,
+                      strong ? style.strong : style.color);
+        }
         if (word.span->value) {
             picture.scene.add(figure::LineItem{
                 {at, baseline + 3.5F}, {at + taken, baseline + 3.5F}, context.theme.line2, 1});

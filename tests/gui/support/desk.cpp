@@ -150,7 +150,9 @@ std::string signature(const ViewState& view) {
 std::string signature(const Program& program) {
     const AppState& state = program.state();
     return signature(state.view) + " revision " + std::to_string(state.document->revision) + " popups " +
-           std::to_string(ImGui::GetCurrentContext()->OpenPopupStack.Size) + " baseline " +
+           std::to_string(ImGui::GetCurrentContext()->OpenPopupStack.Size) + " manual " +
+           (state.manual.open ? state.manual.at.page + "#" + state.manual.at.anchor : "closed") +
+           " baseline " +
            (state.compare.marked() ? std::to_string(state.compare.baseline().document->revision) : "none");
 }
 
