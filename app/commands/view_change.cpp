@@ -20,7 +20,7 @@ void go_to(ViewState& view, StageGroup group, std::int64_t row) {
     if (group != view.group) {
         view.selected.reset();
         view.came_from = view.group;
-        view.arrival = view.less_motion ? 1.0F : 0.0F;
+        view.arrival = view.moves() ? 0.0F : 1.0F;
         if (group == StageGroup::split) {
             view.apart = 0.0F;
             view.apart_target = 1.0F;
@@ -174,11 +174,12 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const ShowHelp& c) { view.help_open = c.open; },
                           [&](const BeginDrag& c) { view.drag = c.drag; },
                           [&](const SetCompare& c) { view.compare = c.what; },
+                          [&](const SetMotion& c) { view.motion = c.on; },
                           [&](const SetFlash& c) { view.flash_changes = c.on; },
                           [&](const AttentionChange& c) { app::apply(view, c); },
                           [&](const PointAt& c) {
                               view.points = c.cells;
-                              view.pointing = c.cells.empty() ? 1.0F : view.less_motion ? at_once : 0.0F;
+                              view.pointing = c.cells.empty() ? 1.0F : view.moves() ? 0.0F : at_once;
                           }},
                change);
     clamp_to(view, dims);
@@ -211,6 +212,10 @@ void clamp_to(ViewState& view, const Dims& dims) {
 }
 
 bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims) {
+    if (!view.moves()) {
+        view.apart = view.apart_target;
+        view.joined = view.joined_target;
+    }
     slide(view.apart, view.apart_target, seconds_since_last);
     slide(view.joined, view.joined_target, seconds_since_last);
     slide(view.arrival, 1.0F, seconds_since_last, arrival_seconds);

@@ -44,6 +44,10 @@ struct ShowProjection {
 struct SetCompare {
     Compare what;
 };
+/// Whether pages come on screen in a moment of motion; else at once.
+struct SetMotion {
+    bool on;
+};
 /// Whether cells that an edit changed are outlined for a moment.
 struct SetFlash {
     bool on;
@@ -128,7 +132,7 @@ using ViewChange =
                  ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined, Select, SetColourMap,
                  SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab,
                  OpenWithStart, ShowHelp, BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation,
-                 SetCompare, SetFlash, AttentionChange, PointAt>;
+                 SetCompare, SetFlash, SetMotion, AttentionChange, PointAt>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

@@ -43,6 +43,8 @@ std::string preferences_json(const ViewState& view) {
         json["inspector_open"] = *view.inspector_open;
     if (view.flash_changes)
         json["flash_changes"] = *view.flash_changes;
+    if (view.motion)
+        json["motion"] = *view.motion;
     return json.dump(2) + "\n";
 }
 
@@ -69,6 +71,7 @@ void read_preferences(const std::string& text, ViewState& view) {
     read_choice(json, "left_open", view.left_open);
     read_choice(json, "inspector_open", view.inspector_open);
     read_choice(json, "flash_changes", view.flash_changes);
+    read_choice(json, "motion", view.motion);
 }
 
 } // namespace headscope::app

@@ -96,9 +96,11 @@ struct ViewState {
     float arrival = 1.0F;  ///< 0 when the stop was just reached, 1 when all has come to rest
     float pointing = 1.0F; ///< the same for what a lesson points at
 
-    std::optional<bool> flash_changes; ///< as the user chose; empty: as the desktop asks
+    std::optional<bool> flash_changes; ///< as the user chose; empty: as moves()
+    std::optional<bool> motion;        ///< as the user chose; empty: as the desktop asks
     bool less_motion = false;          ///< the desktop asks for no animations
-    bool flashes() const { return flash_changes.value_or(!less_motion); }
+    bool moves() const { return motion.value_or(!less_motion); }
+    bool flashes() const { return flash_changes.value_or(moves()); }
 
     bool playing = false;
     float speed = 1.0F;         ///< 0.5, 1, 2 or 4

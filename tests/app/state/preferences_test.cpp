@@ -1,5 +1,6 @@
 #include "app/state/preferences.h"
 
+#include "app/commands/view_change.h"
 #include "tests/catch.h"
 
 namespace headscope::test {
@@ -18,6 +19,25 @@ TEST_CASE("whether the program opens with the Start page is remembered") {
         read_preferences(damaged, fresh);
         CHECK(fresh.start_page);
     }
+}
+
+TEST_CASE("motion goes off by one switch, which is remembered and goes before what the desktop asks") {
+    ViewState view;
+    CHECK(view.moves());
+    apply(view, SetMotion{false});
+    CHECK_FALSE(view.moves());
+    CHECK_FALSE(view.flashes());
+    apply(view, GoTo{StageGroup::split, -1});
+    CHECK(view.arrival == 1.0F);
+    advance(view, 0, 0.001, Dims{1, 3, 3, 8, 8, 2, 2, 4, 4});
+    CHECK(view.apart == 1.0F);
+
+    ViewState later;
+    read_preferences(preferences_json(view), later);
+    CHECK_FALSE(later.moves());
+    apply(later, SetMotion{true});
+    later.less_motion = true;
+    CHECK(later.moves());
 }
 
 } // namespace headscope::test
