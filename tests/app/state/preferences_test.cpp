@@ -22,20 +22,21 @@ TEST_CASE("whether the program opens with the Start page is remembered") {
 }
 
 TEST_CASE("motion goes off by one switch, which is remembered and goes before what the desktop asks") {
+    const Dims dims{1, 3, 3, 8, 8, 2, 2, 4, 4};
     ViewState view;
     CHECK(view.moves());
-    apply(view, SetMotion{false});
+    app::apply(view, SetMotion{false}, dims);
     CHECK_FALSE(view.moves());
     CHECK_FALSE(view.flashes());
-    apply(view, GoTo{StageGroup::split, -1});
+    app::apply(view, GoTo{StageGroup::split, -1}, dims);
     CHECK(view.arrival == 1.0F);
-    advance(view, 0, 0.001, Dims{1, 3, 3, 8, 8, 2, 2, 4, 4});
+    advance(view, 0, 0.001, dims);
     CHECK(view.apart == 1.0F);
 
     ViewState later;
     read_preferences(preferences_json(view), later);
     CHECK_FALSE(later.moves());
-    apply(later, SetMotion{true});
+    app::apply(later, SetMotion{true}, dims);
     later.less_motion = true;
     CHECK(later.moves());
 }
