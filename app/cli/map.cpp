@@ -34,7 +34,7 @@ struct MapOptions {
 
 /// Parses "I0:I1,J0:J1", rows before I1 and columns before J1. Throws Error(usage) for another form,
 /// Error(input) for a rectangle without a weight.
-cpu::MapPart parse_rectangle(const std::string& text) {
+MapPart parse_rectangle(const std::string& text) {
     std::array<std::int64_t, 4> numbers{};
     constexpr std::array<char, 4> after{':', ',', ':', '\0'};
     const char* at = text.c_str();
@@ -73,8 +73,8 @@ void check_usage(const MapOptions& options) {
 void check_dims(const MapOptions& options, const Dims& dims) {
     cpu::check_head(dims, options.batch, options.head);
     const auto pixels = [&](std::int64_t T) { return std::clamp<std::int64_t>(*options.overview, 1, T); };
-    const cpu::MapPart part = options.rectangle ? parse_rectangle(*options.rectangle)
-                                                : cpu::MapPart{0, 0, pixels(dims.Tq), pixels(dims.Tk)};
+    const MapPart part = options.rectangle ? parse_rectangle(*options.rectangle)
+                                           : MapPart{0, 0, pixels(dims.Tq), pixels(dims.Tk)};
     cpu::check_part(dims, part);
     const auto bytes = static_cast<std::uint64_t>(part.rows * part.cols) * sizeof(float);
     require_memory(2 * bytes, "this map, with the file made of it,",
@@ -123,7 +123,7 @@ void run_map(const MapOptions& options) {
                      "each number is one weight" + head + ", rows and columns " + *options.rectangle);
     const bool mean = options.pooling == "mean";
     const cpu::Overview overview =
-        map.overview(*options.overview, mean ? cpu::Pooling::mean : cpu::Pooling::max, progress);
+        map.overview(*options.overview, mean ? Pooling::mean : Pooling::max, progress);
     const std::string side = std::to_string(overview.cells);
     write(overview.pixels, "each pixel is the " + std::string(mean ? "mean" : "largest") + " of " + side +
                                " x " + side + " weights" + head);

@@ -35,6 +35,18 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
                     "--window is drawn as pixels; give the output a name that ends in .png");
     const std::unique_ptr<app::Program> program = make_program(options, document);
     show_scene(*program, options, document);
+    const app::AppState& state = program->state();
+    const Dims& dims = state.document->problem.dims;
+    if (options.screen == "map" && app::screen_of(state.shown, state.view) != app::Screen::map)
+        fail_input("--screen map: this " + std::string(options.attention ? "file of weights" : "document") +
+                   " has " + std::to_string(std::max(dims.Tq, dims.Tk)) +
+                   " tokens, and the map is of a problem or a checkpoint with at least " +
+                   std::to_string(app::map_from) + "; leave --screen out");
+    if (state.shown.map != nullptr) {
+        // What is made depends on the size of the room, which the first frame finds.
+        app::render_offscreen(*program, size.width, size.height, options.scale);
+        check_program(*program);
+    }
     return app::png_bytes(app::render_offscreen(*program, size.width, size.height, options.scale));
 }
 
@@ -66,7 +78,7 @@ void run_render(const RenderOptions& options) {
             ErrorKind::usage,
             "--log-colours and other ways to read weights are for weights of a file or a checkpoint; give "
             "--attention or --model too");
-    if (options.screen != "stages" && options.screen != "atlas" && !options.model)
+    if (options.screen != "stages" && options.screen != "atlas" && options.screen != "map" && !options.model)
         throw Error(ErrorKind::usage, "--screen " + options.screen + " is of a checkpoint; give --model");
     if ((options.lesson || options.step || options.question) && !(options.lesson && options.window))
         throw Error(ErrorKind::usage,
@@ -106,8 +118,8 @@ void add_render(CLI::App& program) {
                 "stages or atlas (all heads by their scores); with --model also "
                 "effects (what every head does to the prediction), by-source (what the open head brings to "
                 "every position), ablated (what is lost without it), "
-                "averaged (with its mean output), patching (see --corrupted), circuits or why (the "
-                "largest score of --row taken apart)")
+                "averaged (with its mean output), patching (see --corrupted), circuits, why (the "
+                "largest score of --row taken apart) or map (from 2,048 tokens on)")
             ->check(CLI::IsMember(screen_names()));
     command
         .add_option("--corrupted", options->corrupted,

@@ -21,6 +21,7 @@ std::vector<ActionInfo> whole_table() {
     add("Stages", stage_actions());
     add("View", view_actions());
     add("Weights", weight_actions());
+    add("Map", map_actions());
     add("Numbers", number_actions());
     add("Writing", writing_actions());
     add("Selection", context_actions());

@@ -177,6 +177,7 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const SetMotion& c) { view.motion = c.on; },
                           [&](const SetFlash& c) { view.flash_changes = c.on; },
                           [&](const AttentionChange& c) { app::apply(view, c); },
+                          [&](const LongMapChange& c) { app::apply(view.attention.long_map, c, dims); },
                           [&](const PointAt& c) {
                               view.points = c.cells;
                               view.pointing = c.cells.empty() ? 1.0F : view.moves() ? 0.0F : at_once;
@@ -203,6 +204,12 @@ void clamp_to(ViewState& view, const Dims& dims) {
                 return true;
         return false;
     };
+    LongMapView& map = view.attention.long_map;
+    if (map.selected && (map.selected->row + map.selected->rows > dims.Tq ||
+                         map.selected->col + map.selected->cols > dims.Tk))
+        map.selected.reset();
+    if (map.under_mouse && ((*map.under_mouse)[0] >= dims.Tq || (*map.under_mouse)[1] >= dims.Tk))
+        map.under_mouse.reset();
     if (outside(view.hover))
         view.hover.reset();
     if (outside(view.selected))

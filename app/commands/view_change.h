@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/commands/attention_change.h"
+#include "app/commands/long_map_change.h"
 #include "app/state/view_state.h"
 #include "core/lesson/target.h"
 
@@ -132,7 +133,7 @@ using ViewChange =
                  ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined, Select, SetColourMap,
                  SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab,
                  OpenWithStart, ShowHelp, BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation,
-                 SetCompare, SetFlash, SetMotion, AttentionChange, PointAt>;
+                 SetCompare, SetFlash, SetMotion, AttentionChange, LongMapChange, PointAt>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

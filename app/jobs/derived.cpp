@@ -58,6 +58,10 @@ void DerivedValues::stop(const Key& key, bool stopped) {
             return;
         Entry& entry = *found->second;
         entry.stopped = stopped;
+        if (stopped)
+            background_.erase(entry.background);
+        else if (entry.background != 0 && entry.waits())
+            background_.emplace(entry.background, found->second);
         if (stopped && entry.progress != nullptr)
             entry.progress->cancel();
     }

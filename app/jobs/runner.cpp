@@ -17,6 +17,11 @@ void Runner::submit(DocumentPtr document) {
                            });
 }
 
+void Runner::drop() {
+    values_.clear();
+    handed_out_ = true;
+}
+
 std::optional<RunResult> Runner::poll() {
     const Derived<RunResult> result = values_.peek<RunResult>(submitted_);
     if (handed_out_ || result.value == nullptr)

@@ -32,6 +32,8 @@ public:
     Runner(std::unique_ptr<engine::Engine> engine, std::function<void()> wake);
 
     void submit(DocumentPtr document);
+    /// What was submitted is no longer wanted.
+    void drop();
     /// The result of the newest submitted document, once.
     std::optional<RunResult> poll();
     /// Blocks until nothing runs or waits. For pictures and tests; the window never calls it.

@@ -51,6 +51,7 @@ void CheckpointSession::follow_screen() {
     follow_patching();
     follow_circuits();
     atlas_.follow(look_.set(), state().model.run);
+    map_.follow();
 }
 
 void CheckpointSession::follow_why() {

@@ -28,8 +28,8 @@ void keep_to_model(ViewState& view, const ModelPart& part) {
 } // namespace
 
 CheckpointSession::CheckpointSession(SessionHost& host)
-    : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()), desk_(host.wake()),
-      blocks_(host.wake(), block_bytes) {
+    : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
+      map_(host.state(), host.wake()), desk_(host.wake()), blocks_(host.wake(), block_bytes) {
     const ModelPart& part = *state().document->part();
     state().model.prompt = part.prompt;
     state().model.target = part.target;
@@ -38,6 +38,7 @@ CheckpointSession::CheckpointSession(SessionHost& host)
 
 CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opened)
     : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
+      map_(host.state(), host.wake()),
       desk_(host.wake()), wanted_{opened.part, opened.attention, std::nullopt},
       blocks_(host.wake(), block_bytes) {
     ModelState& model = state().model;
@@ -272,9 +273,10 @@ void CheckpointSession::settle() {
         take_results();
         blocks_.wait();
         atlas_.wait();
+        map_.wait();
         board_.wait();
         follow_block();
-    } while (desk_.busy() || blocks_.busy() || atlas_.busy());
+    } while (desk_.busy() || blocks_.busy() || atlas_.busy() || map_.busy());
 }
 
 void CheckpointSession::use(const ModelDesk::Answer& answer) {

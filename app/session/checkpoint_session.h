@@ -4,6 +4,7 @@
 #include "app/jobs/model_look.h"
 #include "app/session/atlas_desk.h"
 #include "app/session/board.h"
+#include "app/session/long_map_desk.h"
 #include "app/session/session.h"
 
 #include <map>
@@ -29,7 +30,7 @@ public:
 
     void follow() override;
     void take_results() override;
-    bool busy() const override { return desk_.busy() || blocks_.busy() || atlas_.busy(); }
+    bool busy() const override { return desk_.busy() || blocks_.busy() || atlas_.busy() || map_.busy(); }
     void settle() override;
     const DocumentPtr& wanted() const override;
 
@@ -124,6 +125,7 @@ private:
 
     Board board_;
     AtlasDesk atlas_;
+    LongMapDesk map_;
     ModelLook look_; ///< ends before those above, which would wait for means that it works out
     ModelDesk desk_;
     ModelDesk::Wish wanted_;                ///< asked of it last

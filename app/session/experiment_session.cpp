@@ -7,7 +7,8 @@
 namespace headscope::app {
 
 ExperimentSession::ExperimentSession(SessionHost& host)
-    : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()) {
+    : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
+      map_(host.state(), host.wake()) {
     state().view.attention.screen = Screen::stages; // another document may have left its screen
 }
 
@@ -30,12 +31,14 @@ void ExperimentSession::take_results() {
     }
     board_.follow(set_);
     atlas_.follow(set_, nullptr);
+    map_.follow();
 }
 
 void ExperimentSession::settle() {
     do {
         board_.wait();
         atlas_.wait();
+        map_.wait();
         take_results();
     } while (busy());
 }

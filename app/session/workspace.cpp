@@ -71,7 +71,14 @@ Workspace::Workspace(SessionState& state, const project::Recipe& recipe, Setup s
     history_.mark_saved(state_.document);
     fill_sentences(state_);
     clamp_to(state_.view, state_.document->problem.dims);
-    runner_.submit(state_.document);
+    compute(state_.document);
+}
+
+void Workspace::compute(const DocumentPtr& document) {
+    if (!document->is_long())
+        return runner_.submit(document);
+    runner_.drop();
+    state_.shown = {document, nullptr, {}};
 }
 
 std::unique_ptr<Session> Workspace::session_for(const Document& document) {
@@ -107,7 +114,7 @@ void Workspace::document_changed() {
     if (state_.view.compare == Compare::baseline)
         state_.view.compare = Compare::now;
     follow_kind();
-    runner_.submit(session_->wanted());
+    compute(session_->wanted());
     setup_.changed();
 }
 
@@ -155,7 +162,7 @@ void Workspace::change_view(const ViewChange& change) {
 
 void Workspace::act(const EngineAction& action) {
     if (engines_.act(action, state_.document))
-        runner_.submit(session_->wanted());
+        compute(session_->wanted());
 }
 
 void Workspace::show(DocumentPtr document, bool saved) {
@@ -165,6 +172,7 @@ void Workspace::show(DocumentPtr document, bool saved) {
     state_.document = std::move(document);
     fill_sentences(state_);
     state_.view.selected.reset();
+    state_.view.attention.long_map = {};
     if (state_.view.tab == LeftTab::start)
         state_.view.tab = LeftTab::guide;
     document_changed();
@@ -260,7 +268,7 @@ void Workspace::take_back() {
     session_ = std::move(own->session);
     session_kind_ = state_.document->kind.index();
     session_->follow();
-    runner_.submit(session_->wanted());
+    compute(session_->wanted());
     setup_.changed();
 }
 

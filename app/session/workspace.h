@@ -93,7 +93,7 @@ private:
     };
 
     SessionState& state() override { return state_; }
-    void compute(const DocumentPtr& document) override { runner_.submit(document); }
+    void compute(const DocumentPtr& document) override;
     void push(History::State step) override;
     std::uint64_t gesture() const override { return gesture_; }
     const std::function<void()>& wake() const override { return setup_.wake; }

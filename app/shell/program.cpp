@@ -278,7 +278,7 @@ void Program::draw(const ProgramLayout& places, const Situation& now, const View
     if (traced && state_.shown.document->shows_weights() && weights_alone(state_) &&
         screen_of(state_.shown, state_.view) == Screen::stages)
         view_attention_strip(state_, places.canvas_head, tools);
-    else if (traced)
+    else if (state_.shown.ready())
         view_strip(state_, places.canvas_head, tools);
     view_canvas(state_, places.canvas, tools, hovered, canvas_);
     if (state_.document->has_board() && traced && state_.shown.document->has_board()) {

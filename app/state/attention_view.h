@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/atlas_view.h"
+#include "app/state/screens/long_map_view.h"
 #include "core/analysis/reading_options.h"
 #include "core/checkpoint/model/stacks.h"
 
@@ -26,7 +27,8 @@ enum class Screen : std::uint8_t {
     effects,  ///< what each writer does to a prediction
     patching, ///< what of this text brings its answer back in another
     circuits, ///< what the weights alone say of a head
-    why       ///< one score, by who wrote what its query and its key are made of
+    why,      ///< one score, by who wrote what its query and its key are made of
+    map       ///< the weights of one head, made where they are looked at
 };
 
 /// How the effects of heads are measured.
@@ -50,6 +52,7 @@ struct AttentionView {
     AtlasView atlas{};
     std::string pattern = {}; ///< heads that do this are marked on the board; empty: none
     MapWindow map = {};
+    LongMapView long_map = {};
     analysis::ReadingOptions reading = {};  ///< how the weights are read otherwise than they are held
     analysis::ReadingOptions possible = {}; ///< what of that would do anything to them; follows the set
     bool log_colours = false;               ///< colours of weights by their logarithm

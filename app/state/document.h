@@ -4,6 +4,7 @@
 #include "core/checkpoint/model/stacks.h"
 #include "core/project/recipe.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -56,6 +57,10 @@ struct Document {
     /// The attention weights that stand in place of computed stages; null where the stages are computed.
     const AttentionSetPtr& shown_weights() const;
     bool shows_weights() const { return shown_weights() != nullptr; }
+    /// Its maps are too large to be held: the weights are made where they are looked at, and no trace is
+    /// computed.
+    bool is_long() const { return is_experiment() && std::max(problem.dims.Tq, problem.dims.Tk) > most_held; }
+    static constexpr std::int64_t most_held = 4096; ///< tokens
     /// Its heads are some of many: there is a board of all of them.
     bool has_board() const { return !is_experiment(); }
     /// Of the board; 0 without one.

@@ -21,7 +21,9 @@ bool lies_around(TensorId id) {
 const Tensor* Shown::tensor(TensorId id) const {
     if (lies_around(id))
         return block == nullptr ? nullptr : block->find(id).get();
-    return is_stage(id) ? trace->stage(id) : problem().input(id);
+    if (is_stage(id))
+        return trace == nullptr ? nullptr : trace->stage(id);
+    return problem().input(id);
 }
 
 bool Shown::holds(const CellAddress& cell) const {

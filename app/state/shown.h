@@ -4,6 +4,7 @@
 #include "app/state/screens/atlas.h"
 #include "app/state/screens/circuits.h"
 #include "app/state/screens/effects.h"
+#include "app/state/screens/long_map.h"
 #include "app/state/screens/patching_map.h"
 #include "app/state/screens/why_score.h"
 #include "app/state/view_state.h"
@@ -17,7 +18,8 @@
 
 namespace headscope::app {
 
-/// A document with the trace that belongs to it: what is on screen. Both are of the same revision.
+/// A document with the trace that belongs to it: what is on screen. Both are of the same revision. A document
+/// that is long has no trace.
 struct Shown {
     DocumentPtr document;
     std::shared_ptr<const Trace> trace;
@@ -39,8 +41,11 @@ struct Shown {
     std::shared_ptr<const CircuitsView> circuits = {};  ///< while the weights alone are asked
     std::shared_ptr<const Atlas> atlas = {};            ///< while all heads are looked at
     std::shared_ptr<const WhyScore> why = {};           ///< of a checkpoint, while a score is taken apart
+    std::shared_ptr<const LongMap> map = {};            ///< while the map of a head is looked at
     std::int64_t position = 0; ///< of a checkpoint: the token that is looked at until another one is chosen
 
+    /// Whether there is something to look at.
+    bool ready() const { return trace != nullptr || (document != nullptr && document->is_long()); }
     const Problem& problem() const { return document->problem; }
     const Dims& dims() const { return document->problem.dims; }
     /// A stage or an input; null where the problem has none (mask, gain and absent biases always). Of logits

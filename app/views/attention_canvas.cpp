@@ -1,4 +1,5 @@
 #include "app/draw/effects/screens.h"
+#include "app/draw/map/long_map.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
 #include "app/views/scrolled.h"
@@ -110,7 +111,67 @@ void view_head(const AppState& state, const figure::Rect& area, const ViewTools&
     move_map(state, grid, tools);
 }
 
+/// The weight under a point of the room, in logical pixels from its corner.
+std::optional<std::array<std::int64_t, 2>> weight_at(const MapSight& sight, const Dims& dims, float x,
+                                                     float y) {
+    const double row = std::floor(sight.top + static_cast<double>(y) / sight.pixels),
+                 col = std::floor(sight.left + static_cast<double>(x) / sight.pixels);
+    if (row < 0 || col < 0 || row >= static_cast<double>(dims.Tq) || col >= static_cast<double>(dims.Tk))
+        return std::nullopt;
+    return std::array{static_cast<std::int64_t>(row), static_cast<std::int64_t>(col)};
+}
+
 } // namespace
+
+void steer_long_map(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+    const figure::Rect room = long_map_room(draw_context(state, tools, area.w, area.h));
+    const LongMapView& view = state.view.attention.long_map;
+    const Dims& dims = state.shown.dims();
+    const auto send = [&](const LongMapChange& change) { tools.send(ViewChange(change)); };
+    if (room.w != view.width || room.h != view.height)
+        return send(MapRoom{room.w, room.h});
+    const ImGuiIO& io = ImGui::GetIO();
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const auto inside = [&](const ImVec2& at) {
+        return figure::Point{(at.x - origin.x) / scale - area.x - room.x,
+                             (at.y - origin.y) / scale - area.y - room.y};
+    };
+    const figure::Rect whole{0, 0, room.w, room.h};
+    const figure::Point mouse = inside(io.MousePos);
+    // What lies over the map takes the mouse: lists, fields, the small map in its corner.
+    const bool here = whole.contains(mouse.x, mouse.y) && !ImGui::IsAnyItemHovered() &&
+                      ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows);
+    const auto under =
+        here ? weight_at(sight_of(view, dims.Tq, dims.Tk), dims, mouse.x, mouse.y) : std::nullopt;
+    if (under != view.under_mouse)
+        send(PointOnMap{under});
+    constexpr float threshold = 4; // a click that trembles selects
+    // Where the button went down is known in later frames by this alone.
+    ImGuiStorage& storage = *ImGui::GetStateStorage();
+    const ImGuiID holds = ImGui::GetID("holds the long map");
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+        storage.SetBool(holds, here);
+    const bool began_here = storage.GetBool(holds);
+    if (began_here && ImGui::IsMouseDragging(ImGuiMouseButton_Left, threshold * scale) &&
+        (io.MouseDelta.x != 0 || io.MouseDelta.y != 0))
+        send(PanLongMap{-io.MouseDelta.x / scale / room.w, -io.MouseDelta.y / scale / room.h});
+    if (!here)
+        return;
+    const float x = mouse.x / room.w, y = mouse.y / room.h;
+    if (io.MouseWheel != 0 && !io.KeyCtrl)
+        send(ZoomLongMap{io.MouseWheel > 0 ? 1 : -1, x, y});
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
+        send(ZoomLongMap{3, x, y});
+    const ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
+    const bool clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && began_here &&
+                         std::max(std::abs(way.x), std::abs(way.y)) < threshold * scale;
+    if (clicked && under) {
+        const int step = tile_scale(sight_of(view, dims.Tq, dims.Tk).scale);
+        const std::int64_t cells = std::int64_t{1} << step;
+        send(SelectOnMap{MapPart{(*under)[0] >> step << step, (*under)[1] >> step << step, cells, cells}});
+    }
+}
 
 void view_attention_canvas(const AppState& state, const figure::Rect& canvas, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows) {
@@ -121,6 +182,8 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
         scrolled_picture(id.c_str(), area, tools, nullptr, &kept, [&](float width, float height) {
             return draw_canvas(draw_context(state, tools, width, height));
         });
+        if (screen == Screen::map)
+            steer_long_map(state, area, tools);
         return;
     }
     const ImVec2 origin = ImGui::GetWindowPos();

@@ -1,6 +1,9 @@
 #include "app/draw/kit/format.h"
+#include "app/draw/map/long_map.h"
+#include "app/state/screens/screen.h"
 #include "app/views/files/file_views.h"
 #include "app/views/given_weights.h"
+#include "app/views/scrolled.h"
 #include "app/views/views.h"
 #include "core/attention/cost.h"
 
@@ -185,9 +188,14 @@ GoTo scrubber_target(const ViewState& view, float place, const Dims& dims) {
 }
 
 void view_bottom_bar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    if (screen_of(state.shown, state.view) == Screen::map) {
+        Picture bar;
+        bar.append(draw_long_map_bar(draw_context(state, tools, area.w, area.h)), area.x, area.y);
+        return show_picture(bar, origin.x, origin.y, tools, nullptr);
+    }
     if (state.shown.trace == nullptr)
         return;
-    const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture picture;
     picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});

@@ -2,6 +2,7 @@
 #include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/lesson/lesson_panel.h"
+#include "app/draw/map/long_map.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/panels/predictions_panel.h"
 #include "app/draw/panels/start_panel.h"
@@ -185,6 +186,9 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     for (const auto& [name, tab] : tabs) {
         if (left_out(tab))
             continue;
+        if (state.document->is_long() && tab != LeftTab::start && tab != LeftTab::course &&
+            tab != LeftTab::guide)
+            continue; // there are no stages
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // weights alone have nothing to explain step by step nor to edit
         shown.emplace_back(given && tab == LeftTab::tensors ? "Source" : name, tab);
@@ -242,7 +246,7 @@ DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, f
 void view_canvas(const AppState& state, const figure::Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
     const ImVec2 origin = ImGui::GetWindowPos();
-    if (state.shown.trace == nullptr)
+    if (!state.shown.ready())
         return;
     const figure::Rect area = below_bars(state, whole);
     const float scale = tools.surface.scale();
@@ -259,6 +263,8 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
             },
             wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0,
             state.find.follow ? at_once : state.view.pointing);
+    if (screen_of(state.shown, state.view) == Screen::map && !state.shown.document->has_board())
+        steer_long_map(state, area, tools);
     if (state.view.arrival < 1) { // a new stage comes out of the paper
         figure::Scene veil;
         const float covered = 200 * (1 - settled(state.view.arrival));
@@ -274,7 +280,7 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
 }
 
 void view_canvas_notices(const AppState& state, const figure::Rect& whole, const ViewTools& tools) {
-    if (state.shown.trace == nullptr)
+    if (!state.shown.ready())
         return;
     const ImVec2 origin = ImGui::GetWindowPos();
     const figure::Rect area = below_bars(state, whole);
@@ -399,7 +405,7 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
                                                : "Heads",
             true, ViewChange(OpenLeft{true}), tools);
     const float header = header_tabs(state, area, tools);
-    if (state.shown.trace == nullptr)
+    if (!state.shown.ready())
         return;
     const figure::Rect inner{area.x, area.y + header, area.w - 1, area.h - header};
     if (state.view.tab == LeftTab::start)
@@ -411,6 +417,8 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
     scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
              [&](float width, float height) {
                  const DrawContext context = context_of(state, tools, width, height);
+                 if (state.shown.document->is_long())
+                     return draw_long_map_panel(context);
                  const Shown layer = layer_behind(state);
                  switch (state.view.tab) {
                  case LeftTab::start:
@@ -457,7 +465,7 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
                                ViewChange(OpenInspector{false}),
                                "Fold this panel"});
     show_picture(header, origin.x, origin.y, tools, nullptr);
-    if (state.shown.trace == nullptr)
+    if (!state.shown.ready())
         return;
     ViewTools kept = tools;
     kept.keeps_selection = true;

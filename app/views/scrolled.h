@@ -18,6 +18,9 @@ DrawContext draw_context(const AppState& state, const ViewTools& tools, float wi
 /// The same for the canvas, which also shows B − A.
 DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, float width, float height);
 
+/// Wheel and mouse on a map of any length, whose page fills `area`, in logical pixels of the window.
+void steer_long_map(const AppState& state, const figure::Rect& area, const ViewTools& tools);
+
 /// The bars above the canvas: of a patched run, and of the comparison with a baseline.
 void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
 /// What is left of the canvas below its bars: with a patched run or a baseline, its top says what is on

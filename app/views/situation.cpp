@@ -1,5 +1,6 @@
 #include "app/views/situation.h"
 
+#include "app/state/screens/screen.h"
 #include "app/views/given_weights.h"
 
 namespace headscope::app {
@@ -19,6 +20,8 @@ Situation situation(const AppState& state) {
             .lesson = state.course.open != nullptr,
             .writes = state.model.next.has_value(),
             .writing = state.model.writing,
+            .map = screen_of(state.shown, state.view) == Screen::map ? state.shown.map.get() : nullptr,
+            .long_document = document.is_long(),
             .measuring = state.model.measuring,
             .shown = state.shown.trace == nullptr ? nullptr : &state.shown.dims(),
             .own_heads = given == nullptr ? document.problem.dims.H : given->info().own_heads(),

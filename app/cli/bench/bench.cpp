@@ -168,7 +168,8 @@ void add_bench(CLI::App& program) {
                   "names one")
         ->excludes(quick);
     add_device_option(command, options->device);
-    command.add_flag("--long", options->long_text, "also measure 32,768 tokens; takes a minute");
+    command.add_flag("--long", options->long_text,
+                     "also measure 32,768 tokens and a map of 131,072; takes a minute");
     command.add_flag("--json", options->json, "print JSON");
     command.add_flag("--attention", options->attention, "only the board of heads, with attention in memory");
     command

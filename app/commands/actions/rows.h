@@ -11,12 +11,15 @@ namespace headscope::app {
 inline bool anywhere(const Situation&) {
     return true;
 }
+inline bool off_map(const Situation& now) {
+    return now.map == nullptr;
+}
 /// Every stage is there to be looked at, not weights alone.
 inline bool has_stages(const Situation& now) {
-    return !now.weights_alone;
+    return !now.weights_alone && now.map == nullptr;
 }
 inline bool weights_only(const Situation& now) {
-    return now.weights_alone;
+    return now.weights_alone && now.map == nullptr;
 }
 
 /// The same action always.
@@ -35,7 +38,9 @@ inline std::string unless_number(const Situation& now) {
     return now.number_selected() ? "These keys belong to the selected number; Esc lets go of it" : "";
 }
 inline std::string needs_trace(const Situation& now) {
-    return now.shown != nullptr ? "" : "Nothing is computed yet";
+    return now.shown != nullptr ? ""
+           : now.long_document  ? "The stages of so many tokens are too large to be held"
+                                : "Nothing is computed yet";
 }
 inline std::string needs_number(const Situation& now) {
     return now.number_selected() ? "" : "Select a number of X, a weight or a bias first";

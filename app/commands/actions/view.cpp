@@ -62,13 +62,13 @@ Actions flip_scale(const Situation& now) {
 std::vector<ActionInfo> view_actions() {
     return {
         // clang-format off
-        {"arcs", "Weights as arcs", "Shows the weights as arcs between the words", {{letter('A')}}, anywhere, weights_as(WeightsView::arcs), {}, "weights as arcs, text, graph, heatmap"},
-        {"text", "Weights as text", "Shows the weights as marks behind the words", {{letter('T')}}, anywhere, weights_as(WeightsView::text), {}, ""},
-        {"graph", "Weights as a graph", "Shows the weights as lines between two columns of words", {{letter('G')}}, anywhere, weights_as(WeightsView::graph), {}, ""},
-        {"heatmap", "Weights as a heatmap", "Shows the weights as a table of coloured cells", {{letter('W')}}, anywhere, weights_as(WeightsView::heatmap), {}, ""},
-        {"each head", "Each head", "Shows the weights of the heads as they are", {{letter('E')}}, anywhere, look(ShowHeads{HeadsView::each}), {}, "each head, difference of two heads, mean"},
-        {"difference", "Difference of two heads", "Subtracts the weights of another head from those of the head in focus", {{letter('D')}}, anywhere, look(ShowHeads{HeadsView::difference}), {}, ""},
-        {"mean", "Mean of the heads", "Shows the mean of the weights over all heads of the layer", {{letter('M')}}, anywhere, look(ShowHeads{HeadsView::mean}), {}, ""},
+        {"arcs", "Weights as arcs", "Shows the weights as arcs between the words", {{letter('A')}}, off_map, weights_as(WeightsView::arcs), {}, "weights as arcs, text, graph, heatmap"},
+        {"text", "Weights as text", "Shows the weights as marks behind the words", {{letter('T')}}, off_map, weights_as(WeightsView::text), {}, ""},
+        {"graph", "Weights as a graph", "Shows the weights as lines between two columns of words", {{letter('G')}}, off_map, weights_as(WeightsView::graph), {}, ""},
+        {"heatmap", "Weights as a heatmap", "Shows the weights as a table of coloured cells", {{letter('W')}}, off_map, weights_as(WeightsView::heatmap), {}, ""},
+        {"each head", "Each head", "Shows the weights of the heads as they are", {{letter('E')}}, off_map, look(ShowHeads{HeadsView::each}), {}, "each head, difference of two heads, mean"},
+        {"difference", "Difference of two heads", "Subtracts the weights of another head from those of the head in focus", {{letter('D')}}, off_map, look(ShowHeads{HeadsView::difference}), {}, ""},
+        {"mean", "Mean of the heads", "Shows the mean of the weights over all heads of the layer", {{letter('M')}}, off_map, look(ShowHeads{HeadsView::mean}), {}, ""},
         {"queries", "Queries Q", "Shows how the queries are made from X", {{letter('Q')}}, has_stages, projection(Projection::q), {}, "which projection is shown"},
         {"keys", "Keys K", "Shows how the keys are made from X", {{letter('K')}}, has_stages, projection(Projection::k), {}, ""},
         {"values", "Values V", "Shows how the values are made from X", {{letter('V')}}, has_stages, projection(Projection::v), {}, ""},
@@ -76,8 +76,8 @@ std::vector<ActionInfo> view_actions() {
         {"baseline", "Flip between A and B", "Shows A, the numbers that were marked, or B, the numbers as they are now", {{letter('B')}}, has_stages, flip_baseline, {}, "flip between A (baseline) and B (now); show B − A"},
         {"changes", "B − A", "Shows what changed since A was marked, cell by cell", {{letter('X')}}, has_stages, flip_difference, {}, ""},
         {"mark baseline", "Mark what is on screen as A", "From now on A is what is on screen", {shift(letter('B'))}, has_stages, just(MarkBaseline{})},
-        {"numbers", "Numbers in cells", "Prints the numbers into the cells, or shows their colours alone", {{letter('N')}}, anywhere, flip_numbers},
-        {"scale", "Same or own colour scale", "Colours all heads by one scale, or each head by its own", {{letter('O')}}, anywhere, flip_scale},
+        {"numbers", "Numbers in cells", "Prints the numbers into the cells, or shows their colours alone", {{letter('N')}}, off_map, flip_numbers},
+        {"scale", "Same or own colour scale", "Colours all heads by one scale, or each head by its own", {{letter('O')}}, off_map, flip_scale},
         {"colour map", "Next colour map", "Changes the colours of the cells", {{letter('C')}}, anywhere, next_colour_map},
         // clang-format on
     };

@@ -32,6 +32,8 @@ Actions let_go(const Situation& now) {
         out.push_back(WindowAction(CloseManual{true}));
     else if (now.view.attention.screen == Screen::atlas && now.over != Over::field)
         out.push_back(ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{}))));
+    else if (now.map != nullptr && now.over != Over::field)
+        out.push_back(ViewChange(LongMapChange(SelectOnMap{})));
     else if (now.over != Over::field)
         out.push_back(ViewChange(Select{std::nullopt}));
     out.push_back(DismissNotice{true});

@@ -7,6 +7,7 @@
 #include "app/draw/effects/patching_page.h"
 #include "app/draw/effects/why.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/map/long_map.h"
 
 #include <algorithm>
 #include <array>
@@ -38,6 +39,8 @@ constexpr std::array screens{
     ScreenInfo{Screen::circuits, "Circuits", "circuits screen", "What a head does by its weights alone",
                nullptr, draw_circuits_page, draw_circuits_inspector},
     ScreenInfo{Screen::why, "", "", "", nullptr, draw_why_page, draw_why_inspector},
+    ScreenInfo{Screen::map, "Map", "map screen", "The weights of the open head as a map of any length",
+               draw_long_map_strip, draw_long_map_page, draw_long_map_inspector},
 };
 
 const ScreenInfo& info_of(Screen screen) {

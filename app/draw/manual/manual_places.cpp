@@ -49,7 +49,8 @@ constexpr ScreenRow screens[] = {{Screen::atlas, "atlas", ""},
                                  {Screen::effects, "effects", "in-the-window"},
                                  {Screen::patching, "effects", "activation-patching"},
                                  {Screen::circuits, "effects", "the-vocabulary-circuit"},
-                                 {Screen::why, "effects", "terms-of-a-score"}};
+                                 {Screen::why, "effects", "terms-of-a-score"},
+                                 {Screen::map, "maps", "in-the-window"}};
 
 } // namespace
 

@@ -109,6 +109,8 @@ void draw_drag_tag(Picture& picture, const DrawContext& context) {
 Picture draw_canvas(const DrawContext& context) {
     Picture picture = draw_page(context);
     draw_flash(picture, context);
+    if (context.shown.trace == nullptr)
+        return picture;
     draw_outlines(picture, context);
     draw_selection(picture, context);
     draw_drag_tag(picture, context);

@@ -113,6 +113,14 @@ Table table_of(const TokenCircuit& circuit) {
     return table;
 }
 
+Table table_of(const std::vector<analysis::MapSpot>& spots) {
+    Table table{{"query", "key", "weight"}};
+    for (const analysis::MapSpot& spot : spots)
+        table.push_back({std::to_string(spot.query), std::to_string(spot.key),
+                         text_of(static_cast<double>(spot.weight))});
+    return table;
+}
+
 } // namespace
 
 std::span<const NamedScreen> named_screens() {
@@ -124,7 +132,8 @@ std::span<const NamedScreen> named_screens() {
                                     NamedScreen{"averaged", Screen::effects, EffectKind::averaged},
                                     NamedScreen{"patching", Screen::patching},
                                     NamedScreen{"circuits", Screen::circuits},
-                                    NamedScreen{"why", Screen::why}};
+                                    NamedScreen{"why", Screen::why},
+                                    NamedScreen{"map", Screen::map}};
     return all;
 }
 
@@ -143,6 +152,11 @@ std::string_view screen_name(const AttentionView& view) {
 }
 
 bool has_screen(const Document& document, Screen screen) {
+    if (document.is_long())
+        return screen == Screen::map;
+    if (screen == Screen::map)
+        return !document.shows_weights() &&
+               std::max(document.problem.dims.Tq, document.problem.dims.Tk) >= map_from;
     if (screen == Screen::atlas)
         return true;
     if (!document.is_checkpoint())
@@ -156,6 +170,7 @@ bool has_screen(const Document& document, Screen screen) {
     case Screen::stages:
     case Screen::atlas:
     case Screen::why:
+    case Screen::map:
         return true;
     case Screen::effects:
     case Screen::circuits:
@@ -167,6 +182,8 @@ bool has_screen(const Document& document, Screen screen) {
 }
 
 Screen screen_of(const Shown& shown, const ViewState& view) {
+    if (shown.document != nullptr && shown.document->is_long())
+        return Screen::map;
     const Screen asked = view.attention.screen;
     const bool has = shown.trace != nullptr && has_screen(*shown.document, asked) &&
                      (asked != Screen::why || view.attention.stack == checkpoint::Stack::own);
@@ -185,6 +202,8 @@ Table screen_table(const Shown& shown, const ViewState& view) {
     if (screen == Screen::patching && shown.patching != nullptr && shown.patching->pair != nullptr &&
         shown.patching->map != nullptr)
         return table_of(*shown.patching->pair, *shown.patching->map);
+    if (screen == Screen::map && shown.map != nullptr && shown.map->spots != nullptr)
+        return table_of(*shown.map->spots);
     if (screen == Screen::why && shown.why != nullptr)
         return table_of(*shown.why);
     if (screen == Screen::circuits && shown.circuits != nullptr && shown.circuits->token != nullptr)

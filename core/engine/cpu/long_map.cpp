@@ -9,7 +9,9 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 namespace headscope::cpu {
 
@@ -92,8 +94,35 @@ struct LongMap::State {
     std::shared_ptr<CpuMachine> machine;
     TensorPtr queries; ///< what `scores` reads
     HeadScores scores;
+    /// Of each row that was read, and whether it was. Rows belong to one thread at a time.
+    std::vector<RowSoftmax> softmax;
+    std::vector<std::uint8_t> known;
 
     std::int64_t threads() const { return machine->pool.threads(); }
+
+    /// Reads the rows in runs of `cells` keys, and keeps their softmax.
+    void read(RowRuns& runs, std::int64_t first, std::int64_t rows, std::int64_t cells,
+              const Progress& cancel) {
+        runs.read(scores, first, rows, cells, cancel);
+        std::copy_n(runs.softmax(), rows, softmax.begin() + first);
+        std::fill_n(known.begin() + first, rows, std::uint8_t{1});
+    }
+    void read_if_new(RowRuns& runs, std::int64_t first, std::int64_t rows, const Progress& cancel) {
+        if (std::find(known.begin() + first, known.begin() + first + rows, 0) != known.begin() + first + rows)
+            read(runs, first, rows, keys_at_once, cancel);
+    }
+    /// The keys that any of the rows may read: first, and behind the last.
+    std::pair<std::int64_t, std::int64_t> keys_of(std::int64_t first, std::int64_t rows) const {
+        std::int64_t begin = scores.dims().Tk, end = 0;
+        for (std::int64_t i = first; i < first + rows; ++i)
+            if (const MaskRow mask = scores.mask(i); mask.begin < mask.end) {
+                begin = std::min(begin, mask.begin);
+                end = std::max(end, mask.end);
+            }
+        return {begin, end};
+    }
+    void pool_rows(const MapPart& part, std::int64_t first, std::int64_t count, std::int64_t cells,
+                   Pooling pooling, float* tile, float* out) const;
 };
 
 LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine::Engine& projections,
@@ -117,36 +146,126 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
     const Block keys = key_rows(one, trace, b, one.dims.kv_head(head));
     state_.reset(new State{.machine = std::move(machine),
                            .queries = std::move(trace.slot(columns ? q : q_heads)),
-                           .scores = HeadScores(kernels, problem_, b, h, queries, keys, 0)});
+                           .scores = HeadScores(kernels, problem_, b, h, queries, keys, 0),
+                           .softmax = std::vector<RowSoftmax>(static_cast<std::size_t>(d.Tq)),
+                           .known = std::vector<std::uint8_t>(static_cast<std::size_t>(d.Tq), 0)});
 }
 
 LongMap::~LongMap() = default;
 
-Tensor LongMap::rectangle(const MapPart& part, Progress& progress) const {
+/// Rows [first, first + count) of the part, at most rows_at_once, whose softmax is known. `out` is the row of
+/// pixels that each begins in; of a mean it gets the sums.
+void LongMap::State::pool_rows(const MapPart& part, std::int64_t first, std::int64_t count,
+                               std::int64_t cells, Pooling pooling, float* tile, float* out) const {
+    const std::int64_t width = in_steps(part.cols, cells), row = part.row + first;
+    const auto [begin, stop] = keys_of(row, count);
+    const std::int64_t end = std::min(part.col + part.cols, stop), panel = scores.kernels().panel;
+    for (std::int64_t col = std::max(part.col, begin) / panel * panel; col < end; col += keys_at_once) {
+        const std::int64_t keys = std::min(keys_at_once, end - col), from = std::max(col, part.col);
+        scores.weights({row, count, col, keys}, softmax.data() + row, tile, keys_at_once);
+        for (std::int64_t r = 0; r < count; ++r) {
+            const float* const weights = tile + r * keys_at_once - col;
+            float* const pixels = out + ((first + r) / cells - first / cells) * width;
+            for (std::int64_t j = from; j < col + keys;) {
+                const std::int64_t pixel = (j - part.col) / cells;
+                const std::int64_t next = std::min(col + keys, part.col + (pixel + 1) * cells);
+                if (pooling == Pooling::max)
+                    pixels[pixel] = std::max(pixels[pixel], scores.kernels().largest(weights + j, next - j));
+                else
+                    pixels[pixel] += std::reduce(weights + j, weights + next, 0.0F);
+                j = next;
+            }
+        }
+    }
+}
+
+Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
     check_part(problem_.dims, part);
-    const HeadScores& scores = state_->scores;
-    const Kernels& kernels = scores.kernels();
-    require(static_cast<std::uint64_t>(part.rows) * static_cast<std::uint64_t>(part.cols),
+    const std::int64_t height = in_steps(part.rows, cells), width = in_steps(part.cols, cells);
+    require(static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
             "take a smaller rectangle, or an overview");
-    Tensor weights(Shape{part.rows, part.cols});
-    const std::int64_t tasks = in_steps(part.rows, rows_at_once), end = part.col + part.cols;
-    const std::int64_t flops = 2 * part.rows * (cols() + part.cols) * problem_.dims.dk;
+    Tensor out(Shape{height, width}, 0.0F);
+    // A task has whole rows of pixels, and enough queries for the kernels.
+    const std::int64_t pixels = in_steps(rows_at_once, cells), tasks = in_steps(height, pixels);
+    const std::int64_t flops = 2 * part.rows * part.cols * problem_.dims.dk;
+    const auto threads = static_cast<std::size_t>(state_->threads());
+    std::vector<RowRuns> runs(threads);
+    std::vector<std::vector<float>> tiles(threads);
+    std::atomic<std::int64_t> done{0};
+    state_->machine->for_tasks(progress, tasks, flops, [&](std::int64_t task, int worker) {
+        const auto own = static_cast<std::size_t>(worker);
+        tiles[own].resize(static_cast<std::size_t>(rows_at_once * keys_at_once));
+        const std::int64_t end = std::min(part.rows, (task + 1) * pixels * cells);
+        for (std::int64_t i = task * pixels * cells; i < end; i += rows_at_once) {
+            progress.check();
+            const std::int64_t count = std::min(rows_at_once, end - i);
+            const auto [begin, stop] = state_->keys_of(part.row + i, count);
+            if (begin >= part.col + part.cols || stop <= part.col)
+                continue; // all masked
+            state_->read_if_new(runs[own], part.row + i, count, progress);
+            state_->pool_rows(part, i, count, cells, pooling, tiles[own].data(),
+                              out.data() + i / cells * width);
+        }
+        for (std::int64_t row = task * pixels; pooling == Pooling::mean && row * cells < end; ++row)
+            for (std::int64_t col = 0; col < width; ++col)
+                out.at(row, col) /= static_cast<float>(std::min(cells, part.rows - row * cells) *
+                                                       std::min(cells, part.cols - col * cells));
+        progress.report(static_cast<float>(++done) / static_cast<float>(tasks));
+    });
+    return out;
+}
+
+std::vector<MapBand> LongMap::bands(std::span<const std::int64_t> which, std::int64_t cells,
+                                    Progress& progress) const {
+    std::vector<MapBand> out(which.size());
+    // A task has enough queries for the kernels, where its bands follow each other.
+    const std::int64_t group = in_steps(rows_at_once, cells), count = std::ssize(which);
+    const std::int64_t tasks = in_steps(count, group), flops = 2 * count * cells * cols() * problem_.dims.dk;
     std::vector<RowRuns> runs(static_cast<std::size_t>(state_->threads()));
     std::atomic<std::int64_t> done{0};
     state_->machine->for_tasks(progress, tasks, flops, [&](std::int64_t task, int worker) {
-        RowRuns& own = runs[static_cast<std::size_t>(worker)];
-        const std::int64_t first = task * rows_at_once, count = std::min(rows_at_once, part.rows - first);
-        own.read(scores, part.row + first, count, keys_at_once, progress);
-        for (std::int64_t col = part.col / kernels.panel * kernels.panel; col < end; col += keys_at_once) {
-            const std::int64_t width = std::min(keys_at_once, end - col), from = std::max(col, part.col);
-            scores.weights({part.row + first, count, col, width}, own.softmax(), own.tile(), keys_at_once);
-            for (std::int64_t r = 0; r < count; ++r)
-                std::copy_n(own.tile() + r * keys_at_once + (from - col), col + width - from,
-                            weights.data() + weights.offset(first + r, from - part.col));
+        const std::int64_t last = std::min(count, (task + 1) * group);
+        for (std::int64_t n = task * group; n < last;) {
+            std::int64_t next = n + 1;
+            while (next < last &&
+                   which[static_cast<std::size_t>(next)] == which[static_cast<std::size_t>(next - 1)] + 1)
+                ++next;
+            make_bands(which.subspan(static_cast<std::size_t>(n), static_cast<std::size_t>(next - n)), cells,
+                       runs[static_cast<std::size_t>(worker)], out.data() + n, progress);
+            n = next;
         }
         progress.report(static_cast<float>(++done) / static_cast<float>(tasks));
     });
-    return weights;
+    return out;
+}
+
+/// Bands that follow each other.
+void LongMap::make_bands(std::span<const std::int64_t> which, std::int64_t cells, RowRuns& runs, MapBand* out,
+                         const Progress& cancel) const {
+    const std::int64_t width = in_steps(cols(), cells), first = which.front() * cells;
+    const std::int64_t end = std::min(rows(), (which.back() + 1) * cells);
+    std::vector<double> sums(which.size() * static_cast<std::size_t>(width));
+    for (std::size_t n = 0; n < which.size(); ++n)
+        out[n].largest.assign(static_cast<std::size_t>(width), 0.0F);
+    // Blocks of about one size, for the kernels.
+    const std::int64_t step = in_steps(end - first, in_steps(end - first, rows_at_once));
+    for (std::int64_t i = first; i < end; i += step) {
+        const std::int64_t count = std::min(step, end - i);
+        state_->read(runs, i, count, cells, cancel);
+        for (std::int64_t r = 0; r < count; ++r) {
+            const std::int64_t band = (i + r - first) / cells;
+            runs.add_largest(r, out[band].largest.data());
+            runs.add_sums(r, sums.data() + band * width);
+        }
+    }
+    const double* sum = sums.data();
+    for (std::size_t n = 0; n < which.size(); ++n) {
+        const std::int64_t queries = std::min(cells, rows() - which[n] * cells);
+        out[n].mean.resize(static_cast<std::size_t>(width));
+        for (std::int64_t col = 0; col < width; ++col)
+            out[n].mean[static_cast<std::size_t>(col)] = static_cast<float>(
+                *sum++ / static_cast<double>(queries * std::min(cells, cols() - col * cells)));
+    }
 }
 
 Overview LongMap::overview(std::int64_t most, Pooling pooling, Progress& progress) const {
@@ -159,37 +278,18 @@ Overview LongMap::overview(std::int64_t most, Pooling pooling, Progress& progres
     require(static_cast<std::uint64_t>(width) *
                 static_cast<std::uint64_t>(height + state_->threads() * rows_at_once * RowRuns::numbers),
             "take fewer pixels (on the command line --overview)");
-    Overview out{.pixels = Tensor(Shape{height, width}, 0.0F), .cells = cells};
-    // A task has whole rows of pixels, and enough queries for the kernels.
-    const std::int64_t pixels = in_steps(rows_at_once, cells), tasks = in_steps(height, pixels);
-    const std::int64_t flops = 2 * rows() * cols() * problem_.dims.dk;
-    std::vector<RowRuns> runs(static_cast<std::size_t>(state_->threads()));
-    std::atomic<std::int64_t> done{0};
-    state_->machine->for_tasks(progress, tasks, flops, [&](std::int64_t task, int worker) {
-        RowRuns& own = runs[static_cast<std::size_t>(worker)];
-        const std::int64_t end = std::min(rows(), (task + 1) * pixels * cells);
-        std::vector<double> sums(static_cast<std::size_t>(pooling == Pooling::mean ? pixels * width : 0));
-        for (std::int64_t i = task * pixels * cells; i < end; i += rows_at_once) {
-            const std::int64_t count = std::min(rows_at_once, end - i);
-            own.read(state_->scores, i, count, cells, progress);
-            for (std::int64_t r = 0; r < count; ++r) {
-                const std::int64_t pixel = (i + r) / cells;
-                if (pooling == Pooling::max)
-                    own.add_largest(r, out.pixels.data() + pixel * width);
-                else
-                    own.add_sums(r, sums.data() + (pixel - task * pixels) * width);
-            }
-        }
-        for (std::size_t n = 0; n < sums.size(); ++n) {
-            const auto at = static_cast<std::int64_t>(n);
-            const std::int64_t row = task * pixels + at / width, col = at % width;
-            if (row < height)
-                out.pixels.at(row, col) = static_cast<float>(
-                    sums[n] / (static_cast<double>(std::min(cells, rows() - row * cells)) *
-                               static_cast<double>(std::min(cells, cols() - col * cells))));
-        }
-        progress.report(static_cast<float>(++done) / static_cast<float>(tasks));
-    });
+    Overview out{.pixels = Tensor(Shape{height, width}), .cells = cells};
+    // Bands hold both poolings: some at a time.
+    const std::int64_t at_once = 32 * state_->threads() * in_steps(rows_at_once, cells);
+    for (std::int64_t first = 0; first < height; first += at_once) {
+        std::vector<std::int64_t> which(static_cast<std::size_t>(std::min(at_once, height - first)));
+        std::iota(which.begin(), which.end(), first);
+        progress.set_part(static_cast<float>(first) / static_cast<float>(height),
+                          static_cast<float>(first + std::ssize(which)) / static_cast<float>(height));
+        float* pixels = out.pixels.data() + first * width;
+        for (const MapBand& band : bands(which, cells, progress))
+            pixels = std::ranges::copy(pooling == Pooling::max ? band.largest : band.mean, pixels).out;
+    }
     return out;
 }
 

@@ -3,6 +3,7 @@
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
 #include "core/engine/engine.h"
+#include "core/engine/weights_map.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -11,9 +12,7 @@
 namespace headscope::cpu {
 
 struct CpuMachine;
-
-/// What a pixel shows of the weights that it stands for.
-enum class Pooling : std::uint8_t { max, mean };
+class RowRuns;
 
 /// A map of weights made smaller.
 struct Overview {
@@ -22,41 +21,45 @@ struct Overview {
         1; ///< a pixel stands for cells x cells weights, at the last row and column for fewer
 };
 
-/// Rows [row, row + rows) and columns [col, col + cols) of a map.
-struct MapPart {
-    std::int64_t row = 0, col = 0, rows = 0, cols = 0;
-};
-
 /// Throws Error(input) when a problem of these sizes has no head h or no batch entry b.
 void check_head(const Dims& dims, std::int64_t b, std::int64_t h);
 /// Throws Error(input) when the part is empty or leaves a map of these sizes.
 void check_part(const Dims& dims, const MapPart& part);
 
-/// The attention weights (Tq, Tk) of one head, of any length: they are made where they are asked for and
-/// never held together. Memory: queries and keys of the head, and a few megabytes for each thread. A row that
-/// may attend to nothing has weights 0. Results do not depend on the number of threads. For one thread at a
-/// time.
-class LongMap {
+/// Of any length: weights are made where they are asked for and never held together. Memory: queries and keys
+/// of the head, the softmax of each row that was read, and a few megabytes for each thread. A row that may
+/// attend to nothing has weights 0. Results do not depend on the number of threads. A row's softmax is kept
+/// as it was found first; runs of another length would change its last bit.
+class LongMap final : public WeightsMap {
 public:
     /// Head h of batch entry b. Projects the queries and keys of this head with `projections`, or of all
     /// heads where a norm joins them. Throws Error(input) for an invalid problem, for a head or entry that it
     /// has not and for numbers beyond float32's range; MemoryShortage; Error(cancelled).
     LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine::Engine& projections,
             std::shared_ptr<CpuMachine> machine, Progress& progress);
-    ~LongMap();
+    ~LongMap() override;
 
-    /// (part.rows, part.cols): the weights themselves. Reads all keys of the rows. Throws Error(input) when
-    /// the part leaves the map and for scores beyond float32's range; MemoryShortage; Error(cancelled).
-    Tensor rectangle(const MapPart& part, Progress& progress) const;
-    /// The whole map in one pass over the scores, with at most `most` >= 1 pixels a side. Threads share rows
-    /// of pixels. Throws likewise.
+    /// Reads all keys of the rows that no call has read before, and for the others those of the part alone.
+    Tensor pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
+                  Progress& progress) const override;
+    /// The weights themselves: pooled() with cells = 1.
+    Tensor rectangle(const MapPart& part, Progress& progress) const {
+        return pooled(part, 1, Pooling::max, progress);
+    }
+    /// One pass over the scores of the rows. Threads share the bands.
+    std::vector<MapBand> bands(std::span<const std::int64_t> which, std::int64_t cells,
+                               Progress& progress) const override;
+    /// The whole map with at most `most` >= 1 pixels a side. Throws likewise.
     Overview overview(std::int64_t most, Pooling pooling, Progress& progress) const;
 
-    std::int64_t rows() const { return problem_.dims.Tq; }
-    std::int64_t cols() const { return problem_.dims.Tk; }
+    std::int64_t rows() const override { return problem_.dims.Tq; }
+    std::int64_t cols() const override { return problem_.dims.Tk; }
 
 private:
     struct State;
+    void make_bands(std::span<const std::int64_t> which, std::int64_t cells, RowRuns& runs, MapBand* out,
+                    const Progress& cancel) const;
+
     Problem problem_;
     std::unique_ptr<State> state_;
 };

@@ -1,6 +1,7 @@
 #include "app/commands/actions.h"
 
 #include "app/state/model_document.h"
+#include "app/state/screens/long_map.h"
 #include "tests/catch.h"
 #include "tests/test_data.h"
 
@@ -26,17 +27,21 @@ struct Place {
     Dims shown = document->problem.dims;
     bool checkpoint = false, weights_file = false, weights_alone = false, lesson = false, walking = false,
          manual = false;
+    LongMap map{};
+    bool on_map = false;
+    Problem long_text{};
 
     Situation now() const {
         return {.view = view,
                 .files = files,
-                .problem = document->problem,
+                .problem = on_map ? long_text : document->problem,
                 .checkpoint = checkpoint,
                 .two_texts = checkpoint,
                 .weights_file = weights_file,
                 .weights_alone = weights_alone,
                 .lesson = lesson,
                 .writes = checkpoint,
+                .map = on_map ? &map : nullptr,
                 .shown = &shown,
                 .own_heads = 9,
                 .spoken_of =
@@ -88,6 +93,12 @@ std::vector<Place> places() {
     atlas.checkpoint = true;
     atlas.view.attention.screen = Screen::atlas;
     all.push_back(atlas);
+    Place map{.name = "the map of a long text"};
+    map.map.spots = std::make_shared<const std::vector<analysis::MapSpot>>(1);
+    map.map.row = MapRow{};
+    map.on_map = true;
+    map.long_text.dims.Tq = map.long_text.dims.Tk = 3000;
+    all.push_back(map);
     for (const bool checkpoint : {false, true})
         for (const bool walking : {false, true}) {
             Place place{.name = checkpoint ? "mean of a checkpoint" : "weights of a file"};
@@ -303,8 +314,10 @@ TEST_CASE("the read-me and the manual name no key that does nothing", "[actions]
 TEST_CASE("the manual's page of keys is the table", "[actions]") {
     std::string page = "# The keyboard\n\nThe same list stands behind F1, for what is on screen.\n";
     std::vector<Place> all = places();
-    const std::tuple<const char*, std::size_t> parts[] = {
-        {"A sentence or a problem", 0}, {"A checkpoint", 3}, {"Attention weights of a file", all.size() - 4}};
+    const std::tuple<const char*, std::size_t> parts[] = {{"A sentence or a problem", 0},
+                                                          {"A checkpoint", 3},
+                                                          {"The map of a long text", all.size() - 5},
+                                                          {"Attention weights of a file", all.size() - 4}};
     for (const auto& [title, place] : parts) {
         page += std::string("\n## ") + title + "\n\n| keys | |\n| --- | --- |\n";
         for (const KeyLine& line : key_lines(all[place].now()))

@@ -271,14 +271,15 @@ TEST_CASE("a value that is stopped keeps what it has put, and goes on from there
         }
         return from + 100;
     };
-    values.ask<int>(key, Urgency::on_screen, make);
+    const Urgency urgency = GENERATE(Urgency::on_screen, Urgency::background);
+    values.ask<int>(key, urgency, make);
     gate.began.acquire();
     values.stop<int>(key, true);
     values.wait();
     // It stays so, also off the screen and asked again.
     for (int frame = 0; frame < 3; ++frame)
         values.begin_frame();
-    const Derived<int> stopped = values.ask<int>(key, Urgency::on_screen, make);
+    const Derived<int> stopped = values.ask<int>(key, urgency, make);
     CHECK(stopped.stopped);
     CHECK_FALSE(stopped.done);
     REQUIRE(stopped.value != nullptr);
@@ -291,4 +292,24 @@ TEST_CASE("a value that is stopped keeps what it has put, and goes on from there
     CHECK(*all.value == 102);
     CHECK(all.done);
     CHECK_FALSE(all.stopped);
+}
+
+TEST_CASE("a value that waits in the background can be stopped, and begins when it goes on", "[derived]") {
+    DerivedValues values({});
+    Gate gate;
+    const DerivedKey first{object(), "first"}, second{object(), "second"};
+    values.ask<int>(first, Urgency::background, [&](Progress& progress, const Put&) {
+        gate.pass(progress);
+        return 1;
+    });
+    gate.began.acquire();
+    values.ask<int>(second, Urgency::background, [](Progress&, const Put&) { return 2; });
+    values.stop<int>(second, true);
+    gate.open = true;
+    values.wait();
+    CHECK(values.peek<int>(first).done);
+    CHECK_FALSE(values.peek<int>(second).done);
+    values.stop<int>(second, false);
+    values.wait();
+    CHECK(values.peek<int>(second).done);
 }

@@ -9,7 +9,6 @@
 #include <limits>
 
 using namespace headscope;
-using cpu::Pooling;
 
 namespace {
 
@@ -26,7 +25,7 @@ struct Map {
     Map(const Problem& problem, std::int64_t b, std::int64_t h, int threads = 2)
         : engine(1), map(problem, b, h, engine, cpu::make_cpu_machine(threads), progress) {}
 
-    Tensor rectangle(const cpu::MapPart& part) { return map.rectangle(part, progress); }
+    Tensor rectangle(const MapPart& part) { return map.rectangle(part, progress); }
     cpu::Overview overview(std::int64_t most, Pooling pooling) {
         return map.overview(most, pooling, progress);
     }

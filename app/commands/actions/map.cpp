@@ -1,0 +1,83 @@
+#include "app/commands/actions/rows.h"
+#include "app/state/screens/long_map.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+bool on_map(const Situation& now) {
+    return now.map != nullptr;
+}
+bool has_map(const Situation& now) {
+    return std::max(now.problem.dims.Tq, now.problem.dims.Tk) >= map_from && !now.weights_alone &&
+           !now.long_document;
+}
+
+std::function<Actions(const Situation&)> change(const LongMapChange& to) {
+    return look(ViewChange(to));
+}
+
+std::string needs_spots(const Situation& now) {
+    return now.map->spots != nullptr && !now.map->spots->empty() ? "" : "No far weights are found yet";
+}
+
+/// The spot after the selected weight in the list, or before it; from the ends round again.
+std::function<Actions(const Situation&)> next_spot(int by) {
+    return [by](const Situation& now) {
+        const auto& spots = *now.map->spots;
+        const auto at = std::ranges::find_if(spots, [&](const analysis::MapSpot& spot) {
+            return now.map->selected && spot.query == now.map->selected->query &&
+                   spot.key == now.map->selected->key;
+        });
+        const std::int64_t count = std::ssize(spots);
+        const std::int64_t next = at != spots.end() ? (at - spots.begin() + by + count) % count
+                                  : by > 0          ? 0
+                                                    : count - 1;
+        const analysis::MapSpot& spot = spots[static_cast<std::size_t>(next)];
+        return Actions{ViewChange(LongMapChange(GoToWeight{spot.query, spot.key}))};
+    };
+}
+
+std::string needs_row(const Situation& now) {
+    return now.map->row ? "" : "Select a weight first";
+}
+
+Actions to_strongest(const Situation& now) {
+    return {ViewChange(LongMapChange(GoToWeight{now.map->row->query, now.map->row->strongest}))};
+}
+
+Actions flip_pooling(const Situation& now) {
+    const bool largest = now.view.attention.long_map.pooling == Pooling::max;
+    return {ViewChange(LongMapChange(PoolMap{largest ? Pooling::mean : Pooling::max}))};
+}
+
+Actions flip_colours(const Situation& now) {
+    return {ViewChange(LongMapChange(ColourMapBy{!now.view.attention.long_map.linear}))};
+}
+
+} // namespace
+
+std::vector<ActionInfo> map_actions() {
+    constexpr float step = 0.125F;
+    return {
+        // clang-format off
+        {"map screen", "Map", "Shows the weights of one head as a map of any length", {ctrl(digit(6))}, has_map, look(AttentionChange(ShowScreen{Screen::map})), {}, "the map of a long text"},
+        {"map right", "Map to the right", "Moves what is seen of the map by an eighth", {{Key::right}}, on_map, change(PanLongMap{step, 0}), {}, "move over the map", {}, true},
+        {"map left", "Map to the left", "Moves what is seen of the map by an eighth", {{Key::left}}, on_map, change(PanLongMap{-step, 0}), {}, "", {}, true},
+        {"map down", "Map down", "Moves what is seen of the map by an eighth", {{Key::down}}, on_map, change(PanLongMap{0, step}), {}, "", {}, true},
+        {"map up", "Map up", "Moves what is seen of the map by an eighth", {{Key::up}}, on_map, change(PanLongMap{0, -step}), {}, "", {}, true},
+        {"map nearer", "Nearer", "Halves the weights that a pixel of the map stands for", {{Key::plus}}, on_map, change(ZoomLongMap{1}), {}, "nearer, farther, the whole map", {}, true},
+        {"map farther", "Farther", "Doubles the weights that a pixel of the map stands for", {{Key::minus}}, on_map, change(ZoomLongMap{-1}), {}, "", {}, true},
+        {"map whole", "The whole map", "Shows all of the map", {{Key::home}}, on_map, change(WholeLongMap{}), {}, ""},
+        {"next spot", "Next far weight", "Shows the next of the strongest weights far from the diagonal", {{letter('N')}}, on_map, next_spot(1), needs_spots, "next far weight, the one before", {}, true},
+        {"spot before", "Far weight before", "Shows the far weight before it in the list", {shift(letter('N'))}, on_map, next_spot(-1), needs_spots, "", {}, true},
+        {"strongest key", "Strongest key of this query", "Shows the largest weight of the selected weight’s row", {{letter('K')}}, on_map, to_strongest, needs_row},
+        {"map pooling", "Largest or mean", "Shows the largest weight under each pixel of the map, or their mean", {{letter('P')}}, on_map, flip_pooling},
+        {"map colours", "Log or linear colours", "Colours the map by the logarithm of a weight, or by the weight", {shift(letter('C'))}, on_map, flip_colours},
+        // clang-format on
+    };
+}
+
+} // namespace headscope::app

@@ -1,0 +1,269 @@
+#include "app/commands/actions.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/map/long_map.h"
+#include "app/draw/map/long_map_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using figure::Align;
+using figure::Font;
+
+std::string distance_text(const MapScene& scene, std::int64_t query, std::int64_t key) {
+    if (scene.problem().cross())
+        return "";
+    return query == key ? "the token itself"
+                        : grouped(std::abs(query - key)) + (key < query ? " back" : " ahead");
+}
+
+/// The weights round the selected one with their tokens.
+void draw_close_up(Sheet& sheet, const MapScene& scene) {
+    const MapCloseUp& close = *scene.map.close;
+    const Theme& theme = scene.context.theme;
+    constexpr float labels = 66, above = 52;
+    const float cell = std::floor((sheet.width() - labels) / static_cast<float>(close.part.cols));
+    const float left = sheet.left + labels, top = sheet.y + above;
+    const float end = map_colour_end(scene.map, scene.view, 0);
+    const auto& selected = *scene.map.selected;
+    for (std::int64_t r = 0; r < close.part.rows; ++r) {
+        const float y = top + cell * static_cast<float>(r);
+        const std::int64_t query = close.part.row + r;
+        const bool own = query == selected.query;
+        sheet.picture.scene.add(figure::TextItem{
+            {left - 6, figure::baseline_for(y + cell / 2, 11.5F)},
+            fitted(scene.context, scene.problem().query_label(query), Font::ui, 11.5F, labels - 8),
+            own ? Font::ui_semibold : Font::ui,
+            11.5F,
+            own ? theme.ink : theme.text,
+            Align::right});
+        for (std::int64_t c = 0; c < close.part.cols; ++c) {
+            const float x = left + cell * static_cast<float>(c), weight = close.weights->at(r, c);
+            const std::int64_t key = close.part.col + c;
+            sheet.picture.scene.add(
+                figure::RectItem{.area = {x, y, cell - 1, cell - 1},
+                                 .fill = weight > 0 ? map_colour(scene, weight, end) : theme.panel,
+                                 .stroke = weight > 0 ? 0 : theme.line});
+            if (own && key == selected.key)
+                sheet.picture.scene.add(figure::RectItem{.area = {x - 1.5F, y - 1.5F, cell + 2, cell + 2},
+                                                         .stroke = theme.ink,
+                                                         .stroke_width = 2});
+            sheet.picture.tips.push_back(
+                {{x, y, cell, cell},
+                 scene.query(query) + " reads " + scene.key(key) + ": " + map_weight_text(weight)});
+        }
+    }
+    for (std::int64_t c = 0; c < close.part.cols; ++c) {
+        const std::int64_t key = close.part.col + c;
+        const bool own = key == selected.key;
+        sheet.picture.scene.add(figure::TextItem{{left + cell * (static_cast<float>(c) + 0.5F) + 3, top - 5},
+                                                 shortened(scene.problem().key_label(key), 8),
+                                                 own ? Font::ui_semibold : Font::ui,
+                                                 11.5F,
+                                                 own ? theme.ink : theme.text,
+                                                 Align::left,
+                                                 -60.0F});
+    }
+    sheet.y = top + cell * static_cast<float>(close.part.rows) + 10;
+}
+
+void add_row(Sheet& sheet, const MapScene& scene) {
+    const MapRow& row = *scene.map.row;
+    sheet.section("This row", "query " + grouped(row.query));
+    sheet.row("sum of its weights", number(row.sum, 4));
+    sheet.row("rank of this weight", grouped(row.rank) + " of " + grouped(row.keys));
+    sheet.row("strongest key", scene.key(row.strongest));
+    sheet.row("its weight", map_weight_text(row.strongest_weight));
+    if (row.strongest == scene.map.selected->key)
+        return;
+    sheet.y += 6;
+    draw_button(sheet.picture, scene.context, {sheet.left, sheet.y, sheet.width(), 34},
+                "Go to the strongest key", ViewChange(LongMapChange(GoToWeight{row.query, row.strongest})),
+                false, with_key("Shows the largest weight of this row", "strongest key"));
+    sheet.y += 44;
+}
+
+/// What the pixel under the mouse shows.
+void add_under_mouse(Sheet& sheet, const MapScene& scene) {
+    if (!scene.view.under_mouse)
+        return;
+    const auto [query, key] = *scene.view.under_mouse;
+    const int scale = tile_scale(scene.sight().scale);
+    const std::string side = grouped(std::int64_t{1} << scale);
+    sheet.section("Under the mouse", scale == 0 ? "one weight" : side + " × " + side + " weights");
+    sheet.row(scale == 0 ? "query" : "queries from",
+              scale == 0 ? scene.query(query) : grouped(query >> scale << scale));
+    sheet.row(scale == 0 ? "key" : "keys from", scale == 0 ? scene.key(key) : grouped(key >> scale << scale));
+    const char* const what = scale == 0 ? "weight" : scene.view.pooling == Pooling::max ? "largest" : "mean";
+    sheet.row(what, scene.map.under_mouse ? map_weight_text(*scene.map.under_mouse) : "not read yet", true);
+}
+
+std::string time_words(float fraction) {
+    return grouped(static_cast<std::int64_t>(std::floor(fraction * 100))) + " %";
+}
+
+} // namespace
+
+Picture draw_long_map_inspector(const DrawContext& context) {
+    Sheet sheet(context);
+    const LongMap* const map = context.shown.map.get();
+    if (map == nullptr || !map->error.empty())
+        return sheet.finish();
+    const MapScene scene{context, *map, context.view.attention.long_map};
+    sheet.y = 20;
+    if (map->selected) {
+        const analysis::MapSpot& spot = *map->selected;
+        sheet.put(sheet.left,
+                  "weights[" + std::to_string(map->head) + "][" + scene.query(spot.query) + ", " +
+                      scene.key(spot.key) + "]",
+                  sheet.width(), Font::mono, 12.5F, context.theme.text);
+        sheet.y += 52;
+        const float wide = draw_text(sheet.picture, context, sheet.left, sheet.y,
+                                     map_weight_text(spot.weight), Font::ui_semibold, 26, context.theme.ink);
+        draw_text(sheet.picture, context, sheet.left + wide + 12, sheet.y,
+                  distance_text(scene, spot.query, spot.key), Font::ui, 12.5F, context.theme.muted);
+        sheet.y += 18;
+        if (map->close) {
+            sheet.section("Token by token", std::to_string(map->close->part.rows) + " × " +
+                                                std::to_string(map->close->part.cols) + " weights");
+            draw_close_up(sheet, scene);
+        }
+        if (map->row)
+            add_row(sheet, scene);
+    } else {
+        sheet.paragraph("Click the map: the largest weight under that pixel is looked up, with its row.",
+                        context.theme.muted);
+    }
+    add_under_mouse(sheet, scene);
+    return sheet.finish();
+}
+
+Picture draw_long_map_strip(const DrawContext& context) {
+    const Dims& dims = context.dims();
+    std::vector<Segment> tabs;
+    if (!context.shown.document->is_long())
+        tabs.push_back({.label = "← Stages",
+                        .action = ViewChange(AttentionChange(ShowScreen{Screen::stages})),
+                        .on = false,
+                        .tip = with_key("Back to the walk through the numbers", "stages screen")});
+    // As many heads as there is room for; digits reach the first nine.
+    const auto most = static_cast<std::int64_t>(std::max((context.width - 260) / 52, 1.0F));
+    const std::int64_t first =
+        std::clamp<std::int64_t>(context.view.head - most / 2, 0, std::max<std::int64_t>(dims.H - most, 0));
+    for (std::int64_t h = first; h < std::min(dims.H, first + most); ++h)
+        tabs.push_back({.label = "H" + std::to_string(h),
+                        .action = ViewChange(PickHead{h}),
+                        .on = h == context.view.head,
+                        .tip = "The weights of head " + std::to_string(h)});
+    Picture picture;
+    draw_strip_tabs(picture, context, tabs, 24, {},
+                    grouped(dims.Tq) + " queries × " + grouped(dims.Tk) + " keys");
+    return picture;
+}
+
+Picture draw_long_map_panel(const DrawContext& context) {
+    Sheet sheet(context);
+    const figure::Color text = context.theme.text;
+    sheet.section("A map of any length");
+    sheet.paragraph(
+        "Each row is a query, each column a key. The whole map has " +
+            grouped(context.dims().Tq * context.dims().Tk) +
+            " weights, which no memory has to hold: they are made from the queries and keys where "
+            "you look.",
+        text);
+    sheet.paragraph(
+        "Far out, a pixel stands for a square of weights and shows the largest of them, so that a "
+        "single strong weight stays visible. Mean shows how much weight lies there instead.",
+        text);
+    sheet.section("Move");
+    sheet.row("nearer, farther", "wheel   " + key_hint("map nearer") + "   " + key_hint("map farther"));
+    sheet.row("8 times nearer", "double click");
+    sheet.row("move", "drag   arrows");
+    sheet.row("the whole map", key_hint("map whole"));
+    sheet.section("Find");
+    sheet.row("next far weight", key_hint("next spot"));
+    sheet.row("the one before", key_hint("spot before"));
+    sheet.row("strongest key of the row", key_hint("strongest key"));
+    sheet.row("one weight", "click");
+    sheet.section("Not shown");
+    sheet.paragraph(
+        "From " + grouped(Document::most_held + 1) +
+            " tokens on, the other stages and all heads at once are not computed: one map of that "
+            "size takes gigabytes.",
+        context.theme.muted);
+    return sheet.finish();
+}
+
+Picture draw_long_map_bar(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    const Theme& theme = context.theme;
+    picture.scene.add(figure::RectItem{.area = {0, 0, context.width, context.height}, .fill = theme.panel});
+    picture.scene.add(figure::LineItem{{0, 0}, {context.width, 0}, theme.line, 1});
+    const LongMap* const map = context.shown.map.get();
+    if (map == nullptr || !map->error.empty())
+        return picture;
+    const MapScene scene{context, *map, context.view.attention.long_map};
+    const float center = context.height / 2, baseline = figure::baseline_for(center, 13);
+    const bool complete = map->overview != nullptr && map->overview->complete();
+    float x = 32;
+    const auto button = [&](const char* label, MapReading reading, const char* tip) {
+        x += draw_text_button(picture, context, x, center - 13, label, false,
+                              ViewChange(LongMapChange(ReadMap{reading})), tip) +
+             8;
+    };
+    if (!complete || scene.view.reading == MapReading::off) {
+        const bool off = scene.view.reading == MapReading::off,
+                   paused = scene.view.reading == MapReading::paused;
+        if (!off) {
+            const figure::Rect track{x, center - 3, 180, 6};
+            picture.scene.add(figure::RectItem{.area = track, .fill = theme.line2, .radius = 3});
+            picture.scene.add(figure::RectItem{.area = {track.x, track.y, track.w * map->fraction, track.h},
+                                               .fill = theme.ink,
+                                               .radius = 3});
+            x = track.right() + 14;
+        }
+        x += draw_text(picture, context, x, baseline,
+                       off ? "The whole map is not read."
+                           : (paused ? "Paused at " : "Reading the whole map: ") + time_words(map->fraction),
+                       Font::ui, 13, theme.text) +
+             18;
+        if (off)
+            button("Read it", MapReading::on,
+                   "Reads all weights once, for the whole map and the far weights");
+        else if (paused)
+            button("Go on", MapReading::on, "Reads the rest of the map");
+        else
+            button("Pause", MapReading::paused, "Stops reading; what is read stays");
+        if (!off)
+            button("Cancel", MapReading::off,
+                   "Stops reading and leaves the whole map away; near views are made all the same");
+    } else if (std::ssize(map->tiles) < map->tiles_wanted) {
+        x += draw_text(picture, context, x, baseline,
+                       "Making what is seen: " + grouped(std::ssize(map->tiles)) + " of " +
+                           grouped(map->tiles_wanted) + " tiles",
+                       Font::ui, 13, theme.text);
+    } else {
+        const std::string hints = "wheel, double click: nearer    drag, arrows: move    " +
+                                  key_hint("next spot") + ": next far weight    " + key_hint("help") +
+                                  " all keys";
+        if (x + context.measure(hints, Font::ui, 13) < context.width - 24)
+            x += draw_text(picture, context, x, baseline, hints, Font::ui, 13, theme.muted);
+    }
+    const Dims& d = context.dims();
+    const std::string sizes =
+        (d.Tq == d.Tk ? "T " + grouped(d.Tq) : "Tq " + grouped(d.Tq) + "  Tk " + grouped(d.Tk)) + "  ·  " +
+        bytes_text(d.Tq * d.Tk * 4) + " of weights, made where they are seen";
+    if (x + 40 + context.measure(sizes, Font::ui, 13) < context.width - 24)
+        draw_text(picture, context, context.width - 24, baseline, sizes, Font::ui, 13, theme.text,
+                  Align::right);
+    return picture;
+}
+
+} // namespace headscope::app

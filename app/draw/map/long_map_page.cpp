@@ -1,0 +1,458 @@
+#include "app/commands/actions.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/map/long_map.h"
+#include "app/draw/map/long_map_parts.h"
+#include "app/draw/matrix/matrix.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using figure::Align;
+using figure::Font;
+
+constexpr float side_from = 860; ///< a canvas with room for the whole map beside the main one
+constexpr float side_width = 256, side_gap = 28;
+constexpr float ruler = 78, top = 132, legend_height = 44; ///< of the map: left, above, below a narrow one
+constexpr float words_from = 14;                           ///< pixels of a token that has its name beside it
+constexpr float numbers_from = 32;                         ///< and of a weight that has its number in it
+
+struct Places {
+    figure::Rect room, list;
+    figure::Rect side = {}; ///< beside the map; empty on a narrow canvas
+};
+
+Places places_of(const DrawContext& context) {
+    Places out;
+    const bool wide = context.width >= side_from;
+    const float list = spots_height(context.height >= 840 ? 5 : context.height >= 700 ? 4 : 3);
+    const float left = canvas_pad + ruler,
+                right = context.width - canvas_pad - (wide ? side_width + side_gap : 0);
+    const float foot = wide ? 20 : legend_height;
+    out.room = {left, top, std::max(std::floor(right - left), 80.0F),
+                std::max(std::floor(context.height - top - foot - list - 8), 80.0F)};
+    out.list = {canvas_pad, out.room.bottom() + foot, context.width - 2 * canvas_pad, list};
+    if (wide)
+        out.side = {out.room.right() + side_gap, top, side_width, out.room.h};
+    return out;
+}
+
+MapScene scene_of(const DrawContext& context) {
+    return {context, *context.shown.map, context.view.attention.long_map};
+}
+
+LongMapChange scale_change(const char* what) {
+    return *what == '+' ? LongMapChange(ZoomLongMap{1}) : LongMapChange(ZoomLongMap{-1});
+}
+
+/// A tick of the ruler every so many weights: 1, 2 or 5 times a power of ten.
+std::int64_t tick_step(double pixels) {
+    constexpr double apart = 84;
+    std::int64_t step = 1;
+    for (int n = 0; static_cast<double>(step) * pixels < apart; ++n)
+        step = n % 3 == 1 ? step / 2 * 5 : step * 2;
+    return step;
+}
+
+/// Numbers along a side of the map, or the name of each token once there is room.
+void draw_ruler(Picture& picture, const MapScene& scene, const figure::Rect& room, bool keys) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    const MapSight sight = scene.sight();
+    const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
+    const std::int64_t first = keys ? seen.col : seen.row, end = first + (keys ? seen.cols : seen.rows);
+    const bool words = sight.pixels >= static_cast<double>(words_from);
+    const std::int64_t step = words ? 1 : tick_step(sight.pixels);
+    const auto& selected = scene.map.selected;
+    for (std::int64_t n = (first + step - 1) / step * step; n < end; n += step) {
+        const double place = static_cast<double>(n) + (words ? 0.5 : 0);
+        const float at = keys ? room.x + sight.x(place) : room.y + sight.y(place);
+        if (at < (keys ? room.x : room.y) - 1 || at > (keys ? room.right() : room.bottom()) + 1)
+            continue;
+        const bool bold = words && selected && n == (keys ? selected->key : selected->query);
+        const Font font = words ? (bold ? Font::ui_semibold : Font::ui) : Font::mono;
+        const figure::Color ink = bold ? theme.ink : words ? theme.text : theme.muted;
+        const std::string text =
+            words ? shortened(keys ? scene.problem().key_label(n) : scene.problem().query_label(n), 10)
+                  : grouped(n);
+        if (!words)
+            picture.scene.add(keys ? figure::LineItem{{at, room.y - 6}, {at, room.y - 1}, theme.line2, 1}
+                                   : figure::LineItem{{room.x - 6, at}, {room.x - 1, at}, theme.line2, 1});
+        if (keys)
+            picture.scene.add(figure::TextItem{{words ? at + 4 : at, room.y - (words ? 6 : 11)},
+                                               text,
+                                               font,
+                                               12,
+                                               ink,
+                                               words ? Align::left : Align::center,
+                                               words ? -60.0F : 0.0F});
+        else
+            picture.scene.add(figure::TextItem{
+                {room.x - 10, figure::baseline_for(at, 12)}, text, font, 12, ink, Align::right});
+    }
+}
+
+/// The numbers of single weights, where their tile is there.
+void draw_numbers(Picture& picture, const MapScene& scene, const figure::Rect& room) {
+    const MapSight sight = scene.sight();
+    if (sight.pixels < static_cast<double>(numbers_from))
+        return;
+    const float end = map_colour_end(scene.map, scene.view, 0);
+    const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
+    const auto cell = static_cast<float>(sight.pixels);
+    for (std::int64_t i = seen.row; i < seen.row + seen.rows; ++i)
+        for (std::int64_t j = seen.col; j < seen.col + seen.cols; ++j) {
+            const auto tile = scene.map.tiles.find({0, i / map_tile, j / map_tile});
+            if (tile == scene.map.tiles.end())
+                continue;
+            const float weight = tile->second->at(i % map_tile, j % map_tile);
+            const bool fine = cell >= 2 * numbers_from;
+            if (weight < (fine ? 1e-4F : 0.005F))
+                continue; // its digits would all be 0
+            const figure::Point middle{room.x + sight.x(static_cast<double>(j)) + cell / 2,
+                                       room.y + sight.y(static_cast<double>(i)) + cell / 2};
+            picture.scene.add(
+                figure::TextItem{{middle.x, figure::baseline_for(middle.y, fine ? 12.5F : 11)},
+                                 fine ? map_weight_text(weight) : number(static_cast<double>(weight), 2),
+                                 Font::mono,
+                                 fine ? 12.5F : 11,
+                                 text_on(map_colour(scene, weight, end)),
+                                 Align::center});
+        }
+}
+
+/// Rings round the listed spots and a frame round what is selected.
+void draw_marks(Picture& picture, const MapScene& scene, const figure::Rect& room, std::size_t listed) {
+    const Theme& theme = scene.context.theme;
+    const MapSight sight = scene.sight();
+    const auto cell = static_cast<float>(sight.pixels);
+    const auto frame = [&](const MapPart& part) {
+        const figure::Rect area{room.x + sight.x(static_cast<double>(part.col)),
+                                room.y + sight.y(static_cast<double>(part.row)),
+                                cell * static_cast<float>(part.cols), cell * static_cast<float>(part.rows)};
+        const float grow = std::max(2.0F, (14 - std::min(area.w, area.h)) / 2);
+        return figure::Rect{area.x - grow, area.y - grow, area.w + 2 * grow, area.h + 2 * grow};
+    };
+    const auto outline = [&](const figure::Rect& area, bool strong) {
+        const float radius = cell < 8 ? area.w / 2 : 2;
+        picture.scene.add(figure::RectItem{.area = {area.x - 1, area.y - 1, area.w + 2, area.h + 2},
+                                           .stroke = theme.canvas,
+                                           .stroke_width = 1,
+                                           .radius = radius + 1});
+        picture.scene.add(figure::RectItem{
+            .area = area, .stroke = theme.ink, .stroke_width = strong ? 2.5F : 1.5F, .radius = radius});
+    };
+    for (std::size_t n = 0; n < listed; ++n) {
+        const analysis::MapSpot& spot = (*scene.map.spots)[n];
+        const figure::Rect area = frame({spot.query, spot.key, 1, 1});
+        if (area.right() < room.x || area.x > room.right() || area.bottom() < room.y ||
+            area.y > room.bottom())
+            continue;
+        outline(area, false);
+        const std::string text = std::to_string(n + 1);
+        const float width = scene.context.measure(text, Font::ui_semibold, 12) + 6;
+        picture.scene.add(figure::RectItem{
+            .area = {area.right() + 2, area.y - 2, width, 17}, .fill = theme.canvas, .radius = 3});
+        draw_text(picture, scene.context, area.right() + 5, area.y + 11, text, Font::ui_semibold, 12,
+                  theme.ink);
+    }
+    if (scene.map.selected)
+        outline(frame({scene.map.selected->query, scene.map.selected->key, 1, 1}), true);
+}
+
+void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room, std::size_t listed) {
+    const Theme& theme = scene.context.theme;
+    picture.scene.add(figure::ClipItem{room});
+    // The room has the size that the window told the view; in the first frame it may not be told yet.
+    LongMapView view = scene.view;
+    view.width = room.w, view.height = room.h;
+    draw_map_tiles(picture, scene, view, room);
+    const MapSight sight = sight_of(view, scene.map.rows, scene.map.cols);
+    picture.scene.add(
+        figure::RectItem{.area = {room.x + sight.x(0) - 1, room.y + sight.y(0) - 1,
+                                  static_cast<float>(static_cast<double>(scene.map.cols) * sight.pixels) + 2,
+                                  static_cast<float>(static_cast<double>(scene.map.rows) * sight.pixels) + 2},
+                         .stroke = theme.line});
+    draw_numbers(picture, scene, room);
+    draw_marks(picture, scene, room, listed);
+    picture.scene.add(figure::ClipItem{});
+    picture.scene.add(
+        figure::RectItem{.area = {room.x - 1, room.y - 1, room.w + 2, room.h + 2}, .stroke = theme.line2});
+    draw_ruler(picture, scene, room, false);
+    draw_ruler(picture, scene, room, true);
+    const bool words = scene.sight().pixels >= static_cast<double>(words_from);
+    if (!words) {
+        draw_text(picture, scene.context, room.x, room.y - 30, "key", Font::ui, 12, theme.muted);
+        draw_text(picture, scene.context, room.x - 10, room.y - 11, "query", Font::ui, 12, theme.muted,
+                  Align::right);
+    }
+    const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
+    const auto pitch = static_cast<float>(scene.sight().pixels);
+    picture.grids.push_back({.tensor = TensorId::weights,
+                             .origin = {scene.map.batch, scene.map.head, seen.row, seen.col},
+                             .row_axis = 2,
+                             .col_axis = 3,
+                             .rows = seen.rows,
+                             .cols = seen.cols,
+                             .area = room,
+                             .pitch_x = pitch,
+                             .pitch_y = pitch,
+                             .heatmap = true,
+                             .map = "head",
+                             .high = map_colour_end(scene.map, scene.view, tile_scale(scene.sight().scale)),
+                             .outlined = false,
+                             .actual = scene.sight().scale <= 0});
+}
+
+/// Goes to the next token that holds the text behind the one in the middle, or to a number: "881", or query
+/// and key "9042, 881".
+Action found(const Document& document, const LongMap& map, const MapPart& seen, const std::string& typed) {
+    const Problem& problem = document.problem;
+    const std::int64_t row = map.selected ? map.selected->query : seen.row + seen.rows / 2,
+                       col = map.selected ? map.selected->key : seen.col + seen.cols / 2;
+    const auto go = [&](std::int64_t query, std::int64_t key) {
+        return ViewChange(LongMapChange(GoToWeight{query, key}));
+    };
+    std::int64_t query = 0, key = 0;
+    char comma = 0, rest = 0;
+    const int read = std::sscanf(typed.c_str(), "%ld %c %ld %c", &query, &comma, &key, &rest);
+    if (read == 1 || (read == 3 && comma == ',')) {
+        if (read == 1)
+            key = query, query = std::max(row, key);
+        if (query < 0 || key < 0 || query >= map.rows || key >= map.cols)
+            fail_input("The map has queries 0 to " + grouped(map.rows - 1) + " and keys 0 to " +
+                       grouped(map.cols - 1) + ".");
+        return go(query, key);
+    }
+    const std::vector<std::string>& tokens = problem.cross() ? problem.kv_tokens : problem.tokens;
+    if (tokens.empty())
+        fail_input("These tokens have no names; type the number of a key, or query and key as 9042, 881.");
+    for (std::int64_t n = 1; n <= map.cols; ++n) {
+        const std::int64_t at = (col + n) % map.cols;
+        if (tokens[static_cast<std::size_t>(at)].find(typed) != std::string::npos)
+            return go(std::min(std::max(row, at), map.rows - 1), at);
+    }
+    fail_input("No token holds \"" + typed + "\".");
+}
+
+/// What a pixel shows and how it is coloured, at the top right.
+void draw_switches(Picture& picture, const MapScene& scene) {
+    const DrawContext& context = scene.context;
+    const auto change = [](const LongMapChange& to) { return ViewChange(to); };
+    const bool mean = scene.view.pooling == Pooling::mean;
+    const std::vector<Segment> pooling{{"Largest", change(PoolMap{Pooling::max}), !mean,
+                                        with_key("A pixel shows the largest of its weights", "map pooling")},
+                                       {"Mean", change(PoolMap{Pooling::mean}), mean,
+                                        with_key("A pixel shows the mean of its weights", "map pooling")}};
+    const std::vector<Segment> colours{{"Log", change(ColourMapBy{false}), !scene.view.linear,
+                                        with_key("Colours by the logarithm of a weight", "map colours")},
+                                       {"Linear", change(ColourMapBy{true}), scene.view.linear,
+                                        with_key("Colours by the weight", "map colours")}};
+    float x = context.width - canvas_pad - segmented_width(context, colours);
+    draw_segmented(picture, context, x, 28, colours);
+    x -= segmented_width(context, pooling) + 12;
+    draw_segmented(picture, context, x, 28, pooling);
+}
+
+/// Below them; returns the left edge.
+float draw_zoom_row(Picture& picture, const MapScene& scene, float right) {
+    const DrawContext& context = scene.context;
+    float x = right;
+    const auto button = [&](const char* label, const LongMapChange& change, const std::string& tip) {
+        x -= context.measure(label, Font::ui_medium, 12.5F) + 16;
+        draw_text_button(picture, context, x, 64, label, false, ViewChange(change), tip);
+        x -= 6;
+    };
+    button("Whole map", WholeLongMap{}, with_key("Show all of it", "map whole"));
+    button("−", scale_change("-"), with_key("Twice as many weights under a pixel", "map farther"));
+    button("+", scale_change("+"),
+           with_key("Half as many weights under a pixel; or turn the wheel", "map nearer"));
+    constexpr float field = 132;
+    x -= field + 8;
+    draw_text(picture, context, x - 8, figure::baseline_for(76, 12.5F), "find", Font::ui, 12.5F,
+              context.theme.muted, Align::right);
+    picture.fields.push_back(
+        {.area = {x, 63, field, 26},
+         .label = "find on map",
+         .text = "",
+         .action = [document = context.shown.document, map = context.shown.map,
+                    seen = seen_part(scene.view, scene.map.rows, scene.map.cols)](
+                       const std::string& typed) -> Action {
+             return typed.empty() ? Action(ViewChange(LongMapChange(SelectOnMap{})))
+                                  : found(*document, *map, seen, typed);
+         },
+         .leave = [selected = scene.view.selected](const std::string&) -> Action {
+             return ViewChange(LongMapChange(SelectOnMap{selected})); // not typed to its end
+         },
+         .tip = "Text of a token, the number of a key, or query and key as 9042, 881; Enter goes there, "
+                "and again to the next"});
+    return x - 8 - context.measure("find", Font::ui, 12.5F);
+}
+
+void draw_scale_legend(Picture& picture, const MapScene& scene, float x, float y, float width) {
+    const float end = map_colour_end(scene.map, scene.view, tile_scale(scene.sight().scale));
+    const bool log = !scene.view.linear;
+    draw_legend(picture, scene.context, x, y, std::min(width, 180.0F),
+                scene.context.head_ramp(scene.map.head), 0, end,
+                scene.view.pooling == Pooling::max || scene.sight().scale <= 0 ? "weight" : "mean weight",
+                false, log, width);
+}
+
+/// Beside the map: all of it, and what its colours mean.
+void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    draw_text(picture, context, side.x, side.y - 11, "Whole map", Font::ui_semibold, 12.5F, theme.ink);
+    const float square = std::min(side.w, side.h);
+    draw_map_whole(picture, scene, {side.x, side.y, square, square});
+    float y = side.y + square + 18;
+    if (y + 40 > side.bottom())
+        return;
+    draw_scale_legend(picture, scene, side.x, y, side.w);
+    y += 58;
+    const auto key_line = [&](const std::string& text, const auto& sample) {
+        if (y + 12 > side.bottom())
+            return;
+        sample(figure::Rect{side.x, y - 10, 14, 14});
+        draw_text(picture, context, side.x + 24, y + 1, text, Font::ui, 12.5F, theme.text);
+        y += 22;
+    };
+    key_line("not read yet", [&](const figure::Rect& at) {
+        for (float d = 3; d < 14; d += 4)
+            picture.scene.add(figure::LineItem{{at.x + d, at.y}, {at.x, at.y + d}, theme.line2, 1});
+        picture.scene.add(figure::RectItem{.area = at, .stroke = theme.line2});
+    });
+    key_line("weight 0, or masked", [&](const figure::Rect& at) {
+        picture.scene.add(figure::RectItem{.area = at, .fill = theme.canvas, .stroke = theme.line2});
+    });
+    key_line("far weight, as listed", [&](const figure::Rect& at) {
+        picture.scene.add(
+            figure::RectItem{.area = at, .stroke = theme.ink, .stroke_width = 1.5F, .radius = 7});
+    });
+    const std::int64_t ready = std::ssize(scene.map.tiles);
+    if (scene.map.tiles_wanted > 0 && ready < scene.map.tiles_wanted)
+        key_line("paler: coarser as yet", [&](const figure::Rect&) {});
+}
+
+} // namespace
+
+std::string MapScene::query(std::int64_t i) const {
+    return problem().tokens.empty() ? std::to_string(i) : problem().query_label(i) + "@" + std::to_string(i);
+}
+
+std::string MapScene::key(std::int64_t j) const {
+    const auto& tokens = problem().cross() ? problem().kv_tokens : problem().tokens;
+    return tokens.empty() ? std::to_string(j) : problem().key_label(j) + "@" + std::to_string(j);
+}
+
+std::string map_scale_text(const LongMapView& view, int scale) {
+    if (scale < 0)
+        return "1 weight = " + std::to_string(1 << -scale) + " × " + std::to_string(1 << -scale) + " pixels";
+    if (scale == 0)
+        return "1 pixel = 1 weight";
+    const std::string side = grouped(std::int64_t{1} << scale);
+    return "1 pixel = " + side + " × " + side + " weights, " +
+           (view.pooling == Pooling::max ? "largest shown" : "mean shown");
+}
+
+std::string map_weight_text(float weight) {
+    char text[32];
+    std::snprintf(text, sizeof text, weight >= 0.0001F || weight == 0 ? "%.*f" : "%.*e",
+                  weight >= 0.1F      ? 2
+                  : weight >= 0.01F   ? 3
+                  : weight >= 0.0001F ? 4
+                                      : 0,
+                  static_cast<double>(weight));
+    return text;
+}
+
+void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect& area) {
+    const Theme& theme = scene.context.theme;
+    LongMapView all = scene.view;
+    all.scale.reset();
+    all.width = area.w, all.height = area.h;
+    const MapSight sight = sight_of(all, scene.map.rows, scene.map.cols);
+    picture.scene.add(figure::RectItem{.area = {area.x - 1, area.y - 1, area.w + 2, area.h + 2},
+                                       .fill = theme.canvas,
+                                       .stroke = theme.line2});
+    picture.scene.add(figure::ClipItem{area});
+    draw_map_tiles(picture, scene, all, area);
+    const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
+    figure::Rect part{area.x + sight.x(static_cast<double>(seen.col)),
+                      area.y + sight.y(static_cast<double>(seen.row)),
+                      static_cast<float>(static_cast<double>(seen.cols) * sight.pixels),
+                      static_cast<float>(static_cast<double>(seen.rows) * sight.pixels)};
+    const float grow_x = std::max(0.0F, (8 - part.w) / 2), grow_y = std::max(0.0F, (8 - part.h) / 2);
+    part = {part.x - grow_x, part.y - grow_y, part.w + 2 * grow_x, part.h + 2 * grow_y};
+    picture.scene.add(
+        figure::RectItem{.area = {part.x - 1, part.y - 1, part.w + 2, part.h + 2}, .stroke = theme.canvas});
+    picture.scene.add(figure::RectItem{.area = part, .stroke = theme.ink, .stroke_width = 2});
+    picture.scene.add(figure::ClipItem{});
+    const auto place = [sight, area](figure::Point at) {
+        return CentreLongMap{sight.top + static_cast<double>(at.y * area.h) / sight.pixels,
+                             sight.left + static_cast<double>(at.x * area.w) / sight.pixels};
+    };
+    picture.drags.push_back({.area = area,
+                             .label = "whole map",
+                             .frame = area,
+                             .dragged = [place](figure::Point, figure::Point to) -> Action {
+                                 return ViewChange(LongMapChange(place(to)));
+                             },
+                             .tip = "The frame is what the map shows; drag it, or drag anywhere"});
+}
+
+figure::Rect long_map_room(const DrawContext& context) {
+    return places_of(context).room;
+}
+
+Picture draw_long_map_page(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    const LongMap* const map = context.shown.map.get();
+    if (map == nullptr || !map->error.empty()) {
+        draw_page_head(picture, context, "Weights", "");
+        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
+                       map == nullptr ? "The queries and keys are being computed." : map->error, Font::ui,
+                       13.5F, 20, map == nullptr ? context.theme.muted : context.theme.bad);
+        return picture;
+    }
+    const MapScene scene = scene_of(context);
+    const Places places = places_of(context);
+    const std::string head = std::to_string(map->head);
+    const Document& document = *context.shown.document;
+    draw_page_head(
+        picture, context,
+        document.is_checkpoint() ? "L" + std::to_string(document.layer()) + " H" + head : "Head " + head, "");
+    draw_switches(picture, scene);
+    std::string scale = map_scale_text(scene.view, scene.sight().scale);
+    const float controls = draw_zoom_row(picture, scene, context.width - canvas_pad);
+    if (const auto words = scale.find(" weights,");
+        words != std::string::npos &&
+        context.measure(scale, Font::ui_medium, 13) > controls - canvas_pad - 16)
+        scale.erase(words, std::string(" weights").size());
+    draw_text(picture, context, canvas_pad, 78,
+              fitted(context, scale, Font::ui_medium, 13, std::max(controls - canvas_pad - 16, 60.0F)),
+              Font::ui_medium, 13, context.theme.text);
+    const std::size_t listed = listed_spots(scene, places.list.h);
+    draw_main(picture, scene, places.room, listed);
+    if (places.side.w > 0) {
+        draw_side(picture, scene, places.side);
+    } else {
+        // Over a corner of the map that a causal head leaves empty.
+        const float square = std::min(112.0F, std::min(places.room.w, places.room.h) / 3);
+        draw_map_whole(picture, scene, {places.room.right() - square - 8, places.room.y + 8, square, square});
+        draw_scale_legend(picture, scene, places.room.x, places.room.bottom() + 12, places.room.w);
+    }
+    draw_map_spots(picture, scene, places.list);
+    return picture;
+}
+
+} // namespace headscope::app

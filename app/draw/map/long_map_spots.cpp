@@ -1,0 +1,144 @@
+#include "app/commands/actions.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/map/long_map_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using figure::Align;
+using figure::Font;
+
+constexpr float row_height = 24, head_height = 28;
+
+/// The tokens round one of them, at most `width` wide; the token itself in bold on a raised ground.
+void draw_words(Picture& picture, const MapScene& scene, const std::vector<std::string>& tokens,
+                std::int64_t at, float x, float baseline, float width) {
+    const DrawContext& context = scene.context;
+    constexpr float size = 12.5F, around = 6;
+    const auto word = [&](std::int64_t n) { return shortened(tokens[static_cast<std::size_t>(n)], 14); };
+    const float own = context.measure(word(at), Font::ui_semibold, size) + around;
+    float left = own, before = 0;
+    std::int64_t first = at, last = at;
+    // By turns a token before and one behind, while they fit.
+    for (bool more = true; more;) {
+        more = false;
+        if (first > 0)
+            if (const float w = context.measure(word(first - 1) + " ", Font::ui, size); left + w <= width) {
+                left += w, before += w, --first, more = true;
+            }
+        if (last + 1 < std::ssize(tokens))
+            if (const float w = context.measure(" " + word(last + 1), Font::ui, size); left + w <= width) {
+                left += w, ++last, more = true;
+            }
+        if (last - first > 16)
+            break;
+    }
+    const figure::Color pale = context.theme.muted;
+    std::string text;
+    for (std::int64_t n = first; n < at; ++n)
+        text += word(n) + " ";
+    draw_text(picture, context, x, baseline, text, Font::ui, size, pale);
+    x += before;
+    picture.scene.add(figure::RectItem{.area = {x, baseline - 14, own, 19},
+                                       .fill = context.theme.raise,
+                                       .stroke = context.theme.line2,
+                                       .radius = 3});
+    draw_text(picture, context, x + around / 2, baseline, word(at), Font::ui_semibold, size,
+              context.theme.ink);
+    text.clear();
+    for (std::int64_t n = at + 1; n <= last; ++n)
+        text += " " + word(n);
+    draw_text(picture, context, x + own, baseline, text, Font::ui, size, pale);
+}
+
+/// Why the list is empty.
+std::string no_spots(const MapScene& scene) {
+    if (scene.map.spots != nullptr)
+        return "No weight that far from the diagonal is above 0.";
+    return scene.view.reading == MapReading::on ? "Looked for once the whole map is read."
+                                                : "Looked for once the whole map is read, which was stopped.";
+}
+
+} // namespace
+
+float spots_height(int rows) {
+    return head_height + row_height * static_cast<float>(rows);
+}
+
+std::size_t listed_spots(const MapScene& scene, float height) {
+    const auto room = static_cast<std::size_t>(std::max(0.0F, (height - head_height) / row_height));
+    return scene.map.spots == nullptr ? 0 : std::min(room, scene.map.spots->size());
+}
+
+void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect& area) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    const analysis::SpotRules rules =
+        analysis::spot_rules(scene.map.rows, scene.map.cols, scene.problem().cross());
+    const std::string title =
+        scene.problem().cross() ? "Strongest weights" : "Strongest weights far from the diagonal";
+    const float wide =
+        draw_text(picture, context, area.x, area.y + 16, title, Font::ui_semibold, 13, theme.ink);
+    const std::size_t listed = listed_spots(scene, area.h);
+    if (listed > 0) {
+        std::string says =
+            grouped(static_cast<std::int64_t>(scene.map.spots->size())) + ", " +
+            (rules.distance > 0 ? "at least " + grouped(rules.distance) + " tokens away, " : "") +
+            key_hint("next spot") + " the next";
+        says = fitted(context, says, Font::ui, 12.5F, area.w - wide - 150);
+        draw_text(picture, context, area.x + wide + 12, area.y + 16, says, Font::ui, 12.5F, theme.muted);
+    }
+    draw_text(picture, context, area.right() - 8, area.y + 16, "weight", Font::ui, 12, theme.muted,
+              Align::right);
+    draw_text(picture, context, area.right() - 72, area.y + 16, "distance", Font::ui, 12, theme.muted,
+              Align::right);
+    draw_hairline(picture, context, area.x, area.y + head_height - 4, area.w);
+    if (listed == 0) {
+        draw_text(picture, context, area.x, area.y + head_height + 16, no_spots(scene), Font::ui, 12.5F,
+                  theme.muted);
+        return;
+    }
+    const float words = (area.w - 28 - 150 - 56) / 2;
+    for (std::size_t n = 0; n < listed; ++n) {
+        const analysis::MapSpot& spot = (*scene.map.spots)[n];
+        const figure::Rect row{area.x, area.y + head_height + row_height * static_cast<float>(n), area.w,
+                               row_height};
+        const float baseline = figure::baseline_for(row.y + row.h / 2, 12.5F);
+        const std::string label = "spot " + std::to_string(n + 1);
+        const bool on = scene.map.selected && scene.map.selected->query == spot.query &&
+                        scene.map.selected->key == spot.key;
+        if (on || context.hovered == label)
+            picture.scene.add(figure::RectItem{.area = row, .fill = theme.highlight});
+        if (on)
+            picture.scene.add(figure::RectItem{.area = {row.x, row.y, 3, row.h}, .fill = theme.ink});
+        draw_text(picture, context, row.x + 8, baseline, std::to_string(n + 1), Font::mono_semibold, 12.5F,
+                  theme.ink);
+        if (scene.has_words()) {
+            draw_words(picture, scene, scene.problem().tokens, spot.query, row.x + 30, baseline, words);
+            draw_words(picture, scene,
+                       scene.problem().cross() ? scene.problem().kv_tokens : scene.problem().tokens, spot.key,
+                       row.x + 30 + words + 52, baseline, words);
+            draw_text(picture, context, row.x + 30 + words + 8, baseline, "reads", Font::ui, 12.5F,
+                      theme.muted);
+        } else {
+            draw_text(picture, context, row.x + 30, baseline,
+                      "query " + grouped(spot.query) + " reads key " + grouped(spot.key), Font::ui, 12.5F,
+                      theme.text);
+        }
+        draw_text(picture, context, row.right() - 72, baseline, grouped(std::abs(spot.query - spot.key)),
+                  Font::mono, 12.5F, theme.text, Align::right);
+        draw_text(picture, context, row.right() - 8, baseline, map_weight_text(spot.weight),
+                  Font::mono_semibold, 12.5F, theme.ink, Align::right);
+        picture.hotspots.push_back(
+            {row, label, ViewChange(LongMapChange(GoToWeight{spot.query, spot.key})),
+             "Query " + grouped(spot.query) + " reads key " + grouped(spot.key) + ": goes there"});
+    }
+}
+
+} // namespace headscope::app

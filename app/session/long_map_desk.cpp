@@ -1,0 +1,217 @@
+#include "app/session/long_map_desk.h"
+
+#include "app/state/screens/screen.h"
+#include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/long_map.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::MapOverview;
+using analysis::MapSpot;
+using analysis::MapTile;
+
+constexpr std::size_t most_bytes = std::size_t{256} << 20U;
+constexpr std::int64_t close_up = 12; ///< weights a side
+
+std::string text_of(std::initializer_list<std::int64_t> numbers) {
+    std::string text;
+    for (const std::int64_t number : numbers)
+        text += " " + std::to_string(number);
+    return text;
+}
+
+std::size_t bytes_of(std::int64_t numbers) {
+    return static_cast<std::size_t>(numbers) * sizeof(float);
+}
+
+MapSpot largest_of(const WeightsMap& map, const MapPart& part, Progress& progress) {
+    const Tensor weights = map.pooled(part, 1, Pooling::max, progress);
+    const auto at = std::ranges::max_element(weights.values()) - weights.values().begin();
+    return {part.row + at / part.cols, part.col + at % part.cols,
+            weights.values()[static_cast<std::size_t>(at)]};
+}
+
+MapRow row_of(const Tensor& weights, std::int64_t query, std::int64_t key) {
+    const auto row = weights.values();
+    const auto strongest = std::ranges::max_element(row);
+    const float own = row[static_cast<std::size_t>(key)];
+    return {.query = query,
+            .sum = std::accumulate(row.begin(), row.end(), 0.0),
+            .strongest = strongest - row.begin(),
+            .strongest_weight = *strongest,
+            .keys = std::ranges::count_if(row, [](float weight) { return weight > 0; }),
+            .rank = 1 + std::ranges::count_if(row, [own](float weight) { return weight > own; })};
+}
+
+/// close_up weights a side round one of them, or fewer.
+MapPart part_round(const MapSpot& spot, const WeightsMap& map) {
+    const auto begin = [](std::int64_t middle, std::int64_t count) {
+        return std::clamp<std::int64_t>(middle - close_up / 2, 0,
+                                        std::max<std::int64_t>(count - close_up, 0));
+    };
+    return {begin(spot.query, map.rows()), begin(spot.key, map.cols()), std::min(close_up, map.rows()),
+            std::min(close_up, map.cols())};
+}
+
+} // namespace
+
+LongMapDesk::LongMapDesk(SessionState& state, std::function<void()> wake)
+    : state_(state), values_(std::move(wake), most_bytes) {}
+
+DerivedKey LongMapDesk::key(const std::string& what) const {
+    return {of_, head_ + what};
+}
+
+void LongMapDesk::follow() {
+    values_.begin_frame();
+    const bool looked_at = screen_of(state_.shown, state_.view) == Screen::map;
+    of_ = looked_at ? state_.shown.document : nullptr;
+    values_.retain({of_});
+    if (!looked_at) {
+        state_.shown.map = nullptr;
+        return;
+    }
+    const Dims& dims = of_->problem.dims;
+    LongMap out{.batch = std::min(state_.view.batch, dims.B - 1),
+                .head = std::min(state_.view.head, dims.H - 1),
+                .rows = dims.Tq,
+                .cols = dims.Tk};
+    head_ = text_of({out.batch, out.head});
+    view_ = &state_.view.attention.long_map;
+    const auto map = values_.ask<MapPtr>(
+        key(" map"), Urgency::on_screen,
+        [document = of_, b = out.batch, h = out.head](Progress& progress, const auto&) {
+            const auto engine = engine::make_engine("cpu");
+            return std::make_shared<const cpu::LongMap>(document->problem, b, h, *engine,
+                                                        cpu::make_cpu_machine(), progress);
+        },
+        bytes_of(dims.dk * (dims.Tq + 2 * dims.Tk)));
+    out.error = map.error;
+    if (map.value != nullptr) {
+        follow_overview(out, *map.value);
+        follow_tiles(out, *map.value);
+        follow_weights(out, *map.value);
+        point_at(out);
+    }
+    state_.shown.map = std::make_shared<const LongMap>(std::move(out));
+}
+
+void LongMapDesk::follow_overview(LongMap& out, const MapPtr& map) {
+    const std::string name = " overview";
+    if (overview_of_ != head_)
+        values_.stop<MapOverview>({of_, overview_of_ + name}, true); // of the head that was open before
+    overview_of_ = head_;
+    if (view_->reading == MapReading::off) {
+        values_.stop<MapOverview>(key(name), true);
+        return;
+    }
+    using Before = std::shared_ptr<const MapOverview>;
+    const auto overview = values_.ask<MapOverview>(
+        key(name), Urgency::background,
+        [map](Progress& progress, const DerivedValues::Put<MapOverview>& put, const Before& before) {
+            return analysis::read_overview(*map, map_overview, put, before.get(), progress);
+        },
+        bytes_of(2 * map_overview * map_overview));
+    values_.stop<MapOverview>(key(name), view_->reading == MapReading::paused);
+    out.overview = overview.value;
+    if (out.overview != nullptr)
+        out.fraction = static_cast<float>(out.overview->read) /
+                       static_cast<float>(std::max<std::size_t>(out.overview->bands.size(), 1));
+    if (out.error.empty())
+        out.error = overview.error;
+    if (!overview.done || overview.value == nullptr || !overview.error.empty())
+        return;
+    const auto spots = values_.ask<std::vector<MapSpot>>(
+        key(" spots"), Urgency::background,
+        [map, whole = overview.value, cross = of_->problem.cross()](Progress& progress, const auto&) {
+            return analysis::far_spots(*map, *whole, analysis::spot_rules(map->rows(), map->cols(), cross),
+                                       progress);
+        });
+    out.spots = spots.value;
+}
+
+void LongMapDesk::follow_tiles(LongMap& out, const MapPtr& map) {
+    const int scale = tile_scale(sight_of(*view_, out.rows, out.cols).scale);
+    const std::int64_t cells = analysis::overview_cells(out.rows, out.cols, map_overview);
+    if (std::int64_t{1} << scale >= cells)
+        return; // the overview has this size
+    const MapPart seen = seen_part(*view_, out.rows, out.cols);
+    const auto want = [&](std::int64_t around) {
+        bool all = true;
+        for (const MapTile& tile : analysis::tiles_for(seen, scale, map_tile, around, out.rows, out.cols)) {
+            const MapPart part = analysis::part_under(tile, map_tile, out.rows, out.cols);
+            const auto made = values_.ask<Tensor>(
+                key(" tile" +
+                    text_of({static_cast<std::int64_t>(view_->pooling), scale, tile.row, tile.col})),
+                Urgency::on_screen,
+                [map, part, scale, pooling = view_->pooling](Progress& progress, const auto&) {
+                    return map->pooled(part, std::int64_t{1} << scale, pooling, progress);
+                },
+                bytes_of(map_tile * map_tile));
+            if (around == 0)
+                ++out.tiles_wanted;
+            if (made.value != nullptr)
+                out.tiles[tile] = made.value;
+            else if (out.error.empty())
+                out.error = made.error;
+            all = all && made.done;
+        }
+        return all;
+    };
+    // What is next to the view is made ahead where nothing else waits.
+    if (want(0) && out.overview != nullptr && out.overview->complete())
+        want(1);
+}
+
+void LongMapDesk::follow_weights(LongMap& out, const MapPtr& map) {
+    if (!view_->selected)
+        return;
+    const MapPart part = *view_->selected;
+    const auto spot = values_.ask<MapSpot>(
+        key(" weight" + text_of({part.row, part.col, part.rows, part.cols})), Urgency::on_screen,
+        [map, part](Progress& progress, const auto&) { return largest_of(*map, part, progress); });
+    if (spot.value == nullptr)
+        return;
+    out.selected = *spot.value;
+    const std::int64_t query = spot.value->query;
+    const auto row = values_.ask<Tensor>(
+        key(" row" + text_of({query})), Urgency::on_screen,
+        [map, query](Progress& progress, const auto&) {
+            return map->pooled({query, 0, 1, map->cols()}, 1, Pooling::max, progress);
+        },
+        bytes_of(out.cols));
+    if (row.value != nullptr)
+        out.row = row_of(*row.value, query, spot.value->key);
+    const MapPart round = part_round(*spot.value, *map);
+    const auto close = values_.ask<Tensor>(key(" close" + text_of({round.row, round.col})),
+                                           Urgency::on_screen, [map, round](Progress& progress, const auto&) {
+                                               return map->pooled(round, 1, Pooling::max, progress);
+                                           });
+    if (close.value != nullptr)
+        out.close = MapCloseUp{round, close.value};
+}
+
+void LongMapDesk::point_at(LongMap& out) const {
+    if (!view_->under_mouse)
+        return;
+    const auto [query, key] = *view_->under_mouse;
+    const int scale = tile_scale(sight_of(*view_, out.rows, out.cols).scale);
+    const std::int64_t row = query >> scale, col = key >> scale;
+    if (const auto made = out.tiles.find({scale, row / map_tile, col / map_tile}); made != out.tiles.end()) {
+        out.under_mouse = made->second->at(row % map_tile, col % map_tile);
+    } else if (out.overview != nullptr && std::int64_t{1} << scale >= out.overview->cells) {
+        const analysis::TilePixels pixel =
+            analysis::tile_of(*out.overview, {scale, row, col}, 1, view_->pooling);
+        if (pixel.state[0] == analysis::PixelRow::exact)
+            out.under_mouse = pixel.values[0];
+    }
+}
+
+} // namespace headscope::app

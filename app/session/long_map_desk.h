@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/jobs/derived.h"
+#include "app/session/session_state.h"
+#include "core/engine/weights_map.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace headscope::app {
+
+/// The map of the open head, shown by Shown::map while it is looked at: an overview that a worker reads once,
+/// the tiles of what is seen, and what is asked of single weights. What is on screen goes before the
+/// overview. For one thread.
+class LongMapDesk {
+public:
+    LongMapDesk(SessionState& state, std::function<void()> wake);
+    ~LongMapDesk() { state_.shown.map = nullptr; }
+
+    /// Brings the map in line with what is shown and how it is looked at.
+    void follow();
+    bool busy() const { return values_.busy(); }
+    void wait() { values_.wait(); }
+
+private:
+    using MapPtr = std::shared_ptr<const WeightsMap>;
+
+    DerivedKey key(const std::string& what) const;
+    void follow_overview(LongMap& out, const MapPtr& map);
+    void follow_tiles(LongMap& out, const MapPtr& map);
+    void follow_weights(LongMap& out, const MapPtr& map);
+    void point_at(LongMap& out) const;
+
+    SessionState& state_;
+    DocumentPtr of_;
+    std::string head_;                  ///< "b h": begins what is asked of the map
+    std::string overview_of_;           ///< the head whose overview is being read
+    const LongMapView* view_ = nullptr; ///< while it follows
+    DerivedValues values_;
+};
+
+} // namespace headscope::app

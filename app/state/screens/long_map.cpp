@@ -1,0 +1,22 @@
+#include "app/state/screens/long_map.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+float map_colour_end(const LongMap& map, const LongMapView& view, int scale) {
+    if (map.overview == nullptr || map.overview->largest <= 0)
+        return 1;
+    const auto power_above = [](float value) {
+        return std::pow(10.0F, std::ceil(std::log10(value) - 1e-6F));
+    };
+    const float largest = map.overview->largest, mean = map.overview->largest_mean;
+    if (view.pooling == Pooling::max || scale <= 0 || mean <= 0)
+        return power_above(largest);
+    // A pixel of the overview holds (cells / 2^scale)^2 of these: none can exceed so many times its mean.
+    const float parts = std::ldexp(static_cast<float>(map.overview->cells), -scale);
+    return power_above(std::min(largest, mean * std::max(parts * parts, 1.0F)));
+}
+
+} // namespace headscope::app

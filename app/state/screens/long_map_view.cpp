@@ -1,0 +1,51 @@
+#include "app/state/screens/long_map_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+/// The first weight of an axis that is seen.
+double first_seen(double middle, double room, std::int64_t count) {
+    const auto all = static_cast<double>(count);
+    return all <= room ? (all - room) / 2 : std::clamp(middle - room / 2, 0.0, all - room);
+}
+
+} // namespace
+
+int whole_scale(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
+    int scale = nearest_scale;
+    while (std::ldexp(static_cast<double>(rows), -scale) > static_cast<double>(view.height) ||
+           std::ldexp(static_cast<double>(cols), -scale) > static_cast<double>(view.width))
+        ++scale;
+    return scale;
+}
+
+MapSight sight_of(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
+    MapSight sight;
+    const int whole = whole_scale(view, rows, cols);
+    sight.scale = std::min(view.scale.value_or(whole), whole);
+    sight.pixels = std::ldexp(1.0, -sight.scale);
+    // Whole pixels, so that what is under the mouse is what is drawn there.
+    const auto snapped = [&](double first) { return std::round(first * sight.pixels) / sight.pixels; };
+    sight.top = snapped(first_seen(view.row, static_cast<double>(view.height) / sight.pixels, rows));
+    sight.left = snapped(first_seen(view.col, static_cast<double>(view.width) / sight.pixels, cols));
+    return sight;
+}
+
+MapPart seen_part(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
+    const MapSight sight = sight_of(view, rows, cols);
+    const auto axis = [&](double first, float room, std::int64_t count) {
+        const double end =
+            std::min(first + static_cast<double>(room) / sight.pixels, static_cast<double>(count));
+        const auto begin = static_cast<std::int64_t>(std::max(std::floor(first), 0.0));
+        return std::pair(begin, std::max<std::int64_t>(static_cast<std::int64_t>(std::ceil(end)) - begin, 1));
+    };
+    const auto [row, rows_seen] = axis(sight.top, view.height, rows);
+    const auto [col, cols_seen] = axis(sight.left, view.width, cols);
+    return {row, col, rows_seen, cols_seen};
+}
+
+} // namespace headscope::app

@@ -1,0 +1,178 @@
+#include "core/analysis/map/map_overview.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+namespace headscope::analysis {
+
+namespace {
+
+std::int64_t steps(std::int64_t count, std::int64_t step) {
+    return (count + step - 1) / step;
+}
+
+/// How far [first, first + count) lies from [begin, begin + length); 0 where they meet.
+std::int64_t gap(std::int64_t first, std::int64_t count, std::int64_t begin, std::int64_t length) {
+    return std::max<std::int64_t>({0, begin - (first + count - 1), first - (begin + length - 1)});
+}
+
+void add(MapOverview& overview, std::int64_t number, MapBand band) {
+    overview.largest = std::max(overview.largest, std::ranges::max(band.largest));
+    overview.largest_mean = std::max(overview.largest_mean, std::ranges::max(band.mean));
+    overview.bands[static_cast<std::size_t>(number)] = std::make_shared<const MapBand>(std::move(band));
+    ++overview.read;
+}
+
+/// The last band of [begin, end) that is read, or of those before; -1: there is none.
+std::int64_t band_before(const MapOverview& overview, std::int64_t end) {
+    while (end > 0 && overview.bands[static_cast<std::size_t>(end - 1)] == nullptr)
+        --end;
+    return end - 1;
+}
+
+} // namespace
+
+std::int64_t overview_cells(std::int64_t rows, std::int64_t cols, std::int64_t most) {
+    return static_cast<std::int64_t>(
+        std::bit_ceil(static_cast<std::uint64_t>(steps(std::max(rows, cols), most))));
+}
+
+std::vector<std::int64_t> coarse_first(std::int64_t count, std::int64_t first) {
+    std::vector<std::int64_t> order;
+    std::int64_t step = static_cast<std::int64_t>(
+        std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(count / first, 1))));
+    for (std::int64_t n = 0; n < count; n += step)
+        order.push_back(n);
+    for (; step > 1; step /= 2)
+        for (std::int64_t n = step / 2; n < count; n += step)
+            order.push_back(n);
+    return order;
+}
+
+MapOverview read_overview(const WeightsMap& map, std::int64_t most,
+                          const std::function<void(const MapOverview&)>& put, const MapOverview* so_far,
+                          Progress& progress) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto between = std::chrono::milliseconds(150);
+    constexpr std::int64_t rows_together = 64, groups_together = 8; ///< enough work for all threads
+    MapOverview out;
+    if (so_far != nullptr) {
+        out = *so_far;
+    } else {
+        out = {.rows = map.rows(), .cols = map.cols(), .cells = overview_cells(map.rows(), map.cols(), most)};
+        out.bands.resize(static_cast<std::size_t>(steps(out.rows, out.cells)));
+    }
+    const std::int64_t count = std::ssize(out.bands), group = steps(rows_together, out.cells);
+    const std::vector<std::int64_t> order = coarse_first(steps(count, group));
+    auto last_put = Clock::now();
+    for (std::size_t n = 0; n < order.size();) {
+        std::vector<std::int64_t> which;
+        for (std::int64_t taken = 0; n < order.size() && taken < groups_together; ++n) {
+            const std::int64_t first = order[n] * group, end = std::min(count, first + group);
+            const std::size_t before = which.size();
+            for (std::int64_t band = first; band < end; ++band)
+                if (out.bands[static_cast<std::size_t>(band)] == nullptr)
+                    which.push_back(band);
+            taken += which.size() > before ? 1 : 0;
+        }
+        if (which.empty())
+            break;
+        const auto share = [&](std::int64_t read) {
+            return static_cast<float>(read) / static_cast<float>(count);
+        };
+        progress.set_part(share(out.read), share(out.read + std::ssize(which)));
+        std::vector<MapBand> bands = map.bands(which, out.cells, progress);
+        for (std::size_t b = 0; b < which.size(); ++b)
+            add(out, which[b], std::move(bands[b]));
+        if (const auto now = Clock::now(); now - last_put > between) {
+            put(out);
+            last_put = now;
+        }
+    }
+    return out;
+}
+
+MapPart part_under(const MapTile& tile, std::int64_t side, std::int64_t rows, std::int64_t cols) {
+    const std::int64_t across = side << tile.scale;
+    MapPart part{tile.row * across, tile.col * across, 0, 0};
+    part.rows = std::clamp<std::int64_t>(rows - part.row, 0, across);
+    part.cols = std::clamp<std::int64_t>(cols - part.col, 0, across);
+    return part;
+}
+
+std::vector<MapTile> tiles_for(const MapPart& view, int scale, std::int64_t side, std::int64_t around,
+                               std::int64_t rows, std::int64_t cols) {
+    const std::int64_t across = side << scale;
+    const auto range = [&](std::int64_t first, std::int64_t count, std::int64_t extent) {
+        const auto floor = [&](std::int64_t n) { return n >= 0 ? n / across : -steps(-n, across); };
+        return std::pair(std::max<std::int64_t>(floor(first) - around, 0),
+                         std::min(floor(first + count - 1) + around, (extent - 1) / across));
+    };
+    const auto [top, bottom] = range(view.row, view.rows, rows);
+    const auto [left, right] = range(view.col, view.cols, cols);
+    std::vector<std::tuple<std::int64_t, std::int64_t, MapTile>> found;
+    for (std::int64_t row = top; row <= bottom; ++row)
+        for (std::int64_t col = left; col <= right; ++col)
+            found.emplace_back(std::max(gap(row * across, across, view.row, view.rows),
+                                        gap(col * across, across, view.col, view.cols)),
+                               std::abs(row - col), MapTile{scale, row, col});
+    std::ranges::sort(found);
+    std::vector<MapTile> out;
+    std::ranges::transform(found, std::back_inserter(out), [](const auto& one) { return std::get<2>(one); });
+    return out;
+}
+
+TilePixels tile_of(const MapOverview& overview, const MapTile& tile, std::int64_t side, Pooling pooling) {
+    const std::int64_t cells = std::int64_t{1} << tile.scale;
+    const MapPart part = part_under(tile, side, overview.rows, overview.cols);
+    TilePixels out{.rows = steps(part.rows, cells), .cols = steps(part.cols, cells)};
+    out.values.assign(static_cast<std::size_t>(out.rows * out.cols), 0.0F);
+    out.state.assign(static_cast<std::size_t>(out.rows), PixelRow::none);
+    const std::int64_t count = std::ssize(overview.bands), width = steps(overview.cols, overview.cells);
+    const auto queries = [&](std::int64_t band) {
+        return std::min(overview.cells, overview.rows - band * overview.cells);
+    };
+    const auto keys = [&](std::int64_t run) {
+        return std::min(overview.cells, overview.cols - run * overview.cells);
+    };
+    for (std::int64_t row = 0; row < out.rows; ++row) {
+        const std::int64_t first = (part.row + row * cells) / overview.cells;
+        const std::int64_t end = std::min(count, steps(part.row + (row + 1) * cells, overview.cells));
+        std::vector<std::int64_t> from;
+        for (std::int64_t band = first; band < end; ++band)
+            if (overview.bands[static_cast<std::size_t>(band)] != nullptr)
+                from.push_back(band);
+        const bool all = std::ssize(from) == end - first && cells >= overview.cells;
+        if (from.empty())
+            from.push_back(band_before(overview, first));
+        if (from.front() < 0)
+            continue;
+        out.state[static_cast<std::size_t>(row)] = all ? PixelRow::exact : PixelRow::coarse;
+        float* const values = out.values.data() + row * out.cols;
+        for (std::int64_t col = 0; col < out.cols; ++col) {
+            const std::int64_t left = (part.col + col * cells) / overview.cells;
+            const std::int64_t right = std::min(width, steps(part.col + (col + 1) * cells, overview.cells));
+            double sum = 0;
+            std::int64_t weights = 0;
+            for (const std::int64_t band : from) {
+                const MapBand& pixels = *overview.bands[static_cast<std::size_t>(band)];
+                for (std::int64_t run = left; run < right; ++run) {
+                    const auto at = static_cast<std::size_t>(run);
+                    values[col] = std::max(values[col], pixels.largest[at]);
+                    const std::int64_t under = queries(band) * keys(run);
+                    sum += static_cast<double>(pixels.mean[at]) * static_cast<double>(under);
+                    weights += under;
+                }
+            }
+            if (pooling == Pooling::mean)
+                values[col] = static_cast<float>(sum / static_cast<double>(weights));
+        }
+    }
+    return out;
+}
+
+} // namespace headscope::analysis

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/tensor/tensor.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace headscope {
+
+/// What a pixel shows of the weights that it stands for.
+enum class Pooling : std::uint8_t { max, mean };
+
+/// Rows [row, row + rows) and columns [col, col + cols) of a map.
+struct MapPart {
+    std::int64_t row = 0, col = 0, rows = 0, cols = 0;
+    bool operator==(const MapPart&) const = default;
+};
+
+/// One row of pixels of an overview: of each run of `cells` keys the largest weight and the mean weight, over
+/// `cells` queries. The last run, and the last row, may have fewer.
+struct MapBand {
+    std::vector<float> largest, mean;
+};
+
+/// The attention weights (Tq, Tk) of one head, made or read where they are asked for. For one thread at a
+/// time.
+class WeightsMap {
+public:
+    WeightsMap() = default;
+    WeightsMap(const WeightsMap&) = delete;
+    WeightsMap& operator=(const WeightsMap&) = delete;
+    virtual ~WeightsMap() = default;
+
+    virtual std::int64_t rows() const = 0;
+    virtual std::int64_t cols() const = 0;
+    /// (part.rows / cells, part.cols / cells), rounded up: each pixel stands for cells x cells weights, at
+    /// the last row and column of the part for fewer. cells = 1: the weights themselves. Throws Error(input)
+    /// when the part leaves the map or the weights cannot be made; MemoryShortage; Error(cancelled).
+    virtual Tensor pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
+                          Progress& progress) const = 0;
+    /// Row p of pixels stands for the queries [p cells, (p + 1) cells). One band for each of `which`. Throws
+    /// likewise.
+    virtual std::vector<MapBand> bands(std::span<const std::int64_t> which, std::int64_t cells,
+                                       Progress& progress) const = 0;
+};
+
+} // namespace headscope

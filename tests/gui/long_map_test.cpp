@@ -1,0 +1,193 @@
+#include "app/state/screens/long_map.h"
+#include "app/state/screens/screen.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+
+#include <GLFW/glfw3.h>
+#include <cmath>
+
+using namespace headscope;
+using namespace headscope::app;
+using namespace headscope::test;
+
+namespace {
+
+constexpr std::int64_t T = 6000, query = 5200, key = 700;
+constexpr double score = 9.7; ///< of the query for the key; all other scores are 0
+
+/// Every row spreads its weight evenly over the tokens so far, but for one far pair.
+Program::Options needle() {
+    auto problem = std::make_shared<Problem>();
+    problem->dims = {.B = 1, .Tq = T, .Tk = T, .D = 8, .Dkv = 8, .H = 1, .Hkv = 1, .dk = 8, .dv = 8};
+    const auto side = static_cast<float>(std::sqrt(score * std::sqrt(8.0)));
+    Tensor x(Shape{1, T, 8}, 0.0F), W_Q(Shape{8, 8}, 0.0F), W_K(Shape{8, 8}, 0.0F);
+    x.at(0, query, 6) = side;
+    x.at(0, key, 7) = side;
+    W_Q.at(6, 0) = 1;
+    W_K.at(7, 0) = 1;
+    problem->x = std::make_shared<const Tensor>(std::move(x));
+    problem->weights.W_Q = std::make_shared<const Tensor>(std::move(W_Q));
+    problem->weights.W_K = std::make_shared<const Tensor>(std::move(W_K));
+    problem->weights.W_V = problem->weights.W_O = std::make_shared<const Tensor>(Shape{8, 8}, 0.5F);
+    project::Recipe recipe;
+    recipe.base = problem;
+    recipe.mask = project::MaskChoice::causal;
+    return {.recipe = recipe, .device = "cpu", .wake = {}};
+}
+
+const double weight = std::exp(score) / (std::exp(score) + static_cast<double>(query));
+
+const MatrixGrid& map_of(const Desk& desk) {
+    REQUIRE_FALSE(desk.program.canvas().grids.empty());
+    return desk.program.canvas().grids.front();
+}
+
+const LongMapView& view_of(const Desk& desk) {
+    return desk.view().attention.long_map;
+}
+
+MapSight sight_of(const Desk& desk) {
+    return app::sight_of(view_of(desk), T, T);
+}
+
+/// The middle of a weight on screen.
+figure::Point place(const Desk& desk, std::int64_t i, std::int64_t j) {
+    const figure::Rect room = map_of(desk).area;
+    const MapSight sight = sight_of(desk);
+    return {room.x + sight.x(static_cast<double>(j) + 0.5), room.y + sight.y(static_cast<double>(i) + 0.5)};
+}
+
+} // namespace
+
+TEST_CASE("a far weight of a long text is listed, and a click shows it with its number", "[long map]") {
+    Desk desk(needle());
+    CHECK(desk.program.state().error.empty());
+    REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::map);
+    REQUIRE(desk.shown().map != nullptr);
+    REQUIRE(desk.shown().map->overview->complete());
+    CHECK(screen_shows("1 pixel = 16 × 16 weights, largest shown"));
+    CHECK(screen_shows("at least 750 tokens away"));
+    CHECK(screen_shows("query 5,200 reads key 700"));
+    CHECK(screen_shows("4,500"));
+    CHECK(weight == Approx(0.7584).epsilon(1e-4));
+
+    REQUIRE(desk.click("spot 1"));
+    desk.settle();
+    CHECK(sight_of(desk).scale == reading_scale);
+    const figure::Point at = place(desk, query, key);
+    CHECK(map_of(desk).area.contains(at.x, at.y));
+    CHECK(screen_shows("0.76"));
+    CHECK(screen_shows("4,500 back"));
+    REQUIRE(desk.shown().map->selected);
+    CHECK(desk.shown().map->selected->weight == Approx(weight).epsilon(1e-5));
+    REQUIRE(desk.shown().map->row);
+    CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
+    CHECK(desk.shown().map->row->rank == 1);
+    CHECK(desk.shown().map->row->keys == query + 1);
+
+    SECTION("the strongest key of a row is one key away") {
+        desk.act(ViewChange(LongMapChange(GoToWeight{query, 40})));
+        CHECK(desk.shown().map->row->rank > 1);
+        desk.driver.key(GLFW_KEY_K);
+        desk.settle();
+        CHECK(desk.shown().map->selected->key == key);
+    }
+    SECTION("a click on a pixel far out selects the largest weight under it") {
+        desk.driver.key(GLFW_KEY_HOME);
+        desk.act(ViewChange(LongMapChange(SelectOnMap{})));
+        const figure::Point far = place(desk, query + 8, key - 4); // the middle of its pixel
+        desk.driver.click(far.x, far.y);
+        desk.settle();
+        REQUIRE(desk.shown().map->selected);
+        CHECK(desk.shown().map->selected->query == query);
+        CHECK(desk.shown().map->selected->key == key);
+    }
+    SECTION("N and Shift N go through the list, Esc lets go") {
+        desk.driver.key(GLFW_KEY_N);
+        desk.settle();
+        CHECK(desk.shown().map->selected->query == (*desk.shown().map->spots)[1].query);
+        desk.driver.key(GLFW_KEY_N, GLFW_MOD_SHIFT);
+        desk.settle();
+        CHECK(desk.shown().map->selected->query == query);
+        desk.driver.key(GLFW_KEY_ESCAPE);
+        desk.settle();
+        CHECK_FALSE(desk.shown().map->selected);
+    }
+}
+
+TEST_CASE("wheel, mouse and keys move over a long map", "[long map]") {
+    Desk desk(needle());
+    const int whole = sight_of(desk).scale;
+    REQUIRE(whole == 4);
+    const figure::Rect room = map_of(desk).area;
+    const figure::Point at{room.x + room.w * 0.4F, room.y + room.h * 0.6F};
+    desk.driver.move(at.x, at.y);
+    desk.driver.settle();
+    REQUIRE(view_of(desk).under_mouse);
+    const auto under = *view_of(desk).under_mouse;
+    desk.driver.scroll(1);
+    desk.settle();
+    desk.driver.scroll(1);
+    desk.settle();
+    CHECK(sight_of(desk).scale == whole - 2);
+    // What was under the mouse is still there, to a pixel.
+    const figure::Point now = place(desk, under[0], under[1]);
+    CHECK(std::abs(now.x - at.x) < 5);
+    CHECK(std::abs(now.y - at.y) < 5);
+    CHECK(screen_shows("1 pixel = 4 × 4 weights, largest shown"));
+
+    const MapSight before = sight_of(desk);
+    desk.driver.drag(at.x, at.y, at.x - 60, at.y - 40);
+    desk.settle();
+    CHECK(sight_of(desk).left == Approx(before.left + 60 * 4).margin(8));
+    CHECK(sight_of(desk).top == Approx(before.top + 40 * 4).margin(8));
+    desk.driver.key(GLFW_KEY_RIGHT);
+    desk.settle();
+    CHECK(sight_of(desk).left ==
+          Approx(before.left + 60 * 4 + 0.125 * static_cast<double>(room.w) * 4).margin(8));
+    desk.driver.key(GLFW_KEY_EQUAL);
+    desk.settle();
+    CHECK(sight_of(desk).scale == whole - 3);
+    desk.driver.double_click(at.x, at.y);
+    desk.settle();
+    CHECK(sight_of(desk).scale == whole - 6);
+    desk.driver.key(GLFW_KEY_HOME);
+    desk.settle();
+    CHECK_FALSE(view_of(desk).scale);
+    CHECK(screen_shows("1 pixel = 16 × 16 weights, largest shown"));
+    desk.driver.key(GLFW_KEY_P);
+    desk.settle();
+    CHECK(screen_shows("1 pixel = 16 × 16 weights, mean shown"));
+}
+
+TEST_CASE("reading a long map can be paused, cancelled and begun again", "[long map]") {
+    Desk desk(needle());
+    desk.press("Whole map");
+    CHECK_FALSE(screen_shows("Pause"));
+    desk.act(ViewChange(LongMapChange(ReadMap{MapReading::off})));
+    CHECK(desk.shown().map->overview == nullptr);
+    CHECK(screen_shows("The whole map is not read."));
+    // Single weights are made all the same.
+    desk.act(ViewChange(LongMapChange(GoToWeight{query, key})));
+    CHECK(screen_shows("0.76"));
+    desk.press("Read it");
+    CHECK(desk.shown().map->overview->complete());
+    CHECK(screen_shows("query 5,200 reads key 700"));
+}
+
+TEST_CASE("a place on a long map is found by its number, and what is not there is said", "[long map]") {
+    Desk desk(needle());
+    const auto type = [&](const std::string& text) {
+        REQUIRE(desk.click("##find on map"));
+        desk.driver.wait(3);
+        desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+        desk.driver.type(text);
+        desk.driver.key(GLFW_KEY_ENTER);
+        desk.settle();
+    };
+    type("5200, 700");
+    REQUIRE(desk.shown().map->selected);
+    CHECK(desk.shown().map->selected->weight == Approx(weight).epsilon(1e-5));
+    type("6000");
+    CHECK(desk.program.state().field.error.find("The map has queries 0 to 5,999") != std::string::npos);
+}
