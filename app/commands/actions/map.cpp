@@ -40,7 +40,7 @@ std::function<Actions(const Situation&)> next_spot(int by) {
     };
 }
 
-std::string needs_row(const Situation& now) {
+std::string needs_row_of_weight(const Situation& now) {
     return now.map->row ? "" : "Select a weight first";
 }
 
@@ -73,7 +73,7 @@ std::vector<ActionInfo> map_actions() {
         {"map whole", "The whole map", "Shows all of the map", {{Key::home}}, on_map, change(WholeLongMap{}), {}, ""},
         {"next spot", "Next far weight", "Shows the next of the strongest weights far from the diagonal", {{letter('N')}}, on_map, next_spot(1), needs_spots, "next far weight, the one before", {}, true},
         {"spot before", "Far weight before", "Shows the far weight before it in the list", {shift(letter('N'))}, on_map, next_spot(-1), needs_spots, "", {}, true},
-        {"strongest key", "Strongest key of this query", "Shows the largest weight of the selected weight’s row", {{letter('K')}}, on_map, to_strongest, needs_row},
+        {"strongest key", "Strongest key of this query", "Shows the largest weight of the selected weight’s row", {{letter('K')}}, on_map, to_strongest, needs_row_of_weight},
         {"map pooling", "Largest or mean", "Shows the largest weight under each pixel of the map, or their mean", {{letter('P')}}, on_map, flip_pooling},
         {"map colours", "Log or linear colours", "Colours the map by the logarithm of a weight, or by the weight", {shift(letter('C'))}, on_map, flip_colours},
         // clang-format on
