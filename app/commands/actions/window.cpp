@@ -90,7 +90,7 @@ std::vector<ActionInfo> window_actions() {
         {"usual size", "Usual size", "Everything at 100 %", {ctrl(digit(0))}, anywhere, look(SetZoom{1.0F}), {}, "", dialog},
         {"full screen", "Full screen", "The window fills the screen, or has its place and size again", {{Key::F11}}, anywhere, just(WindowAction(ToggleFullScreen{})), {}, nullptr, dialog},
         {"theme", "Light or dark theme", "Changes between dark on light and light on dark", {{letter('L')}}, anywhere, flip_theme},
-        {"motion", "Motion on or off", "Pages, stages and changed cells come on screen in a moment of motion, or at once", {}, anywhere, flip_motion},
+        {"motion", "Motion on or off", "Pages, stages and changed cells come on screen in a moment of motion, or at once", {shift(letter('L'))}, anywhere, flip_motion, {}, "motion on or off"},
         {"let go", "Let go", "Lets go of the selection, closes a note or this list, or stops the runs that fill a map", {{Key::escape}}, anywhere, let_go, {}, "let go of the selection, close a note or this", field},
         {"help", "Manual", "Opens the manual at what is on screen; again: the list of what the keys do", {{Key::F1}}, anywhere, just(WindowAction(AskHelp{})), {}, "the manual at what is on screen; again: this list", field},
         {"search manual", "Search the manual", "Opens the manual with its field of search", {shift(Key::F1)}, anywhere, just(WindowAction(SearchManual{})), {}, "search the manual", field},
