@@ -75,7 +75,8 @@ def options(page, heading):
             yield f"{heading}{roff(title.upper() if heading == '.SH ' else title)}"
             for name, text in items:
                 first, _, rest = name.partition(" ")
-                yield f".TP\n\\fB{roff(first)}\\fR {roff(rest)}".rstrip() + f"\n{roff(text)}"
+                choices = roff(rest).replace(",", ",\\:")  # a long list may go on in the next line
+                yield f".TP\n\\fB{roff(first)}\\fR {choices}".rstrip() + f"\n{roff(text)}"
 
 
 def command_pages(program, command, main):
