@@ -2,8 +2,21 @@
 
 #include <algorithm>
 #include <new>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace headscope::app {
+
+namespace {
+
+/// Lets the window's thread and software GL's go first. On Linux a thread has a priority of its own, which
+/// the threads that it starts take over.
+void give_way() {
+    constexpr int less = 10;
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), less);
+}
+
+} // namespace
 
 DerivedValues::DerivedValues(std::function<void()> wake, std::size_t byte_budget)
     : wake_(std::move(wake)), byte_budget_(byte_budget), thread_([this] { work(); }) {}
@@ -160,6 +173,7 @@ void DerivedValues::keep_budget() {
 }
 
 void DerivedValues::work() {
+    give_way();
     std::unique_lock lock(mutex_);
     while (true) {
         changed_.wait(lock, [this] { return stopping_ || next() != nullptr; });
