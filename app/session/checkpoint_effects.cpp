@@ -30,6 +30,17 @@ std::optional<std::pair<std::int64_t, std::int64_t>> score_looked_at(const Shown
     return std::pair(query, std::ranges::max_element(row) - row.begin());
 }
 
+/// Of the two tokens, not of the position: the map has all of them.
+std::string sources_key(const Effects& effects, checkpoint::AttentionPlace place, std::int64_t head) {
+    const analysis::LogitQuestion& question = effects.question;
+    std::string key = "sources";
+    for (const std::int64_t number :
+         {question.token, question.against, static_cast<std::int64_t>(question.from),
+          static_cast<std::int64_t>(place.stack), place.layer, head})
+        key += " " + std::to_string(number);
+    return key;
+}
+
 } // namespace
 
 std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& word) {
@@ -111,6 +122,7 @@ void CheckpointSession::follow_effects() {
     const checkpoint::ModelRunPtr& run = state().model.run;
     if (view.screen != Screen::effects || run == nullptr || !run->model().has_head()) {
         shown.effects = nullptr;
+        shown.sources = nullptr;
         shown.lens = nullptr;
         return;
     }
@@ -137,18 +149,18 @@ void CheckpointSession::follow_effects() {
     const EffectsPtr before = shown.effects;
     if (effects.value != nullptr)
         shown.effects = *effects.value;
-    if (before != shown.effects) {
+    if (before != shown.effects)
         shown.sweep = nullptr;
+    if (shown.sources != nullptr && shown.effects != nullptr && !shown.sources->belong_to(*shown.effects))
         shown.sources = nullptr;
-    }
     std::string fault;
     if (effects.value != nullptr && view.effects == EffectKind::by_source) {
         const checkpoint::Architecture& a = run->model().architecture();
         const checkpoint::AttentionPlace place{stack, std::clamp<std::int64_t>(view.layer, 0, a.layers - 1)};
         const std::int64_t head = std::clamp<std::int64_t>(state().view.head, 0, a.H - 1);
         const auto sources = blocks_.ask<EffectsSources>(
-            {run, key + " sources " + std::to_string(place.layer) + " " + std::to_string(head)},
-            Urgency::on_screen, [run, place, head, known = shown.effects](Progress& progress, const auto&) {
+            {run, sources_key(*shown.effects, place, head)}, Urgency::on_screen,
+            [run, place, head, known = shown.effects](Progress& progress, const auto&) {
                 return effects_sources(*run, *known, place, head, progress);
             });
         if (sources.value != nullptr)

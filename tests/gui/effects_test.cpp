@@ -84,8 +84,10 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     CHECK(sources.map.at(last, 2) == Approx(desk.shown().effects->part(2, 7).sources[2]).margin(1e-5));
     CHECK(screen_shows("What L2 H7 brings to every position"));
     CHECK(screen_table(desk.shown(), desk.view()).size() == static_cast<std::size_t>(last) + 2);
+    const auto known = desk.shown().sources;
     desk.press("position 9");
     desk.settle();
+    CHECK(desk.shown().sources == known); // of all positions already
     CHECK(desk.shown().effects->question.position == 9);
     CHECK(desk.shown().effects->part(2, 7).value == Approx(sources_at(desk, 9)).margin(1e-4));
     desk.press("position " + std::to_string(last));

@@ -125,9 +125,16 @@ EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effec
     return out;
 }
 
+bool EffectsSources::belong_to(const Effects& effects) const {
+    LogitQuestion here = question;
+    here.position = effects.question.position;
+    return here == effects.question && place.stack == effects.stack;
+}
+
 EffectsSources effects_sources(const checkpoint::ModelRun& run, const Effects& effects,
                                checkpoint::AttentionPlace place, std::int64_t head, const Progress& cancel) {
-    EffectsSources out{.place = place,
+    EffectsSources out{.question = effects.question,
+                       .place = place,
                        .head = head,
                        .map = analysis::source_map(run, effects.question,
                                                    attention_number(run.model().architecture(), place), head,

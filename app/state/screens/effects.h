@@ -63,11 +63,15 @@ struct EffectsSweep {
 
 /// What one head brings to the same two logits at every position.
 struct EffectsSources {
+    analysis::LogitQuestion question; ///< whose position says nothing
     checkpoint::AttentionPlace place;
     std::int64_t head = 0;
     Tensor map;               ///< (Tq, Tk), see analysis::source_map
     std::vector<double> sums; ///< (Tq): of its rows
     double limit = 0;         ///< the largest of all these, without its sign
+
+    /// Whether they are of the tokens that the effects are of.
+    bool belong_to(const Effects& effects) const;
 };
 
 /// Of one position of a run. For a worker. Throws what logit_attribution and logit_lens throw.
