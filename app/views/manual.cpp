@@ -111,7 +111,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     back.add(
         figure::LineItem{{area.right() - 0.5F, area.y}, {area.right() - 0.5F, area.bottom()}, theme.line, 1});
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    if (state.shown.trace == nullptr)
+    if (state.shown.document == nullptr)
         return ImGui::EndChild();
     const DrawContext context = draw_context(state, tools, area.w, area.h);
     Picture picture = manual_header(area, context);

@@ -191,3 +191,14 @@ TEST_CASE("a place on a long map is found by its number, and what is not there i
     type("6000");
     CHECK(desk.program.state().field.error.find("The map has queries 0 to 5,999") != std::string::npos);
 }
+
+TEST_CASE("F1 opens the manual beside a map whose document has no stages", "[long map]") {
+    Desk desk(needle());
+    REQUIRE(desk.shown().trace == nullptr);
+    desk.driver.key(GLFW_KEY_F1);
+    desk.driver.wait(3);
+    REQUIRE(desk.program.state().manual.open);
+    CHECK(desk.program.state().manual.at.page == "maps");
+    CHECK(screen_shows("This screen"));
+    CHECK(screen_shows("In the window"));
+}

@@ -138,7 +138,9 @@ std::string trail(const ManualPanel& panel) {
 
 Picture draw_manual(const DrawContext& context, const ManualPanel& panel) {
     Picture picture;
-    const lesson::LessonState state{.problem = context.shown.problem(), .trace = *context.shown.trace};
+    // No page has live values: the manual is there before anything is computed, and for a map without stages.
+    static const Trace no_stages;
+    const lesson::LessonState state{.problem = context.shown.problem(), .trace = no_stages};
     TextColumn column(picture, context, state, manual_pad, top_pad, context.width - 2 * manual_pad);
     column.copy_listings();
     const manual::Page* const page = manual::find_page(panel.at.page);
