@@ -103,10 +103,6 @@ void add_under_mouse(Sheet& sheet, const MapScene& scene) {
     sheet.row(what, scene.map.under_mouse ? map_weight_text(*scene.map.under_mouse) : "not read yet", true);
 }
 
-std::string time_words(float fraction) {
-    return grouped(static_cast<std::int64_t>(std::floor(fraction * 100))) + " %";
-}
-
 } // namespace
 
 Picture draw_long_map_inspector(const DrawContext& context) {
@@ -231,7 +227,8 @@ Picture draw_long_map_bar(const DrawContext& context) {
         }
         x += draw_text(picture, context, x, baseline,
                        off ? "The whole map is not read."
-                           : (paused ? "Paused at " : "Reading the whole map: ") + time_words(map->fraction),
+                           : (paused ? "Paused at " : "Reading the whole map: ") +
+                                 percent_text(static_cast<double>(map->fraction)),
                        Font::ui, 13, theme.text) +
              18;
         if (off)
