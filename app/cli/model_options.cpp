@@ -152,9 +152,9 @@ void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_t
     for (const std::string& text : gains)
         if (!parse_gain(text).layer && !layer_)
             fail_usage("--gain " + text + " names no layer; write l.h=g, or add --layer L");
-    if (own_tokens && (ids_ || text_ || text_path_ || inputs_path_ || decoder_.given()))
+    if (own_tokens && (has_tokens() || decoder_.given()))
         fail_usage("--probe makes its own tokens; leave --text, --ids and --inputs out");
-    if (!own_tokens && !ids_ && !text_ && !text_path_ && !inputs_path_)
+    if (!own_tokens && !has_tokens())
         fail_usage("--model needs tokens; add --text S, --text-file F, --ids 1,2,3 or --inputs "
                    "FILE.safetensors");
     if (inputs_path_ && decoder_.given())

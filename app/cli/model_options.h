@@ -65,6 +65,8 @@ public:
     /// Adds --stack: which of the three attentions of an encoder-decoder. `needed`: one has to be named.
     void add_stack_to(CLI::App& command, bool needed = true);
     bool given() const { return folder_.has_value(); }
+    /// Whether some option says what the model reads, the decoder's aside.
+    bool has_tokens() const { return ids_ || text_ || text_path_ || inputs_path_; }
     /// Runs the model and writes the file, with the stages `wanted.stages` of each layer. gains: the values
     /// of --gain; temperature: for every layer. Throws Error(usage) when the options contradict each other,
     /// Error(input) when their values are at fault.

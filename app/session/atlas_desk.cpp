@@ -17,6 +17,7 @@ namespace {
 
 using analysis::HeadMetrics;
 using analysis::HeadScore;
+using analysis::ScoreSource;
 
 /// Scores of heads by layer; empty where a head has none yet.
 using ByHead = std::vector<std::vector<HeadMetrics>>;
@@ -31,6 +32,22 @@ void take(Atlas& atlas, const ByHead& from, std::initializer_list<HeadScore> sco
                 if (head && from[l][h].has(score))
                     head->set(score, from[l][h][score]);
         }
+}
+
+/// Heads with one score each. scores: (L, H).
+ByHead by_head(const std::vector<std::vector<double>>& scores, HeadScore score) {
+    ByHead heads;
+    for (const std::vector<double>& layer : scores) {
+        std::vector<HeadMetrics>& row = heads.emplace_back(layer.size());
+        for (std::size_t h = 0; h < layer.size(); ++h)
+            row[h].set(score, static_cast<float>(layer[h]));
+    }
+    return heads;
+}
+
+/// Whether the model goes on with one text.
+bool writes_text(const checkpoint::Model& model) {
+    return model.has_head() && model.encoder() == nullptr && model.architecture().causal;
 }
 
 /// How far a value has come; its numbers go into the atlas.
@@ -117,16 +134,17 @@ void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoin
     const bool own = state_.view.attention.stack == checkpoint::Stack::own,
                problem = state_.document->is_experiment();
     if (run == nullptr || !own || run->model().encoder() != nullptr) {
-        atlas.probe.why_not = run != nullptr ? "A model of two texts is not probed by one."
-                              : problem      ? "A problem has no vocabulary to take random tokens from."
-                                             : "Weights alone are known: no other text can be run.";
+        atlas.works[ScoreSource::probe].why_not =
+            run != nullptr ? "A model of two texts is not probed by one."
+            : problem      ? "A problem has no vocabulary to take random tokens from."
+                           : "Weights alone are known: no other text can be run.";
     } else {
         const checkpoint::TextModelPtr model = state_.document->part()->model;
         const auto probe = values_.ask<ByHead>({run, "probe"}, Urgency::on_screen,
                                                [run, model](Progress& progress, const auto&) {
                                                    return probed_heads(*model, *run, probe_options, progress);
                                                });
-        atlas.probe =
+        atlas.works[ScoreSource::probe] =
             work_of(probe, atlas,
                     {HeadScore::probe_previous, HeadScore::probe_duplicate, HeadScore::probe_induction});
         atlas.probe_texts = probe_options.batch;
@@ -134,52 +152,75 @@ void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoin
         holders.push_back(probe.value);
     }
     if (run == nullptr || !own || !run->model().has_head()) {
-        atlas.copying.why_not = run != nullptr ? "These heads lead to no logits."
-                                : problem      ? "A problem has no vocabulary that a head could write."
-                                               : "Weights alone are known: nothing says what a head writes.";
+        atlas.works[ScoreSource::model].why_not =
+            run != nullptr ? "These heads lead to no logits."
+            : problem      ? "A problem has no vocabulary that a head could write."
+                           : "Weights alone are known: nothing says what a head writes.";
         return;
     }
     const auto copying = values_.ask<ByHead>(
         {run, "copying"}, Urgency::on_screen, [run, L = atlas.L](Progress& progress, const auto&) {
             std::vector<std::int64_t> layers(static_cast<std::size_t>(L));
             std::iota(layers.begin(), layers.end(), std::int64_t{0});
-            ByHead heads;
-            for (const std::vector<double>& layer :
-                 analysis::ov_copying(run->model(), run->edits(), layers, progress)) {
-                std::vector<HeadMetrics>& row = heads.emplace_back(layer.size());
-                for (std::size_t h = 0; h < layer.size(); ++h)
-                    row[h].set(HeadScore::copying, static_cast<float>(layer[h]));
-            }
-            return heads;
+            return by_head(analysis::ov_copying(run->model(), run->edits(), layers, progress),
+                           HeadScore::copying);
         });
-    atlas.copying = work_of(copying, atlas, {HeadScore::copying});
+    atlas.works[ScoreSource::model] = work_of(copying, atlas, {HeadScore::copying});
     holders.push_back(copying.value);
+}
+
+template<class Value, class Make>
+std::shared_ptr<const Value> AtlasDesk::runs_of(Atlas& atlas, HeadScore score, const DerivedKey& key,
+                                                Make make) {
+    const auto value =
+        looks_at(score) ? values_.ask<Value>(key, Urgency::on_screen, make) : values_.peek<Value>(key);
+    atlas.works[analysis::info_of(score).of] = {
+        value.error, value.done || !looks_at(score) ? std::nullopt : std::optional(value.fraction)};
+    return value.value;
 }
 
 void AtlasDesk::add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
     if (run == nullptr || !run->model().has_head()) {
-        atlas.effect.why_not = run != nullptr ? "The checkpoint has no head that gives logits."
-                               : state_.document->is_experiment()
-                                   ? "A problem predicts no token."
-                                   : "Weights alone are known: no head can be switched off.";
+        atlas.works[ScoreSource::further_runs].why_not =
+            run != nullptr                     ? "The checkpoint has no head that gives logits."
+            : state_.document->is_experiment() ? "A problem predicts no token."
+                                               : "Weights alone are known: no head can be switched off.";
         return;
     }
     const std::int64_t position = position_of(*run, *state_.document->part()->model, state_.model.position);
     const checkpoint::Stack stack = state_.view.attention.stack;
-    const DerivedKey key{run, "effect " + std::to_string(position) + " " +
-                                  std::to_string(static_cast<int>(stack))};
-    // One run a head: only where somebody asks for it.
-    const auto effect =
-        looks_at(HeadScore::effect)
-            ? values_.ask<ByHead>(key, Urgency::on_screen,
-                                  [run, position, stack, L = atlas.L](Progress& progress, const auto& put) {
-                                      return swept(*run, position, stack, L, put, progress);
-                                  })
-            : values_.peek<ByHead>(key);
-    atlas.effect = work_of(effect, atlas, {HeadScore::effect});
-    if (!looks_at(HeadScore::effect))
-        atlas.effect.fraction.reset();
-    holders.push_back(effect.value);
+    const auto effects = runs_of<ByHead>(
+        atlas, HeadScore::effect,
+        {run, "effect " + std::to_string(position) + " " + std::to_string(static_cast<int>(stack))},
+        [run, position, stack, L = atlas.L](Progress& progress, const auto& put) {
+            return swept(*run, position, stack, L, put, progress);
+        });
+    if (effects != nullptr)
+        take(atlas, *effects, {HeadScore::effect});
+    holders.push_back(effects);
+}
+
+void AtlasDesk::add_retrieval(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
+    const std::string why_not = run == nullptr               ? state_.document->is_experiment()
+                                                                   ? "A problem writes no text."
+                                                                   : "Weights alone are known: no text can be written."
+                                : !writes_text(run->model()) ? "This model does not go on with a text."
+                                                             : "";
+    if (!why_not.empty()) {
+        atlas.works[ScoreSource::needles].why_not = why_not;
+        return;
+    }
+    using analysis::Retrieval;
+    const checkpoint::TextModelPtr model = state_.document->part()->model;
+    atlas.needle = runs_of<Retrieval>(
+        atlas, HeadScore::retrieval, {run, "retrieval"}, [run, model](Progress& progress, const auto& put) {
+            return analysis::retrieval(*model, run->edits(),
+                                       analysis::needle_texts(*model, analysis::usual_needle()), put,
+                                       progress);
+        });
+    if (atlas.needle != nullptr)
+        take(atlas, by_head(atlas.needle->scores, HeadScore::retrieval), {HeadScore::retrieval});
+    holders.push_back(atlas.needle);
 }
 
 void AtlasDesk::add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr& set) {
@@ -269,6 +310,7 @@ void AtlasDesk::follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr
     survey_ = atlas.survey;
     add_model_scores(atlas, holders, run);
     add_effects(atlas, holders, run);
+    add_retrieval(atlas, holders, run);
     add_alike(atlas, holders, set);
     add_acts(atlas, holders, set);
     for (const std::optional<HeadMetrics>& head : atlas.heads)

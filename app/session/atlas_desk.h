@@ -26,6 +26,11 @@ private:
 
     void add_model_scores(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
     void add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
+    void add_retrieval(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
+    /// What takes many runs, and so is made only while somebody looks at the score.
+    template<class Value, class Make>
+    std::shared_ptr<const Value> runs_of(Atlas& atlas, analysis::HeadScore score, const DerivedKey& key,
+                                         Make make);
     void add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr& set);
     /// Where the open head acts most.
     void add_acts(Atlas& atlas, Holders& holders, const AttentionSetPtr& set);

@@ -51,7 +51,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
     CHECK(desk.atlas().H == 8);
     for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {
         CAPTURE(info.id);
-        const bool not_here = info.score == HeadScore::effect || info.score == HeadScore::share;
+        const bool not_here = analysis::is_asked_for(info) || info.score == HeadScore::share;
         CHECK(desk.atlas().known.test(static_cast<std::size_t>(info.score)) != not_here);
     }
     // The manual's evidence for pocket: induction in layer 2.
@@ -203,6 +203,12 @@ TEST_CASE("scores are chosen from a list; the effect is measured once somebody a
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h)
             CHECK(desk.atlas().at(l, h)->has(HeadScore::effect));
+    CHECK(desk.atlas().needle == nullptr);
+    desk.press("choose colour by");
+    desk.press("score retrieval");
+    REQUIRE(desk.atlas().needle != nullptr);
+    CHECK(desk.atlas().needle->texts == 30);
+    CHECK(desk.score(2, 7, HeadScore::retrieval) == static_cast<float>(desk.atlas().needle->scores[2][7]));
     desk.press("Alike");
     REQUIRE(desk.atlas().alike != nullptr);
     CHECK(desk.atlas().alike->places.size() == 32);
@@ -302,7 +308,7 @@ TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atl
     const Atlas& atlas = *desk.shown().atlas;
     CHECK(atlas.known.test(static_cast<std::size_t>(HeadScore::entropy)));
     CHECK_FALSE(atlas.offers(HeadScore::copying));
-    CHECK_FALSE(atlas.probe.why_not.empty());
+    CHECK_FALSE(atlas.works.at(analysis::ScoreSource::probe).why_not.empty());
     CHECK(screen_shows("Head atlas"));
     // The layers of the file are called 2, 10 and 11, and so they are found.
     desk.act(ViewChange(AttentionChange(AtlasChange(SearchHeads{"L10"}))));

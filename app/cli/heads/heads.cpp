@@ -20,7 +20,7 @@ using analysis::HeadScoreInfo;
 
 struct HeadsOptions {
     HeadsInput input;
-    std::optional<std::string> scores, out;
+    std::optional<std::string> scores, out, haystack, needle, question;
     bool json = false, effect = false;
 };
 
@@ -57,19 +57,19 @@ Scores named_scores(const std::string& names) {
     return wanted;
 }
 
-/// Those that --scores names, else all. The effect, which takes many runs, is measured only where it is asked
-/// for.
+/// Those that --scores names, else all but those that take many runs, and those that other options ask for.
 Scores wanted_scores(const HeadsOptions& options) {
-    const HeadScoreInfo* const effect = &analysis::info_of(HeadScore::effect);
     Scores wanted;
     if (options.scores)
         wanted = named_scores(*options.scores);
     else
         for (const HeadScoreInfo& info : analysis::head_scores())
-            if (&info != effect)
+            if (!analysis::is_asked_for(info))
                 wanted.push_back(&info);
-    if (options.effect && std::ranges::find(wanted, effect) == wanted.end())
-        wanted.push_back(effect);
+    for (const auto& [asked, score] :
+         {std::pair(options.effect, HeadScore::effect), {options.needle.has_value(), HeadScore::retrieval}})
+        if (asked && !wants(wanted, score))
+            wanted.push_back(&analysis::info_of(score));
     return wanted;
 }
 
@@ -169,14 +169,26 @@ void check_usage(const HeadsOptions& options, const Scores& scores) {
         fail_usage("--json and -o " + out + " were given; give one of them");
     if (input.model.given() && input.problem.seed() && !input.probe)
         fail_usage("--seed: a text has nothing random; leave it out, or add --probe");
-    const bool effect = std::ranges::find(scores, HeadScore::effect, &HeadScoreInfo::score) != scores.end();
-    if (input.position && !effect)
+    if (input.position && !wants(scores, HeadScore::effect))
         fail_usage("--position says where the effect is measured; add --effect");
+    if (wants(scores, HeadScore::retrieval) && !input.model.given())
+        fail_usage("retrieval is measured of what a checkpoint writes; add --model");
+}
+
+void read_needle(HeadsOptions& options) {
+    analysis::NeedleOptions& needle = options.input.needle;
+    if (options.haystack)
+        needle.haystack = read_file(*options.haystack);
+    if (options.needle)
+        needle.needle = *options.needle;
+    if (options.question)
+        needle.question = *options.question;
 }
 
 void run_heads(HeadsOptions& options) {
     const Scores scores = wanted_scores(options);
     check_usage(options, scores);
+    read_needle(options);
     options.input.probe_options.seed =
         options.input.problem.seed().value_or(options.input.probe_options.seed);
     const std::vector<MeasuredHead> rows = measured_heads(options.input, scores);
@@ -224,6 +236,47 @@ void add_measures(CLI::App& command, HeadsOptions& options) {
         ->needs(model);
 }
 
+/// What the score retrieval is measured of.
+void add_needle(CLI::App& command, HeadsOptions& options) {
+    const std::string group = "A needle in a haystack";
+    CLI::Option* const model = command.get_option("--model");
+    analysis::NeedleOptions& needle = options.input.needle;
+    needle = analysis::usual_needle();
+    CLI::Option* const sentence =
+        command
+            .add_option("--needle", options.needle,
+                        "add the score retrieval: a sentence that is put into a long text (default: \"" +
+                            needle.needle + "\")")
+            ->group(group)
+            ->needs(model);
+    CLI::Option* const question =
+        command
+            .add_option("--question", options.question,
+                        "the end of that text, which the model goes on with by the needle (default: \"" +
+                            needle.question + "\")")
+            ->group(group)
+            ->needs(sentence);
+    sentence->needs(question);
+    command
+        .add_option("--haystack", options.haystack,
+                    "a file with the long text (default: one that comes with the program)")
+        ->group(group)
+        ->needs(model);
+    command
+        .add_option("--lengths", needle.lengths,
+                    "a comma list of tokens to which the haystack is cut (default: a quarter, a half and "
+                    "all of those that the model has positions for)")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->group(group)
+        ->needs(model);
+    command
+        .add_option("--depths", needle.depths,
+                    "places of the needle, from the beginning of the haystack to its end (default 10)")
+        ->group(group)
+        ->needs(model);
+}
+
 } // namespace
 
 void add_heads(CLI::App& program) {
@@ -239,9 +292,11 @@ void add_heads(CLI::App& program) {
     for (const char* name : {"--model", "--gain", "--temperature"})
         attention->excludes(command.get_option(name));
     add_measures(command, *options);
-    command.add_option("--scores", options->scores,
-                       "a comma list (default: all that the input can give, but for effect) of " +
-                           score_ids());
+    add_needle(command, *options);
+    command.add_option(
+        "--scores", options->scores,
+        "a comma list (default: all that the input can give, but for effect and retrieval) of " +
+            score_ids());
     command.add_option("-o,--output", options->out,
                        "the .json or .csv file to write (default: a table on standard output)");
     command.add_flag("--json", options->json, "print JSON");

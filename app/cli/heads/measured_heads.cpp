@@ -1,6 +1,7 @@
 #include "app/cli/heads/measured_heads.h"
 
 #include "app/cli/usage.h"
+#include "app/draw/kit/format.h"
 #include "core/analysis/effects/ablation_sweep.h"
 #include "core/analysis/heads/copying.h"
 #include "core/analysis/heads/head_facts.h"
@@ -9,6 +10,7 @@
 #include "core/format/attention_file.h"
 
 #include <algorithm>
+#include <iostream>
 #include <memory>
 
 namespace headscope::cli {
@@ -17,10 +19,6 @@ namespace {
 
 using analysis::HeadScore;
 using Opened = ModelOptions::Opened;
-
-bool wants(const Scores& wanted, HeadScore score) {
-    return std::ranges::find(wanted, score, &analysis::HeadScoreInfo::score) != wanted.end();
-}
 
 StageSet stages_for(const Scores& wanted) {
     const auto weights = StageSet().with(TensorId::weights);
@@ -102,6 +100,34 @@ void add_copying(const Opened& opened, std::vector<MeasuredHead>& rows) {
     }
 }
 
+/// Adds how much of a needle each head copies, and says how much of it the model wrote.
+void add_retrieval(const Opened& opened, const analysis::NeedleOptions& needle,
+                   std::vector<MeasuredHead>& rows) {
+    Progress progress;
+    const std::vector<analysis::NeedleText> texts = analysis::needle_texts(*opened.text, needle);
+    const analysis::Retrieval found = analysis::retrieval(
+        *opened.text, opened.options.edits, texts, [](const analysis::Retrieval&) {}, progress);
+    for (MeasuredHead& row : rows)
+        row.metrics.set(
+            HeadScore::retrieval,
+            static_cast<float>(
+                found.scores[static_cast<std::size_t>(row.layer)][static_cast<std::size_t>(row.head)]));
+    std::cerr << "headscope: of the needle's different tokens the model wrote "
+              << app::number(100 * found.written, 0) << " % (mean of "
+              << app::counted(std::ssize(texts), "text") << "); no head can copy more\n";
+}
+
+/// One row for each head of the wanted layers, without scores.
+std::vector<MeasuredHead> unmeasured_heads(const Opened& opened) {
+    const checkpoint::Architecture& architecture = opened.text->model->architecture();
+    std::vector<MeasuredHead> rows;
+    for (std::int64_t l = 0; l < architecture.layers; ++l)
+        for (std::int64_t h = 0; h < architecture.H; ++h)
+            if (l == opened.options.layer.value_or(l))
+                rows.push_back({.layer = l, .head = h, .metrics = {}});
+    return rows;
+}
+
 /// One row a head: the means over the probe's texts.
 std::vector<MeasuredHead> heads_of_probe(const HeadsInput& input, const Opened& opened, const Scores& wanted,
                                          engine::Engine& engine) {
@@ -120,10 +146,17 @@ std::vector<MeasuredHead> heads_of_model(const HeadsInput& input, const Scores& 
     const bool effect = wants(wanted, HeadScore::effect);
     if (effect && input.problem.temperature() != 1.0F)
         fail_usage("the effect of a head is measured without --temperature; leave one of them out");
-    const Opened opened = input.model.open(input.problem.gains(), input.problem.temperature(), input.probe);
+    const bool retrieval = wants(wanted, HeadScore::retrieval);
+    if (retrieval && input.problem.temperature() != 1.0F)
+        fail_usage("retrieval is measured without --temperature; leave one of them out");
+    const bool needle_alone = retrieval && wanted.size() == 1 && !input.model.has_tokens();
+    const Opened opened =
+        input.model.open(input.problem.gains(), input.problem.temperature(), input.probe || needle_alone);
     const std::unique_ptr<engine::Engine> engine = engine::make_engine(input.problem.device());
     std::vector<MeasuredHead> rows;
-    if (input.probe) {
+    if (needle_alone) {
+        rows = unmeasured_heads(opened);
+    } else if (input.probe) {
         rows = heads_of_probe(input, opened, wanted, *engine);
     } else {
         rows = heads_of_text(opened, opened.inputs, 0, stages_for(wanted), *engine);
@@ -132,10 +165,16 @@ std::vector<MeasuredHead> heads_of_model(const HeadsInput& input, const Scores& 
     }
     if (wants(wanted, HeadScore::copying))
         add_copying(opened, rows);
+    if (retrieval)
+        add_retrieval(opened, input.needle, rows);
     return rows;
 }
 
 } // namespace
+
+bool wants(const Scores& wanted, HeadScore score) {
+    return std::ranges::find(wanted, score, &analysis::HeadScoreInfo::score) != wanted.end();
+}
 
 std::vector<MeasuredHead> measured_heads(const HeadsInput& input, const Scores& wanted) {
     if (input.attention)

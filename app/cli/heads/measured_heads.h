@@ -4,6 +4,7 @@
 #include "app/cli/problem_options.h"
 #include "core/analysis/heads/model_heads.h"
 #include "core/analysis/heads/probe.h"
+#include "core/analysis/heads/retrieval.h"
 
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 namespace headscope::cli {
 
 using Scores = std::vector<const analysis::HeadScoreInfo*>;
+bool wants(const Scores& wanted, analysis::HeadScore score);
 
 using analysis::MeasuredHead;
 
@@ -24,6 +26,7 @@ struct HeadsInput {
     bool probe = false;                   ///< of random tokens, in place of a text
     analysis::ProbeOptions probe_options;
     std::optional<std::int64_t> position; ///< for the effect; none: the last
+    analysis::NeedleOptions needle;       ///< for retrieval
 };
 
 /// One row a head, with the wanted scores that the input can give, and others that cost nothing. Throws

@@ -45,6 +45,15 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
            " on a head is called so.";
 }
 
+/// What is being measured, at the beginning of a sentence.
+std::string measure_name(analysis::ScoreSource source) {
+    using enum analysis::ScoreSource;
+    return source == probe          ? "The probe"
+           : source == further_runs ? "The ablation effect"
+           : source == needles      ? "Retrieval"
+                                    : "OV copying";
+}
+
 void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
@@ -79,13 +88,16 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
              std::string(info.name) + " " + words + "\n" + std::string(info.formula)});
         sheet.y += 22;
     }
-    for (const auto& [what, work] :
-         {std::pair("The probe", &scene.atlas.probe), std::pair("OV copying", &scene.atlas.copying),
-          std::pair("The ablation effect", &scene.atlas.effect)})
-        if (work->fraction)
-            sheet.paragraph(std::string(what) + " is being measured: " +
-                                percent_text(static_cast<double>(*work->fraction)) + " done.",
+    for (const auto& [source, work] : scene.atlas.works)
+        if (work.fraction)
+            sheet.paragraph(measure_name(source) + " is being measured: " +
+                                percent_text(static_cast<double>(*work.fraction)) + " done.",
                             theme.muted);
+    if (scene.atlas.needle)
+        sheet.paragraph("Retrieval: of the needle's different tokens the model wrote " +
+                            percent_text(scene.atlas.needle->written) + " (mean of " +
+                            counted(scene.atlas.needle->texts, "text") + "); no head can copy more.",
+                        theme.muted);
     sheet.y += 4;
 }
 

@@ -35,16 +35,8 @@ bool in_range(const HeadMetrics& head, const ScoreRange& range) {
 } // namespace
 
 const ScoreWork* Atlas::work(HeadScore score) const {
-    switch (analysis::info_of(score).of) {
-    case analysis::ScoreSource::probe:
-        return &probe;
-    case analysis::ScoreSource::model:
-        return &copying;
-    case analysis::ScoreSource::further_runs:
-        return &effect;
-    default:
-        return nullptr;
-    }
+    const auto work = works.find(analysis::info_of(score).of);
+    return work == works.end() ? nullptr : &work->second;
 }
 
 bool Atlas::offers(HeadScore score) const {

@@ -4,10 +4,12 @@
 #include "app/state/screens/surveyed.h"
 #include "core/analysis/heads/head_facts.h"
 #include "core/analysis/heads/head_metrics.h"
+#include "core/analysis/heads/retrieval.h"
 
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,7 +44,8 @@ struct Atlas {
     std::vector<std::optional<analysis::HeadMetrics>> heads; ///< (L * H); none: not read yet
     std::bitset<analysis::head_score_count> known;           ///< by some head
     std::int64_t probe_texts = 0, probe_length = 0;          ///< of probe scores
-    ScoreWork probe, copying, effect;
+    std::map<analysis::ScoreSource, ScoreWork> works;  ///< of scores that more than the text's own run gives
+    std::shared_ptr<const analysis::Retrieval> needle; ///< so far; null: not measured
     std::shared_ptr<const AlikeMap> alike;
     ScoreWork alike_work;
     std::shared_ptr<const SurveyedHeads> survey;  ///< whose means `heads` has; null: of this text

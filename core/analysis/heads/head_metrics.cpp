@@ -77,6 +77,7 @@ bool can_measure(const HeadScoreInfo& info, const HeadTokens& tokens) {
     case ScoreSource::contributions:
     case ScoreSource::model:
     case ScoreSource::further_runs:
+    case ScoreSource::needles:
         return false;
     }
     return false;

@@ -432,7 +432,17 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .source = "in place of Michel et al. 2019",
       .unit = divergence,
       .positions = false,
-      .of = ScoreSource::further_runs}}};
+      .of = ScoreSource::further_runs},
+     {.score = HeadScore::retrieval,
+      .id = "retrieval",
+      .name = "retrieval",
+      .formula = "of a needle in a haystack: different tokens of the needle that the model writes while the "
+                 "head's largest weight is on the same token in the needle, over all its different tokens; "
+                 "mean over places of the needle",
+      .source = "Wu et al. 2024",
+      .unit = weight_unit,
+      .positions = false,
+      .of = ScoreSource::needles}}};
 static_assert([] {
     for (std::size_t s = 0; s < table.size(); ++s)
         if (table[s].score != static_cast<HeadScore>(s) || table[s].id.empty())
@@ -464,8 +474,11 @@ double largest_score(HeadScore score, std::int64_t Tk) {
 }
 
 bool is_of_one_run(const HeadScoreInfo& info) {
-    return info.of != ScoreSource::probe && info.of != ScoreSource::model &&
-           info.of != ScoreSource::further_runs;
+    return info.of != ScoreSource::probe && info.of != ScoreSource::model && !is_asked_for(info);
+}
+
+bool is_asked_for(const HeadScoreInfo& info) {
+    return info.of == ScoreSource::further_runs || info.of == ScoreSource::needles;
 }
 
 } // namespace headscope::analysis

@@ -28,9 +28,10 @@ enum class HeadScore : std::uint8_t {
     probe_duplicate,
     probe_induction,
     copying,
-    effect
+    effect,
+    retrieval
 };
-inline constexpr std::size_t head_score_count = 19;
+inline constexpr std::size_t head_score_count = 20;
 
 /// What a score is measured of.
 enum class ScoreSource : std::uint8_t {
@@ -40,7 +41,8 @@ enum class ScoreSource : std::uint8_t {
     contributions, ///< of what all heads of the layer add to its output
     probe,         ///< of the weights on a text of random tokens, see probe.h
     model,         ///< of the model's weights: see copying.h
-    further_runs   ///< of runs without the head: see ablation_sweep.h
+    further_runs,  ///< of runs without the head: see ablation_sweep.h
+    needles        ///< of what the model writes in answer to a needle in a haystack: see retrieval.h
 };
 
 /// What scores ask of the keys, made once for each map. Keys are listed in ascending order.
@@ -112,6 +114,8 @@ bool score_applies(HeadScore score, std::int64_t Tq, std::int64_t Tk, bool same_
 /// Whether one run over the text is enough to measure the score. The others need a probe, the model's weights
 /// or further runs.
 bool is_of_one_run(const HeadScoreInfo& info);
+/// Whether the score takes so many runs that it is measured only where somebody asks for it.
+bool is_asked_for(const HeadScoreInfo& info);
 /// The largest value that a score can have with Tk keys.
 double largest_score(HeadScore score, std::int64_t Tk);
 

@@ -199,6 +199,63 @@ def check_effect(folder, model, ids, position, *options):
     assert largest > 1e-4, (model, largest)
 
 
+def cut(text):
+    """ids of the text's tokens, with the special ones, and the letters that each came from."""
+    told = json.loads(run("tokenize", "--tokenizer", POCKET, text, "--json"))
+    return told["ids"], [tuple(span) for span in told["offsets"]]
+
+
+def sentences_within(text, end):
+    """The text up to the last end of a sentence in its first `end` letters."""
+    ends = [match.end() for match in re.finditer(r"[.!?\n][\"')]*", text) if match.start() < end]
+    return text[:ends[-1]] if ends else ""
+
+
+def check_retrieval(folder, haystack, needle, question, lengths, depths):
+    """Wu et al. 2024, from the rows of weights of one run over each text with its answer."""
+    global compared
+    tokens_in = lambda text: [span for span in cut(text)[1] if span != (0, 0)]
+    path, shares, written = folder / "answer.safetensors", [], []
+    for length in lengths:
+        long = tokens_in(haystack)[length - 1][1]
+        part = sentences_within(haystack, long) or haystack[:long]
+        spans = tokens_in(part)
+        for depth in range(depths):
+            place = int(numpy.floor(len(spans) * depth / (depths - 1) + 0.5))
+            before = sentences_within(part, spans[place - 1][1] if place else 0)
+            begin = before.strip() + " " if before.strip() else ""
+            text = begin + " ".join(filter(None, [needle, part[len(before):].strip(), question]))
+            ids, offsets = cut(text)
+            inside = [i for i, (a, b) in enumerate(offsets) if b > len(begin) and a < len(begin) + len(needle) and (a, b) != (0, 0)]
+            answer = json.loads(run("generate", "--model", "pocket", "--ids", ",".join(map(str, ids)), "--tokens", len(inside), "--json"))["ids"]
+            answer = answer[:answer.index(1)] if 1 in answer else answer  # </s>
+            run("trace", "--model", "pocket", "--ids", ",".join(map(str, ids + answer)), "--stages", "weights,logits", "-o", path)
+            tensors, _ = read_safetensors(path)
+            different = {ids[i] for i in inside}
+            share = numpy.zeros((4, 8))
+            for layer in range(4):
+                A = tensors[f"layers.{layer}.weights"][0]
+                for head in range(8):
+                    copied = set()
+                    for n, token in enumerate(answer):
+                        row = len(ids) - 1 + n
+                        assert tensors["logits"][0, row].argmax() == token
+                        j = int(A[head, row, :row + 1].argmax())
+                        if j in inside and ids[j] == token:
+                            copied.add(token)
+                    share[layer, head] = len(copied) / len(different)
+            shares.append(share)
+            written.append(len(different & set(answer)) / len(different))
+    (folder / "haystack.txt").write_text(haystack)
+    rows = json.loads(run("heads", "--model", "pocket", "--scores", "retrieval", "--haystack", folder / "haystack.txt", "--needle", needle,
+                          "--question", question, "--lengths", ",".join(map(str, lengths)), "--depths", depths, "--json"))
+    assert len(rows) == 32 and list(rows[0]) == ["layer", "head", "label", "retrieval"]
+    for row in rows:
+        assert abs(row["retrieval"] - numpy.mean(shares, axis=0)[row["layer"], row["head"]]) < 1e-6, row
+        compared += 1
+    assert max(row["retrieval"] for row in rows) > 0.1 and numpy.mean(written) > 0.2, (rows, written)
+
+
 def check_attention(folder):
     rng = numpy.random.default_rng(3)
     A = rng.random((2, 3, 5, 5)).astype("<f4") ** 4
@@ -280,6 +337,8 @@ def main():
                                   "--stack", "cross", "--json")):
             assert row["label"] == "" and not any(row[key] is not None for key in [*POSITIONS, "copying"]), row
             assert row["entropy"] > 0
+        haystack = (DATA.parent.parent / "assets/texts/haystack.txt").read_text()
+        check_retrieval(folder, haystack.strip(), '"Purple river seven candle wheel mountain," said Felix.', '"Purple river', [50, 100], 3)
         check_attention(folder)
         refused(1, "The cat sat down", "--scores", "previous,nonsense")
         refused(2, "The cat sat down", "--probe")
@@ -290,6 +349,10 @@ def main():
         refused(1, "--model", DATA / "models/t5_tiny", "--probe", "--stack", "encoder")
         refused(1, *tiny, "--ids", "1,2,3", "--effect", "--position", "3")
         refused(2, *tiny, "--ids", "1,2,3", "--position", "1")
+        refused(2, "The cat sat down", "--scores", "retrieval")
+        refused(2, "--model", "pocket", "--needle", "Ben hid the red spoon.")
+        refused(1, "--model", "pocket", "--scores", "retrieval", "--lengths", "1000")
+        refused(1, *tiny, "--scores", "retrieval")
         refused(2, *tiny, "--ids", "1,2,3", "--probe")
         refused(2, *tiny, "--ids", "1,2,3", "--length", "4")
         refused(2, *tiny, "--ids", "1,2,3", "--seed", "4")
