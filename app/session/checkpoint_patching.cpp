@@ -75,6 +75,7 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
         .layer = cell.row,
         .head = heads ? cell.column : -1,
         .row = heads ? -1 : rows.first});
+    mapped_run_ = state().model.run;
     stop_writing();
     write(part, "open a patched run");
     ask(looked_at());

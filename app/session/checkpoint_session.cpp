@@ -131,7 +131,9 @@ void CheckpointSession::follow_block() {
     const ViewState& view = state().view;
     const checkpoint::ModelRunPtr& run = state().model.run;
     blocks_.begin_frame();
-    blocks_.retain({run});
+    if (run != nullptr && !checkpoint::is_patched(run->edits()))
+        mapped_run_ = nullptr; // its map was gone back to, or another text was typed
+    blocks_.retain({run, mapped_run_});
     const bool known = run != nullptr && shown.trace != nullptr && shown.document->is_checkpoint();
     if (known)
         shown.position = position_of(*run, *shown.document->part()->model, state().model.position);
@@ -293,7 +295,10 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
     if (answer.run != nullptr) {
         ModelState& model = state().model;
         model.error.clear();
-        const checkpoint::ModelRunPtr before = std::exchange(model.run, answer.run);
+        // Back from the run of a cell, the map's own run has the same numbers and the map.
+        const bool back = mapped_run_ != nullptr && mapped_run_->inputs() == answer.run->inputs() &&
+                          !first_difference(mapped_run_->edits(), answer.run->edits());
+        const checkpoint::ModelRunPtr before = std::exchange(model.run, back ? mapped_run_ : answer.run);
         const bool same_text = before != nullptr && before->inputs() == answer.run->inputs() && !other_text;
         if (answer.run != before)
             model.recomputed = same_text ? recomputed_layers(*answer.run) : "";
@@ -463,7 +468,7 @@ void CheckpointSession::check(const FileCommand& command) const {
 
 std::function<void(const std::string& path)> CheckpointSession::writer() const {
     return [part = state().document->part(),
-            questions = questions_text(state().model)](const std::string& path) {
+            questions = questions_text(state().model, *state().document->part())](const std::string& path) {
         checkpoint::save_patch(*part->model->model, part->edits, path, questions);
     };
 }

@@ -132,6 +132,7 @@ private:
     std::optional<NextText> next_text_;     ///< not answered yet
     std::optional<WriteToken> waiting_;     ///< for the run of the text
     std::optional<OpenPatch> opening_;      ///< a cell of the patching map
+    checkpoint::ModelRunPtr mapped_run_;    ///< that map's, kept while the run of a cell is looked at
     TensorPtr next_logits_;                 ///< of the newest run
     double next_token_at_ = 0;              ///< when writing on: seconds from program start
     std::map<std::int64_t, Known> known_;   ///< by the number of the attention

@@ -37,6 +37,19 @@ bool keeps_edits_of(const fs::path& file, const std::string& model) {
            std::ranges::count(rest, '-') <= 1;
 }
 
+/// Of the text that they were asked of.
+void ask_again(Workspace& workspace, SessionState& state, const Questions& asked) {
+    const ModelPartPtr part = state.document->part();
+    if (!asked.prompt.empty() && asked.prompt != part->prompt)
+        workspace.session().act(TypePrompt{asked.prompt});
+    if (part->two_texts() && !asked.target.empty() && asked.target != part->target)
+        workspace.session().act(TypeTarget{asked.target});
+    state.model.position = asked.position;
+    state.model.effects = asked.effects;
+    state.model.patching = asked.patching;
+    state.model.circuits = asked.circuits;
+}
+
 } // namespace
 
 void Files::load_checkpoint(const std::string& folder, const ModelTexts& texts) {
@@ -80,14 +93,13 @@ void Files::load_edits(const std::string& path, bool recovered) {
             auto edited = std::make_shared<ModelPart>(*part);
             edited->edits = checkpoint::load_patch(*part->model->model, path);
             edited->marks = marks_of(*run, edited->edits);
-            const std::string questions = checkpoint::patch_questions(path);
-            const std::int64_t vocab = part->architecture().vocab;
-            ModelState tried; // a fault is said before anything is opened
-            take_questions(tried, questions, vocab);
-            return [this, path, recovered, edited, questions, vocab] {
+            const auto questions =
+                read_questions(checkpoint::patch_questions(path), part->architecture().vocab);
+            return [this, path, recovered, edited, questions] {
                 files_.chooser.reset();
-                take_questions(state_.model, questions, vocab);
                 workspace_.show_edits(*edited, recovered ? "recover edits" : "open " + file_name(path));
+                if (questions)
+                    ask_again(workspace_, state_, *questions);
                 if (recovered) {
                     leave(path);
                     recovered_edits_ = path; // goes when this run keeps what was in it
@@ -125,7 +137,7 @@ void Files::keep_edits() {
     keeper_.start(
         "", false,
         [this, part, file = kept_file_,
-         questions = questions_text(workspace_.own().model)](Progress&) mutable -> FileJob::Done {
+         questions = questions_text(workspace_.own().model, *part)](Progress&) mutable -> FileJob::Done {
             const std::string model = part->model->name();
             if (file == nullptr || !keeps_edits_of(file->path(), model))
                 file = std::make_shared<const KeptFile>(

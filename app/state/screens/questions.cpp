@@ -29,11 +29,15 @@ std::optional<std::int64_t> read(const json& from, const char* name, std::int64_
 
 } // namespace
 
-std::string questions_text(const ModelState& model) {
+std::string questions_text(const ModelState& model, const ModelPart& part) {
     if (!model.position && model.effects == EffectsQuestion{} && model.patching == PatchingQuestion{} &&
         model.circuits == CircuitsQuestion{})
         return {};
-    return json{{"position", of(model.position)},
+    const PatchedRun* const patch = patched_run(part);
+    const ModelPart& own = patch != nullptr ? *patch->own : part;
+    return json{{"prompt", own.prompt},
+                {"target", own.target},
+                {"position", of(model.position)},
                 {"effects",
                  {{"token", of(model.effects.token)},
                   {"against", of(model.effects.against)},
@@ -49,9 +53,9 @@ std::string questions_text(const ModelState& model) {
         .dump();
 }
 
-void take_questions(ModelState& model, const std::string& text, std::int64_t vocab) {
+std::optional<Questions> read_questions(const std::string& text, std::int64_t vocab) {
     if (text.empty())
-        return;
+        return std::nullopt;
     try {
         const json all = json::parse(text);
         constexpr std::int64_t most_positions = std::int64_t{1} << 40U;
@@ -62,21 +66,22 @@ void take_questions(ModelState& model, const std::string& text, std::int64_t voc
         if (kind == analysis::patch_kinds().end())
             fail_input("the questions of this patch ask for \"" + what +
                        "\", which is nothing that is patched");
-        const EffectsQuestion of_effects{.token = read(effects, "token", vocab),
-                                         .against = read(effects, "against", vocab),
-                                         .from_mean = effects.at("from_mean").get<bool>()};
-        PatchingQuestion of_patching{.corrupted = patching.at("corrupted").get<std::string>(),
+        Questions asked{.prompt = all.value("prompt", ""),
+                        .target = all.value("target", ""),
+                        // Clamped to the text where it is used.
+                        .position = read(all, "position", most_positions),
+                        .effects = {.token = read(effects, "token", vocab),
+                                    .against = read(effects, "against", vocab),
+                                    .from_mean = effects.at("from_mean").get<bool>()},
+                        .patching = {.corrupted = patching.at("corrupted").get<std::string>(),
                                      .kind = kind->kind,
-                                     .paths = patching.at("paths").get<bool>()};
-        CircuitsQuestion of_circuits{.token = read(circuits, "token", vocab),
+                                     .paths = patching.at("paths").get<bool>()},
+                        .circuits = {.token = read(circuits, "token", vocab),
                                      .through_mlp = circuits.at("through_mlp").get<bool>(),
-                                     .threshold = {}};
+                                     .threshold = {}}};
         if (const json& threshold = circuits.at("threshold"); !threshold.is_null())
-            of_circuits.threshold = std::clamp(threshold.get<float>(), 0.0F, 1.0F);
-        model.position = read(all, "position", most_positions); // clamped to the text where it is used
-        model.effects = of_effects;
-        model.patching = std::move(of_patching);
-        model.circuits = of_circuits;
+            asked.circuits.threshold = std::clamp(threshold.get<float>(), 0.0F, 1.0F);
+        return asked;
     } catch (const json::exception&) {
         fail_input("the questions of this patch are damaged; save the patch again");
     }

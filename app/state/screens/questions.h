@@ -1,16 +1,27 @@
 #pragma once
 
+#include "app/state/model_document.h"
 #include "app/state/model_state.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace headscope::app {
 
-/// What was asked of a checkpoint's predictions - tokens, prompts, positions - as JSON text for its patch
-/// file; empty when nothing was chosen.
-std::string questions_text(const ModelState& model);
-/// Asks the same again. Throws Error(input) for text of another form and for tokens that the model does not
-/// have.
-void take_questions(ModelState& model, const std::string& text, std::int64_t vocab);
+/// What was asked of a checkpoint's predictions.
+struct Questions {
+    std::string prompt, target; ///< the text that they were asked of; empty: not known
+    std::optional<std::int64_t> position;
+    EffectsQuestion effects;
+    PatchingQuestion patching;
+    CircuitsQuestion circuits;
+};
+
+/// As JSON text for the checkpoint's patch file; empty when nothing was chosen.
+std::string questions_text(const ModelState& model, const ModelPart& part);
+/// Nothing for an empty text. Throws Error(input) for text of another form and for tokens that the model does
+/// not have.
+std::optional<Questions> read_questions(const std::string& text, std::int64_t vocab);
 
 } // namespace headscope::app

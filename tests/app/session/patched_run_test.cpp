@@ -95,6 +95,26 @@ TEST_CASE("a patched run is opened from its cell, with the logits that the cell 
     }
 }
 
+TEST_CASE("the map of patches is not measured again on the way back from one of its runs", "[patched]") {
+    PatchedPocket desk;
+    const auto map = desk.state.shown.patching->map;
+    desk.act(OpenPatch{2, 10});
+    REQUIRE(patched_run(desk.part()) != nullptr);
+    desk.act(LeavePatch{});
+    desk.look(ShowScreen{Screen::patching});
+    CHECK(desk.state.shown.patching->map == map);
+    // Undone likewise; an edit makes it another map.
+    desk.act(OpenPatch{1, 10});
+    desk.workspace.move_in_history(-1);
+    desk.settle();
+    desk.look(ShowScreen{Screen::patching});
+    CHECK(desk.state.shown.patching->map == map);
+    desk.workspace.run(SetGain{1, 0.5F});
+    desk.settle();
+    CHECK(desk.state.shown.patching->map != map);
+    CHECK(desk.map().done == desk.map().count);
+}
+
 TEST_CASE("undo and redo go through a patched run, edits stay with it, and another text drops it",
           "[patched]") {
     PatchedPocket desk;
