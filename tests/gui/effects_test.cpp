@@ -277,7 +277,7 @@ TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", 
         CHECK(read_file(picture).find("<svg") != std::string::npos);
         checkpoint::save_patch(*desk.program.state().document->part()->model->model,
                                desk.program.state().document->part()->edits, patch,
-                               questions_text(desk.model()));
+                               questions_text(desk.model(), *desk.program.state().document->part()));
     }
     PocketDesk desk;
     desk.program.open_path(patch);
@@ -288,6 +288,46 @@ TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", 
           checkpoint::word_token(*desk.program.state().document->part()->model, "Mary"));
     CHECK(desk.model().patching.corrupted == other_names);
     CHECK(desk.program.state().document->part()->edits.at(2).gains[7] == 0.5F);
+    // The text that all this was asked of comes back with it.
+    const std::string asked_of = desk.model().prompt;
+    desk.act(ModelAction(TypePrompt{"Anna lost her ribbon."}));
+    desk.settle();
+    desk.program.open_path(patch);
+    desk.settle();
+    desk.settle();
+    CHECK(desk.program.state().error.empty());
+    CHECK(desk.model().prompt == asked_of);
+    CHECK(desk.shown().document->part()->prompt == asked_of);
+    CHECK(desk.model().run->inputs() == *desk.shown().document->part()->inputs);
+}
+
+TEST_CASE("effects speak of tokens while the weights on screen are of whole words", "[gui][effects]") {
+    PocketDesk desk("Anna went to the extraordinary shop. Anna bought extraordinary bread.");
+    desk.press("Heads");
+    desk.settle();
+    desk.press("Pieces merged into words");
+    desk.settle();
+    REQUIRE(desk.shown().dims().Tq < desk.model().run->inputs().T);
+    desk.press("Effects");
+    desk.settle();
+    REQUIRE(desk.shown().effects != nullptr);
+    const Effects& effects = *desk.shown().effects;
+    CHECK(effects.queries == desk.model().run->inputs().tokens);
+    CHECK(effects.keys == effects.queries);
+    CHECK(screen_shows(effects.queries.back()));
+    for (const char* kind : {"By source", "When ablated", "When averaged"}) {
+        desk.press(kind);
+        desk.settle();
+    }
+    desk.press("By source");
+    desk.settle();
+    CHECK(screen_shows("show words as tokens again (Heads)"));
+    CHECK(screen_table(desk.shown(), desk.view()).size() == effects.queries.size() + 1);
+    for (const char* screen : {"Patching", "Circuits", "Atlas", "Stages"}) {
+        desk.press(screen);
+        desk.settle();
+    }
+    CHECK(desk.program.state().error.empty());
 }
 
 TEST_CASE("a model without a head, or with two stacks, shows what it can be asked", "[gui][effects]") {

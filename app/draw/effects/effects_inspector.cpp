@@ -36,7 +36,7 @@ void row(Sheet& sheet, const std::string& name, double value, double limit, int 
 void add_sources(Sheet& sheet, const LogitPart& part) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    const Problem& problem = context.shown.problem();
+    const Effects& effects = *context.shown.effects;
     sheet.section("Where it comes from", "weight × effect");
     std::vector<std::size_t> order(part.sources.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -44,8 +44,10 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
                              [&](std::size_t j) { return std::abs(part.sources[j]); });
     const std::size_t count = std::min(order.size(), listed_sources);
     const Tensor* const weights = context.shown.tensor(TensorId::weights);
-    const std::int64_t position = context.shown.effects->question.position, h = part.writer.head;
-    const bool known = weights != nullptr && weights->shape()[1] > h && weights->shape()[2] > position &&
+    const std::int64_t position = effects.question.position, h = part.writer.head;
+    // Weights that are read otherwise, without the first token for example, are not what the head adds.
+    const bool known = weights != nullptr && !context.shown.document->shows_weights() &&
+                       weights->shape()[1] > h && weights->shape()[2] > position &&
                        weights->shape()[3] == std::ssize(part.sources);
     std::vector<double> terms;
     for (std::size_t n = 0; n < count; ++n)
@@ -66,7 +68,7 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
     for (std::size_t n = 0; n < count; ++n) {
         const auto j = static_cast<std::int64_t>(order[n]);
         const double weight = known ? static_cast<double>(weights->at(0, h, position, j)) : 0.0;
-        line(key_word(problem, j),
+        line(word_label(effects.keys, j),
              weight == 0.0 ? ""
                            : number(weight, 2) + " × " +
                                  number(static_cast<double>(part.sources[order[n]]) / weight, 2),
@@ -198,7 +200,7 @@ Picture draw_effects_inspector(const DrawContext& context) {
         const LogitPart& part = effects->part(l, h);
         sheet.put(sheet.left,
                   "effect[" + std::to_string(l) + "][" + std::to_string(h) + "][" +
-                      query_word(context.shown.problem(), effects->question.position) + "]",
+                      word_label(effects->queries, effects->question.position) + "]",
                   sheet.width(), Font::mono, 14, theme.ink);
         const float taken = draw_text(sheet.picture, context, sheet.left, 84, signed_number(part.value, 2),
                                       Font::ui_semibold, 34, theme.ink);

@@ -252,14 +252,13 @@ float draw_by_source(Picture& picture, const DrawContext& context, const Table& 
     double limit = 1e-9;
     for (const float one : part.sources)
         limit = std::max(limit, static_cast<double>(std::abs(one)));
-    const Problem& problem = context.shown.problem();
     constexpr float line = 44, gap = 4;
     float x = canvas_pad, top = y + 46;
     constexpr std::size_t most = 160;
     const std::size_t first = part.sources.size() > most ? part.sources.size() - most : 0;
     for (std::size_t j = first; j < part.sources.size(); ++j) {
         const auto value = static_cast<double>(part.sources[j]);
-        const std::string token = shortened(problem.key_label(static_cast<std::int64_t>(j)), 14);
+        const std::string token = shortened(effects.keys[j], 14);
         const std::string words = number(value, 2);
         const float width =
             std::max(context.measure(token, Font::ui, 13), context.measure(words, Font::mono, 12)) + 14;
@@ -275,8 +274,7 @@ float draw_by_source(Picture& picture, const DrawContext& context, const Table& 
         draw_text(picture, context, x + width / 2, top + 35, words, Font::mono, 12, theme.muted,
                   Align::center);
         picture.tips.push_back(
-            {{x, top, width, line - 4},
-             problem.key_label(static_cast<std::int64_t>(j)) + " brings " + signed_number(value, 3)});
+            {{x, top, width, line - 4}, effects.keys[j] + " brings " + signed_number(value, 3)});
         x += width + gap;
     }
     return top + line + 12;
@@ -374,7 +372,7 @@ Picture draw_effects_page(const DrawContext& context) {
                        "Every writer's part is being worked out.", Font::ui, 13.5F, 20, context.theme.muted);
         return picture;
     }
-    const std::string after = context.shown.problem().query_label(effects->question.position);
+    const std::string after = effects->queries[static_cast<std::size_t>(effects->question.position)];
     if (context.view.attention.effects == EffectKind::by_source) {
         draw_sources_map(picture, context);
         return picture;

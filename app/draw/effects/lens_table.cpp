@@ -24,7 +24,6 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
     if (lens == nullptr || lens->layers.empty())
         return y;
     const Theme& theme = context.theme;
-    const Problem& problem = context.shown.problem();
     const float right = context.width - canvas_pad, left = canvas_pad + lens_names;
     draw_hairline(picture, context, canvas_pad, y, right - canvas_pad);
     const float taken =
@@ -44,8 +43,9 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
     for (std::size_t n = 0; n < shown; ++n) {
         const std::int64_t position = lens->positions[first + n];
         const bool on = first + n == chosen;
-        const std::string token = fitted(context, problem.query_label(position),
-                                         on ? Font::ui_semibold : Font::ui, 12.5F, cell_w - 6);
+        const std::string token =
+            fitted(context, context.shown.effects->queries[static_cast<std::size_t>(position)],
+                   on ? Font::ui_semibold : Font::ui, 12.5F, cell_w - 6);
         draw_text(picture, context, left + cell_w * (static_cast<float>(n) + 0.5F), top - 8, token,
                   on ? Font::ui_semibold : Font::ui, 12.5F, on ? theme.ink : theme.muted, Align::center);
         if (context.controls)

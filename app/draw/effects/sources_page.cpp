@@ -29,7 +29,7 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
     for (std::int64_t i = 0; i < grid.rows; ++i) {
         const figure::Rect row = grid.cell(i, 0);
         const double sum = sources.sums[static_cast<std::size_t>(i)];
-        const std::string token = context.shown.problem().query_label(i);
+        const std::string& token = context.shown.effects->queries[static_cast<std::size_t>(i)];
         if (grid.pitch_y >= 14) {
             draw_signed_bar(picture, theme, {left, row.y, source_sums_width - source_number_width, row.h},
                             sum, sources.limit);

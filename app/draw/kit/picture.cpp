@@ -42,13 +42,6 @@ CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId i
     return best;
 }
 
-std::string word_label(const std::vector<std::string>& tokens, std::int64_t i) {
-    if (tokens.empty())
-        return std::to_string(i);
-    const std::string& word = tokens[static_cast<std::size_t>(i)];
-    return std::ranges::count(tokens, word) == 1 ? word : word + "@" + std::to_string(i);
-}
-
 figure::Rect moved(figure::Rect area, float dx, float dy) {
     area.x += dx;
     area.y += dy;
@@ -146,6 +139,13 @@ std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) 
                              : shown.document->has_board() ? rows - 1
                                                            : std::min<std::int64_t>(2, rows - 1);
     return largest_of_row(shown, view, id, row);
+}
+
+std::string word_label(const std::vector<std::string>& tokens, std::int64_t i) {
+    if (tokens.empty())
+        return std::to_string(i);
+    const std::string& word = tokens[static_cast<std::size_t>(i)];
+    return std::ranges::count(tokens, word) == 1 ? word : word + "@" + std::to_string(i);
 }
 
 std::string query_word(const Problem& problem, std::int64_t i) {

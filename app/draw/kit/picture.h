@@ -103,6 +103,8 @@ std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view);
 
 /// "weights[0][sat, cat]": an index is a word if the word is unique in the sentence, else word@position.
 std::string address_text(const Shown& shown, const CellAddress& cell);
+/// The label of one of these tokens: its number where there are none.
+std::string word_label(const std::vector<std::string>& tokens, std::int64_t i);
 /// The label of query i in addresses.
 std::string query_word(const Problem& problem, std::int64_t i);
 std::string key_word(const Problem& problem, std::int64_t j);

@@ -31,6 +31,14 @@ LogitQuestion logit_question(const checkpoint::ModelRun& run, const EffectsQuest
     return question;
 }
 
+/// Numbers where the tokens have no labels.
+std::vector<std::string> labels_of(const checkpoint::ModelInputs& inputs) {
+    std::vector<std::string> labels = inputs.tokens;
+    for (std::int64_t i = std::ssize(labels); i < inputs.T; ++i)
+        labels.push_back(std::to_string(i));
+    return labels;
+}
+
 } // namespace
 
 std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
@@ -43,6 +51,8 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
     out.token = label_of(model, out.question.token);
     if (out.question.from == LogitQuestion::From::token)
         out.against = label_of(model, out.question.against);
+    out.queries = labels_of(run.inputs());
+    out.keys = stack == checkpoint::Stack::own ? out.queries : labels_of(run.inputs().source.front());
     out.stack = stack;
     out.attribution = analysis::logit_attribution(run, out.question, cancel);
     const auto layers = static_cast<std::size_t>(a.layers);

@@ -25,6 +25,8 @@ struct EffectsQuestion {
 struct Effects {
     analysis::LogitQuestion question;
     std::string token, against; ///< labels; `against` empty: the mean over the vocabulary
+    /// Labels of the text's tokens, and of those that `heads` read. Weights on screen may be of whole words.
+    std::vector<std::string> queries, keys;
     checkpoint::Stack stack = checkpoint::Stack::own; ///< whose heads `heads` has
     analysis::LogitAttribution attribution;
     std::vector<std::vector<const analysis::LogitPart*>> heads; ///< (L, H), into `attribution`

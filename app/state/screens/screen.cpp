@@ -36,15 +36,13 @@ Table table_of(const Effects& effects, const EffectsSweep* sweep) {
     return table;
 }
 
-Table table_of(const EffectsSources& sources, const Problem& problem) {
+Table table_of(const EffectsSources& sources, const Effects& effects) {
     Table table{{"query \\ key"}};
-    const std::int64_t Tq = sources.map.shape()[0], Tk = sources.map.shape()[1];
-    for (std::int64_t j = 0; j < Tk; ++j)
-        table.front().push_back(problem.key_label(j));
-    for (std::int64_t i = 0; i < Tq; ++i) {
+    table.front().insert(table.front().end(), effects.keys.begin(), effects.keys.end());
+    for (std::int64_t i = 0; i < sources.map.shape()[0]; ++i) {
         std::vector<std::string>& row = table.emplace_back();
-        row.push_back(problem.query_label(i));
-        for (std::int64_t j = 0; j < Tk; ++j)
+        row.push_back(effects.queries[static_cast<std::size_t>(i)]);
+        for (std::int64_t j = 0; j < sources.map.shape()[1]; ++j)
             row.push_back(text_of(static_cast<double>(sources.map.at(i, j))));
     }
     return table;
@@ -195,8 +193,8 @@ Table screen_table(const Shown& shown, const ViewState& view) {
     if (screen == Screen::atlas && shown.atlas != nullptr)
         return table_of(*shown.atlas, view.attention.atlas.thresholds);
     if (screen == Screen::effects && view.attention.effects == EffectKind::by_source) {
-        if (shown.sources != nullptr)
-            return table_of(*shown.sources, shown.problem());
+        if (shown.sources != nullptr && shown.effects != nullptr)
+            return table_of(*shown.sources, *shown.effects);
     } else if (screen == Screen::effects && shown.effects != nullptr)
         return table_of(*shown.effects, shown.sweep.get());
     if (screen == Screen::patching && shown.patching != nullptr && shown.patching->pair != nullptr &&

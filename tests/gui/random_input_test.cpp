@@ -1,0 +1,183 @@
+#include "core/checkpoint/files/packaged_models.h"
+#include "tests/catch.h"
+#include "tests/environment.h"
+#include "tests/gui/support/desk.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <iostream>
+#include <random>
+
+// Somebody who clicks, types and drags at random. Nothing may break: every screen is drawn from a state that
+// no test thought of. HEADSCOPE_RANDOM_EVENTS events (default 150) from HEADSCOPE_RANDOM_SEED (default 1) on;
+// with HEADSCOPE_RANDOM_LOG each event is told on standard error.
+
+namespace headscope::test {
+namespace {
+
+int number_of(const char* variable, int otherwise) {
+    const char* const text = std::getenv(variable);
+    return text == nullptr ? otherwise : std::atoi(text);
+}
+
+class Visitor {
+public:
+    Visitor(Desk& desk, const std::string& folder, unsigned seed)
+        : desk_(desk), folder_(folder), random_(seed) {}
+
+    void visit(int events) {
+        for (int n = 0; n < events; ++n) {
+            const std::string done = act();
+            if (std::getenv("HEADSCOPE_RANDOM_LOG") != nullptr)
+                std::cerr << n << ": " << done << std::endl;
+            said_ += (said_.empty() ? "" : " | ") + done;
+            if (said_.size() > 1500)
+                said_.erase(0, said_.find('|', 200) + 2);
+            INFO("event " << n << ", the last ones: " << said_);
+            if (one_in(4))
+                desk_.settle();
+            else
+                desk_.driver.wait(below(4));
+            check();
+        }
+        desk_.settle();
+        check();
+    }
+
+private:
+    int below(int count) { return std::uniform_int_distribution<>(0, count - 1)(random_); }
+    bool one_in(int count) { return below(count) == 0; }
+    float x() { return static_cast<float>(below(static_cast<int>(width_))); }
+    float y() { return static_cast<float>(below(static_cast<int>(height_))); }
+
+    std::string act() {
+        const int kind = below(100);
+        if (kind < 55)
+            return click_something();
+        if (kind < 75)
+            return press_a_key();
+        if (kind < 82)
+            return type_something();
+        if (kind < 88) {
+            const float a = x(), b = y(), c = x(), d = y();
+            desk_.driver.drag(a, b, c, d, 4);
+            return "drag";
+        }
+        if (kind < 92) {
+            desk_.driver.move(x(), y());
+            desk_.driver.scroll(static_cast<float>(below(9) - 4));
+            return "scroll";
+        }
+        if (kind < 97) {
+            desk_.driver.click(x(), y(), below(2));
+            return "click anywhere";
+        }
+        if (kind < 98) {
+            constexpr std::array<std::pair<float, float>, 4> sizes{
+                {{1600, 1000}, {1280, 720}, {900, 600}, {2400, 1400}}};
+            std::tie(width_, height_) = sizes[static_cast<std::size_t>(below(4))];
+            desk_.driver.resize(width_, height_);
+            return "resize";
+        }
+        desk_.driver.wait(below(30));
+        return "wait";
+    }
+
+    std::string click_something() {
+        std::vector<const ScreenItem*> there;
+        for (const ScreenItem& item : screen_items())
+            if (!item.label.empty() && item.reachable())
+                there.push_back(&item);
+        if (there.empty())
+            return "nothing to click";
+        const ScreenItem item = *there[static_cast<std::size_t>(below(static_cast<int>(there.size())))];
+        const bool other = one_in(12);
+        if (one_in(10)) {
+            desk_.driver.double_click(item.middle_x(), item.middle_y());
+            return "double click " + item.label;
+        }
+        desk_.driver.click(item.middle_x(), item.middle_y(), other ? 1 : 0);
+        return (other ? "right click " : "click ") + item.label;
+    }
+
+    std::string press_a_key() {
+        static constexpr std::array keys{
+            GLFW_KEY_ESCAPE, GLFW_KEY_ENTER,     GLFW_KEY_TAB,       GLFW_KEY_SPACE, GLFW_KEY_LEFT,
+            GLFW_KEY_RIGHT,  GLFW_KEY_UP,        GLFW_KEY_DOWN,      GLFW_KEY_HOME,  GLFW_KEY_END,
+            GLFW_KEY_DELETE, GLFW_KEY_BACKSPACE, GLFW_KEY_EQUAL,     GLFW_KEY_MINUS, GLFW_KEY_F1,
+            GLFW_KEY_COMMA,  GLFW_KEY_PERIOD,    GLFW_KEY_PAGE_DOWN, GLFW_KEY_F,     GLFW_KEY_PAGE_UP};
+        static constexpr std::array modifiers{
+            0, 0, 0, GLFW_MOD_CONTROL, GLFW_MOD_SHIFT, GLFW_MOD_ALT, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT};
+        int key = keys[static_cast<std::size_t>(below(keys.size()))];
+        if (one_in(2))
+            key = one_in(3) ? GLFW_KEY_0 + below(10) : GLFW_KEY_A + below(26);
+        const int modifier = modifiers[static_cast<std::size_t>(below(modifiers.size()))];
+        desk_.driver.key(key, modifier);
+        return "key " + std::to_string(key) + " with " + std::to_string(modifier);
+    }
+
+    std::string type_something() {
+        static constexpr std::array<const char*, 12> texts{"The cat sat down",
+                                                           "Anna went to the extraordinary shop",
+                                                           "0.5",
+                                                           "-3e9",
+                                                           "L1H2",
+                                                           "induction > 0.4",
+                                                           "x",
+                                                           "\xF0\x9F\x90\x88 \xE7\x8C\xAB",
+                                                           "12 7 30",
+                                                           "9999",
+                                                           "head",
+                                                           "   "};
+        const char* const text = texts[static_cast<std::size_t>(below(texts.size()))];
+        desk_.driver.type(text);
+        if (one_in(2))
+            desk_.driver.key(GLFW_KEY_ENTER);
+        return std::string("type ") + text;
+    }
+
+    void check() {
+        const AppState& state = desk_.program.state();
+        CHECK(state.error.find("internal") == std::string::npos);
+        REQUIRE(state.document != nullptr);
+        // Nothing is saved or opened outside of the test's folder.
+        const auto& chooser = state.files.chooser;
+        if (chooser && !chooser->chooser.listing().folder.string().starts_with(folder_))
+            desk_.driver.key(GLFW_KEY_ESCAPE);
+    }
+
+    Desk& desk_;
+    const std::string folder_;
+    std::mt19937 random_;
+    float width_ = 1600, height_ = 1000;
+    std::string said_;
+};
+
+} // namespace
+
+TEST_CASE("random input breaks nothing", "[gui][random]") {
+    const TemporaryFolder folder;
+    const std::string home_path = folder.file("home");
+    const Environment home("HOME", home_path.c_str());
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::create_directory(home_path);
+    std::filesystem::current_path(home_path); // where choosers begin
+    const std::string path = GENERATE("", "pocket", "bert_tiny", "t5_tiny");
+    INFO("document " << path);
+    Desk desk("first-lesson", "", 1600, 1000, 1, folder.file("state"));
+    if (path == "pocket")
+        desk.open(checkpoint::model_folder("pocket"),
+                  "Anna went to the extraordinary shop. Anna bought bread.");
+    else if (!path.empty())
+        desk.open(test_data("/models/" + path), path == "t5_tiny" ? "3 7 5" : "");
+    Visitor(desk, home_path, static_cast<unsigned>(number_of("HEADSCOPE_RANDOM_SEED", 1)))
+        .visit(number_of("HEADSCOPE_RANDOM_EVENTS", 150));
+    std::filesystem::current_path(before);
+}
+
+} // namespace headscope::test
