@@ -75,7 +75,7 @@ void check_dims(const MapOptions& options, const Dims& dims) {
     const auto pixels = [&](std::int64_t T) { return std::clamp<std::int64_t>(*options.overview, 1, T); };
     const MapPart part = options.rectangle ? parse_rectangle(*options.rectangle)
                                            : MapPart{0, 0, pixels(dims.Tq), pixels(dims.Tk)};
-    cpu::check_part(dims, part);
+    check_part(dims.Tq, dims.Tk, part);
     const auto bytes = static_cast<std::uint64_t>(part.rows * part.cols) * sizeof(float);
     require_memory(2 * bytes, "this map, with the file made of it,",
                    "take a smaller rectangle, or an overview with fewer pixels");

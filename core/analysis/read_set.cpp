@@ -145,19 +145,20 @@ std::span<const float> ReadSet::lengths_of_head(const TensorPtr& lengths, std::i
                               : lengths->values().subspan(static_cast<std::size_t>(h) * Tk, Tk);
 }
 
-void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::span<const float> lengths,
-                        std::span<float> to) const {
+void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::int64_t held_from,
+                        std::span<const float> lengths, std::int64_t first, std::span<float> to) const {
     using Row = Eigen::Map<const Eigen::ArrayXf>;
     const std::int64_t Tk = held_->info().Tk;
     const Places& at = places(l);
     std::ranges::fill(to, 0.0F);
     Eigen::ArrayXd row(Tk), read(static_cast<Eigen::Index>(at.keys.size()));
-    for (std::size_t r = 0; r < at.queries.size(); ++r) {
-        const text::TokenRun& pieces = at.queries[r];
+    const std::int64_t end = std::min(first + std::ssize(to) / info_.Tk, std::ssize(at.queries));
+    for (std::int64_t r = first; r < end; ++r) {
+        const text::TokenRun& pieces = at.queries[static_cast<std::size_t>(r)];
         row.setZero();
         std::int64_t reading = 0; // pieces that read anything
         for (std::int64_t i = pieces.first; i < pieces.first + pieces.count; ++i) {
-            const Row piece(held.data() + i * Tk, Tk);
+            const Row piece(held.data() + (i - held_from) * Tk, Tk);
             row += piece.cast<double>();
             reading += (piece == 0.0F).all() ? 0 : 1;
         }
@@ -178,22 +179,31 @@ void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::span<c
         const double left = read.sum();
         if (options_.renormalises() && proper && left > 0)
             read /= left + sink;
-        Eigen::Map<Eigen::ArrayXf>(to.data() + static_cast<std::int64_t>(r) * info_.Tk, read.size()) =
-            read.cast<float>();
+        Eigen::Map<Eigen::ArrayXf>(to.data() + (r - first) * info_.Tk, read.size()) = read.cast<float>();
     }
 }
 
-void ReadSet::read_held(std::int64_t l, std::int64_t h, std::span<float> room, std::span<float> to) const {
-    held_->read_head(l, h, room);
-    read_into(l, room, lengths_of_head(lengths_of(l), h), to);
+void ReadSet::read_held(std::int64_t l, std::int64_t h, std::int64_t first, std::span<float> to) const {
+    const std::vector<text::TokenRun>& queries = places(l).queries;
+    const std::int64_t end = std::min(first + std::ssize(to) / info_.Tk, std::ssize(queries));
+    if (first >= end) { // a shorter sequence has ended
+        std::ranges::fill(to, 0.0F);
+        return;
+    }
+    const text::TokenRun& last = queries[static_cast<std::size_t>(end - 1)];
+    const std::int64_t from = queries[static_cast<std::size_t>(first)].first,
+                       count = last.first + last.count - from, Tk = held_->info().Tk;
+    std::vector<float> held(static_cast<std::size_t>(count * Tk));
+    held_->read_part(l, h, {from, 0, count, Tk}, held);
+    read_into(l, held, from, lengths_of_head(lengths_of(l), h), first, to);
 }
 
 void ReadSet::read_mean(std::int64_t l, std::span<float> to) const {
     MeanWeights mean(info_.Tq, info_.Tk);
-    std::vector<float> room(held_cells()), read(cells());
+    std::vector<float> read(cells());
     for (std::int64_t h = 0; h < held_->info().H; ++h) {
         check_stop();
-        read_held(l, h, room, read);
+        read_held(l, h, 0, read);
         mean.add(read);
     }
     mean.write(to);
@@ -215,21 +225,32 @@ void ReadSet::check_stop() const {
         stop_->check();
 }
 
-void ReadSet::read_head(std::int64_t l, std::int64_t h, std::span<float> to) const {
-    std::vector<float> room(held_cells());
+void ReadSet::read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const {
+    const bool made = h >= info_.own_heads() && passes_on();
+    if (!made && part.cols == info_.Tk)
+        return read_rows(l, h, part.row, to);
+    // A row is read whole, whichever keys of it are wanted, and a rollout or a flow for all rows at once.
+    const std::int64_t first = made ? 0 : part.row, rows = made ? info_.Tq : part.rows;
+    Tensor whole(Shape{1, 1, rows, info_.Tk});
+    if (made)
+        read_made(l, whole.values());
+    else
+        read_rows(l, h, first, whole.values());
+    copy_part(whole, 0, {part.row - first, part.col, part.rows, part.cols}, to);
+}
+
+void ReadSet::read_rows(std::int64_t l, std::int64_t h, std::int64_t first, std::span<float> to) const {
     const bool over_layers = info_.mean_layer && l == info_.L - 1;
     const bool over_heads = h >= info_.own_heads();
-    if (over_heads && passes_on())
-        return read_made(l, to);
     if (!over_layers && !over_heads)
-        return read_held(l, h, room, to);
-    MeanWeights mean(info_.Tq, info_.Tk);
+        return read_held(l, h, first, to);
+    MeanWeights mean(std::ssize(to) / info_.Tk, info_.Tk);
     const std::int64_t first_l = over_layers ? 0 : l, last_l = over_layers ? info_.L - 2 : l;
     const std::int64_t first_h = over_heads ? 0 : h, last_h = over_heads ? info_.H - 2 : h;
     for (std::int64_t from_l = first_l; from_l <= last_l; ++from_l)
         for (std::int64_t from_h = first_h; from_h <= last_h; ++from_h) {
             check_stop();
-            read_held(from_l, from_h, room, to);
+            read_held(from_l, from_h, first, to);
             mean.add(to);
         }
     mean.write(to);
@@ -248,7 +269,7 @@ TensorPtr ReadSet::layer(std::int64_t l) const {
         constexpr std::size_t most_bytes = std::size_t{128} << 20U;
         const auto at_once =
             static_cast<std::int64_t>(std::max<std::size_t>(1, most_bytes / (sizeof(double) * cells())));
-        std::vector<float> room(held_cells()), read(cells());
+        std::vector<float> read(cells());
         for (std::int64_t first = 0; first < heads; first += at_once) {
             const std::int64_t count = std::min(at_once, heads - first);
             std::vector<MeanWeights> over_layers(static_cast<std::size_t>(count),
@@ -256,7 +277,7 @@ TensorPtr ReadSet::layer(std::int64_t l) const {
             for (std::int64_t from = 0; from < held_->info().L; ++from)
                 for (std::int64_t n = 0; n < count; ++n) {
                     check_stop();
-                    read_held(from, first + n, room, read);
+                    read_held(from, first + n, 0, read);
                     over_layers[static_cast<std::size_t>(n)].add(read);
                     if (mean_head)
                         over_heads.add(read);
@@ -268,8 +289,8 @@ TensorPtr ReadSet::layer(std::int64_t l) const {
         const TensorPtr held = held_->layer(l), lengths = lengths_of(l);
         for (std::int64_t h = 0; h < heads; ++h) {
             check_stop();
-            read_into(l, held->values().subspan(static_cast<std::size_t>(h) * held_cells(), held_cells()),
-                      lengths_of_head(lengths, h), head(h));
+            read_into(l, held->values().subspan(static_cast<std::size_t>(h) * held_cells(), held_cells()), 0,
+                      lengths_of_head(lengths, h), 0, head(h));
             if (mean_head)
                 over_heads.add(head(h));
         }

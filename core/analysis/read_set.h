@@ -46,7 +46,7 @@ public:
     const std::vector<std::string>& query_tokens(std::int64_t l) const override;
     const std::vector<std::string>& key_tokens(std::int64_t l) const override;
     TensorPtr layer(std::int64_t l) const override;
-    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override;
+    void read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const override;
 
     /// Which of the held queries, or keys, stand at each place; shorter than Tq or Tk where a sequence ends.
     const std::vector<text::TokenRun>& queries(std::int64_t l) const { return places(l).queries; }
@@ -62,9 +62,10 @@ private:
     };
     Places places_of(std::int64_t l) const;
     const Places& places(std::int64_t l) const;
-    /// Steps 1 to 4 on one held head. lengths: Tk, or none where weights are not multiplied.
-    void read_into(std::int64_t l, std::span<const float> held, std::span<const float> lengths,
-                   std::span<float> to) const;
+    /// Steps 1 to 4 on rows of one held head, of which `held` has row `held_from` and those after it. Fills
+    /// whole rows from row `first` on. lengths: Tk, or none where weights are not multiplied.
+    void read_into(std::int64_t l, std::span<const float> held, std::int64_t held_from,
+                   std::span<const float> lengths, std::int64_t first, std::span<float> to) const;
     /// (1, H, Tk), or null where weights are not multiplied.
     TensorPtr lengths_of(std::int64_t l) const;
     std::span<const float> lengths_of_head(const TensorPtr& lengths, std::int64_t h) const;
@@ -72,8 +73,10 @@ private:
     /// The mean over the heads of layer l, as they are read.
     void read_mean(std::int64_t l, std::span<float> to) const;
     void read_made(std::int64_t l, std::span<float> to) const;
-    /// A held head, read; `room` holds Tq*Tk of the set below.
-    void read_held(std::int64_t l, std::int64_t h, std::span<float> room, std::span<float> to) const;
+    /// Rows of a held head, read: whole ones from row `first` on.
+    void read_held(std::int64_t l, std::int64_t h, std::int64_t first, std::span<float> to) const;
+    /// The same of any head but a rollout and a flow.
+    void read_rows(std::int64_t l, std::int64_t h, std::int64_t first, std::span<float> to) const;
     void check_stop() const;
     std::size_t held_cells() const;
     std::size_t cells() const { return static_cast<std::size_t>(info_.Tq * info_.Tk); }

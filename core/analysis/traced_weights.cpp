@@ -1,7 +1,5 @@
 #include "core/analysis/traced_weights.h"
 
-#include <algorithm>
-
 namespace headscope::analysis {
 
 TracedWeights::TracedWeights(const Problem& problem, const Trace& trace, std::int64_t b)
@@ -25,8 +23,8 @@ TracedWeights::TracedWeights(const Problem& problem, const Trace& trace, std::in
                                        static_cast<std::size_t>(d.H * d.Tq * d.Tk)));
 }
 
-void TracedWeights::read_head(std::int64_t, std::int64_t h, std::span<float> to) const {
-    std::copy_n(weights_->data() + weights_->offset(0, h, 0, 0), to.size(), to.data());
+void TracedWeights::read_part(std::int64_t, std::int64_t h, const MapPart& part, std::span<float> to) const {
+    copy_part(*weights_, h, part, to);
 }
 
 } // namespace headscope::analysis

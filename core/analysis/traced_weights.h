@@ -22,7 +22,7 @@ public:
         return info_.cross ? keys_ : queries_;
     }
     TensorPtr layer(std::int64_t) const override { return weights_; }
-    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override;
+    void read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const override;
 
 private:
     AttentionInfo info_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/progress.h"
+#include "core/tensor/map_part.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -12,17 +13,15 @@ namespace headscope {
 /// What a pixel shows of the weights that it stands for.
 enum class Pooling : std::uint8_t { max, mean };
 
-/// Rows [row, row + rows) and columns [col, col + cols) of a map.
-struct MapPart {
-    std::int64_t row = 0, col = 0, rows = 0, cols = 0;
-    bool operator==(const MapPart&) const = default;
-};
-
 /// One row of pixels of an overview: of each run of `cells` keys the largest weight and the mean weight, over
-/// `cells` queries. The last run, and the last row, may have fewer.
+/// `cells` queries. The last run, and the last row, may have fewer. Both are NaN where a weight under the
+/// pixel is no finite number.
 struct MapBand {
     std::vector<float> largest, mean;
 };
+
+/// Throws Error(input) when the part is empty or leaves a map of these sizes.
+void check_part(std::int64_t rows, std::int64_t cols, const MapPart& part);
 
 /// The attention weights (Tq, Tk) of one head, made or read where they are asked for. For one thread at a
 /// time.
@@ -36,8 +35,9 @@ public:
     virtual std::int64_t rows() const = 0;
     virtual std::int64_t cols() const = 0;
     /// (part.rows / cells, part.cols / cells), rounded up: each pixel stands for cells x cells weights, at
-    /// the last row and column of the part for fewer. cells = 1: the weights themselves. Throws Error(input)
-    /// when the part leaves the map or the weights cannot be made; MemoryShortage; Error(cancelled).
+    /// the last row and column of the part for fewer. cells = 1: the weights themselves; else a pixel with a
+    /// weight that is no finite number is NaN. Throws Error(input) when the part leaves the map or the
+    /// weights cannot be made or read; MemoryShortage; Error(cancelled).
     virtual Tensor pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
                           Progress& progress) const = 0;
     /// Row p of pixels stands for the queries [p cells, (p + 1) cells). One band for each of `which`. Throws

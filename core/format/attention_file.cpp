@@ -40,6 +40,8 @@ public:
     void read(std::int64_t l, std::uint64_t first, std::span<float> to) const override {
         const std::size_t width = header_.type->width;
         std::uint64_t at = header_.data + (static_cast<std::uint64_t>(l) * block_ + first) * width;
+        if (header_.type == &type_of<float>())
+            return file_->read(at, {reinterpret_cast<char*>(to.data()), to.size_bytes()});
         // Reads in pieces, so that the bytes of half-precision numbers need little memory beside the numbers.
         constexpr std::size_t piece = std::size_t{1} << 18U;
         std::vector<char> bytes(std::min(piece, to.size()) * width);
@@ -119,8 +121,15 @@ public:
         return kept_.front().second;
     }
 
-    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override {
-        numbers_->read(l, static_cast<std::uint64_t>(h * info_.Tq * info_.Tk), to);
+    void read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const override {
+        const auto place = [&](std::int64_t row) {
+            return static_cast<std::uint64_t>((h * info_.Tq + row) * info_.Tk + part.col);
+        };
+        if (part.cols == info_.Tk)
+            return numbers_->read(l, place(part.row), to);
+        const auto width = static_cast<std::size_t>(part.cols);
+        for (std::int64_t i = 0; i < part.rows; ++i)
+            numbers_->read(l, place(part.row + i), to.subspan(static_cast<std::size_t>(i) * width, width));
     }
 
 private:
@@ -166,7 +175,7 @@ void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int
     info.H = extents[extents.size() - 3];
     info.Tq = extents[extents.size() - 2];
     info.Tk = extents[extents.size() - 1];
-    constexpr std::int64_t most_maps = 1 << 16, most_tokens = 1 << 15;
+    constexpr std::int64_t most_maps = 1 << 16, most_tokens = 1 << 20;
     if (info.L > most_maps || info.H > most_maps / std::max<std::int64_t>(info.L, 1))
         fail_input(what + " of shape " + shape + " has more than " + std::to_string(most_maps) +
                    " heads in all; save fewer layers or sequences");

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/tensor/map_part.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,12 +76,27 @@ public:
     /// All heads: (1, H, Tq, Tk). Kept for the next time within a budget. Throws Error(input) when it cannot
     /// be read.
     virtual TensorPtr layer(std::int64_t l) const = 0;
-    /// One head, Tq*Tk numbers, past what is kept. Throws likewise.
-    virtual void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const = 0;
+    /// Some weights of one head, row by row, past what is kept. `part`: of the head's (Tq, Tk), not empty;
+    /// `to`: part.rows * part.cols numbers. Throws likewise.
+    virtual void read_part(std::int64_t l, std::int64_t h, const MapPart& part,
+                           std::span<float> to) const = 0;
+    /// All of one head: Tq*Tk numbers.
+    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const {
+        read_part(l, h, {0, 0, info().Tq, info().Tk}, to);
+    }
     /// (1, H, Tk): the Euclidean length of what key j brings to the layer's output at a weight of 1,
     /// (x_j W_V + b_V) W_O of the head (Kobayashi et al. 2020). Null where info().values is false.
     virtual TensorPtr brought(std::int64_t /*l*/) const { return nullptr; }
 };
 using AttentionSetPtr = std::shared_ptr<const AttentionSet>;
+
+/// A part of head h of a layer (1, H, Tq, Tk) that is in memory, as read_part() gives it.
+void copy_part(const Tensor& layer, std::int64_t h, const MapPart& part, std::span<float> to);
+
+/// Reads a head from its first row to its last, some rows at a time, so that a head of any size takes about
+/// 16 MB: calls `take(first, rows)` with the number of the first row and the numbers of whole rows. Throws
+/// what the set throws.
+void for_rows(const AttentionSet& set, std::int64_t l, std::int64_t h,
+              const std::function<void(std::int64_t first, std::span<const float> rows)>& take);
 
 } // namespace headscope

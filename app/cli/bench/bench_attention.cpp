@@ -43,9 +43,8 @@ public:
     const std::vector<std::string>& query_tokens(std::int64_t) const override { return tokens_; }
     const std::vector<std::string>& key_tokens(std::int64_t) const override { return tokens_; }
     TensorPtr layer(std::int64_t l) const override { return layers_[static_cast<std::size_t>(l)]; }
-    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override {
-        const Tensor& layer = *layers_[static_cast<std::size_t>(l)];
-        std::copy_n(layer.data() + layer.offset(0, h, 0, 0), to.size(), to.begin());
+    void read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const override {
+        copy_part(*layers_[static_cast<std::size_t>(l)], h, part, to);
     }
 
 private:

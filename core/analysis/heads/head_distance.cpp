@@ -36,15 +36,13 @@ HeadDistances head_distances(const AttentionSet& set, Progress& progress) {
     Eigen::Map<Eigen::MatrixXd> between(out.between.data(), n, n);
     std::vector<Rows> heads;
     std::vector<double> entropies;
-    std::vector<float> whole(static_cast<std::size_t>(info.Tq * info.Tk));
     for (std::int64_t at = 0; at < n; ++at) {
         progress.check();
         progress.report(0.3F * static_cast<float>(at) / static_cast<float>(n));
-        set.read_head(at / H, at % H, whole);
-        const Eigen::Map<const Rows> all(whole.data(), info.Tq, info.Tk);
         Rows& rows = heads.emplace_back(out.rows, info.Tk);
         for (std::int64_t r = 0; r < out.rows; ++r) // the last row of each part, which reads most keys
-            rows.row(r) = all.row((r + 1) * info.Tq / out.rows - 1);
+            set.read_part(at / H, at % H, {(r + 1) * info.Tq / out.rows - 1, 0, 1, info.Tk},
+                          {rows.row(r).data(), static_cast<std::size_t>(info.Tk)});
         rows = rows.isFinite().select(rows.max(0.0F), 0.0F);
         rows = kept * rows + (1 - kept) / static_cast<float>(info.Tk);
         entropies.push_back(entropy(rows));

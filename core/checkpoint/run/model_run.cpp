@@ -408,9 +408,8 @@ TensorPtr ModelRun::layer(std::int64_t l) const {
     return state_->weights(attention_number(state_->architecture, {Stack::own, l}));
 }
 
-void ModelRun::read_head(std::int64_t l, std::int64_t h, std::span<float> to) const {
-    const TensorPtr weights = layer(l);
-    std::copy_n(weights->data() + weights->offset(0, h, 0, 0), to.size(), to.data());
+void ModelRun::read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const {
+    copy_part(*layer(l), h, part, to);
 }
 
 } // namespace headscope::checkpoint

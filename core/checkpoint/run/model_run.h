@@ -88,7 +88,7 @@ public:
     const std::vector<std::string>& query_tokens(std::int64_t l) const override;
     const std::vector<std::string>& key_tokens(std::int64_t l) const override;
     TensorPtr layer(std::int64_t l) const override;
-    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override;
+    void read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const override;
     TensorPtr brought(std::int64_t l) const override;
 
 private:

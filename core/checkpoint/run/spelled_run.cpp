@@ -31,9 +31,8 @@ TensorPtr SpelledRun::brought(std::int64_t l) const {
     return run_->brought_by(attention_number(run_->model().architecture(), {stack_, l}));
 }
 
-void SpelledRun::read_head(std::int64_t l, std::int64_t h, std::span<float> to) const {
-    const TensorPtr weights = layer(l);
-    std::copy_n(weights->data() + weights->offset(0, h, 0, 0), to.size(), to.data());
+void SpelledRun::read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const {
+    copy_part(*layer(l), h, part, to);
 }
 
 } // namespace headscope::checkpoint

@@ -28,7 +28,7 @@ public:
     const std::vector<std::string>& query_pieces(std::int64_t) const override { return query_pieces_; }
     const std::vector<std::string>& key_pieces(std::int64_t) const override { return key_pieces_; }
     TensorPtr layer(std::int64_t l) const override;
-    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override;
+    void read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const override;
     TensorPtr brought(std::int64_t l) const override;
 
 private:

@@ -79,17 +79,6 @@ void check_head(const Dims& dims, std::int64_t b, std::int64_t h) {
                    std::to_string(dims.B - 1));
 }
 
-void check_part(const Dims& dims, const MapPart& part) {
-    const auto inside = [](std::int64_t first, std::int64_t count, std::int64_t extent) {
-        return first >= 0 && count >= 1 && count <= extent && first <= extent - count;
-    };
-    if (!inside(part.row, part.rows, dims.Tq) || !inside(part.col, part.cols, dims.Tk))
-        fail_input("rows " + std::to_string(part.row) + " to " + std::to_string(part.row + part.rows) +
-                   " and columns " + std::to_string(part.col) + " to " +
-                   std::to_string(part.col + part.cols) +
-                   " are asked for; the map has (Tq, Tk) = " + Shape({dims.Tq, dims.Tk}).text());
-}
-
 struct LongMap::State {
     std::shared_ptr<CpuMachine> machine;
     TensorPtr queries; ///< what `scores` reads
@@ -180,7 +169,7 @@ void LongMap::State::pool_rows(const MapPart& part, std::int64_t first, std::int
 }
 
 Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
-    check_part(problem_.dims, part);
+    check_part(rows(), cols(), part);
     const std::int64_t height = in_steps(part.rows, cells), width = in_steps(part.cols, cells);
     require(static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
             "take a smaller rectangle, or an overview");

@@ -23,8 +23,6 @@ struct Overview {
 
 /// Throws Error(input) when a problem of these sizes has no head h or no batch entry b.
 void check_head(const Dims& dims, std::int64_t b, std::int64_t h);
-/// Throws Error(input) when the part is empty or leaves a map of these sizes.
-void check_part(const Dims& dims, const MapPart& part);
 
 /// Of any length: weights are made where they are asked for and never held together. Memory: queries and keys
 /// of the head, the softmax of each row that was read, and a few megabytes for each thread. A row that may

@@ -76,6 +76,28 @@ TEST_CASE("attention files hold what NumPy wrote, in every type and layout") {
     }
 }
 
+TEST_CASE("a part of a head is read by itself, in every type", "[attention]") {
+    for (const char* const name :
+         {"lh_f32.npy", "lh_f64.npy", "l1h_f16.npy", "wide_f32.npy", "odd_f32.npy", "layers_f16.safetensors",
+          "one_bf16.safetensors", "named_f64.safetensors"}) {
+        INFO(name);
+        const AttentionSetPtr set = open_attention_file(data(name));
+        const AttentionInfo& info = set->info();
+        for (std::int64_t l = 0; l < info.L; ++l)
+            for (std::int64_t h = 0; h < info.H; ++h)
+                for (const MapPart& part : {MapPart{1, 0, info.Tq - 1, info.Tk},
+                                            MapPart{0, 1, info.Tq, info.Tk - 1}, MapPart{2, 2, 1, 1}}) {
+                    std::vector<float> got(static_cast<std::size_t>(part.rows * part.cols));
+                    set->read_part(l, h, part, got);
+                    for (std::size_t n = 0; n < got.size(); ++n) {
+                        const auto at = static_cast<std::int64_t>(n);
+                        CHECK(same(got[n], set->layer(l)->at(0, h, part.row + at / part.cols,
+                                                             part.col + at % part.cols)));
+                    }
+                }
+    }
+}
+
 TEST_CASE("attention files say what their axes, layers and tokens are") {
     const AttentionSetPtr one = open_attention_file(data("h_f16.npy"));
     CHECK(one->info().L == 1);
