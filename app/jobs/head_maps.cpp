@@ -1,7 +1,5 @@
 #include "app/jobs/head_maps.h"
 
-#include "core/base/memory.h"
-
 #include <algorithm>
 #include <atomic>
 #include <new>
@@ -19,9 +17,6 @@ std::uint64_t next_version() {
 BoardRow read_row(const AttentionSet& set, std::int64_t l, const Progress& progress) {
     BoardRow row{.heads = {}, .error = {}, .version = next_version()};
     try {
-        const AttentionInfo& info = set.info();
-        require_memory(static_cast<std::uint64_t>(info.Tq * info.Tk) * sizeof(float),
-                       "a head of " + info.title, "save a part of its rows and columns");
         row.heads = analysis::head_maps(set, l, analysis::map_side(set.info()), progress);
     } catch (const std::bad_alloc&) {
         row.error = "This layer needs more memory than the machine has free.";

@@ -29,19 +29,18 @@ std::vector<MeasuredHead> heads_of_file(const std::string& path) {
     const AttentionSetPtr set = format::open_attention_file(path);
     const AttentionInfo& info = set->info();
     const bool sequences = info.axis == SetAxis::sequences;
-    std::vector<float> weights(static_cast<std::size_t>(info.Tq * info.Tk));
     std::vector<MeasuredHead> rows;
     for (std::int64_t l = 0; l < info.L; ++l) {
         const std::int64_t number = info.numbers[static_cast<std::size_t>(l)];
         const analysis::HeadTokens tokens = analysis::key_tokens_of(*set, l);
         for (std::int64_t h = 0; h < info.H; ++h) {
-            set->read_head(l, h, weights);
+            analysis::RowFacts facts(info.Tq, info.Tk, info.sum_tolerance, tokens, info.sinks);
+            for_rows(*set, l, h,
+                     [&](std::int64_t first, std::span<const float> weights) { facts.add(first, weights); });
             rows.push_back({.sequence = sequences ? std::optional(number) : std::nullopt,
                             .layer = sequences ? 0 : number,
                             .head = h,
-                            .metrics = analysis::head_facts(weights, info.Tq, info.Tk, info.sum_tolerance,
-                                                            tokens, info.sinks)
-                                           .metrics});
+                            .metrics = facts.result().metrics});
         }
     }
     return rows;

@@ -11,28 +11,21 @@ namespace {
 
 constexpr std::size_t most_strongest = 24;
 
-/// Keeps the largest weights that it is shown.
-class Strongest {
-public:
-    void offer(const PlacedWeight& weight) {
-        if (kept_.size() == most_strongest && weight.value <= kept_.front().value)
-            return;
-        if (kept_.size() == most_strongest) {
-            std::ranges::pop_heap(kept_, larger);
-            kept_.pop_back();
-        }
-        kept_.push_back(weight);
-        std::ranges::push_heap(kept_, larger);
-    }
-    std::vector<PlacedWeight> sorted() {
-        std::ranges::sort(kept_, larger);
-        return std::move(kept_);
-    }
+bool larger(const PlacedWeight& a, const PlacedWeight& b) {
+    return a.value > b.value;
+}
 
-private:
-    static bool larger(const PlacedWeight& a, const PlacedWeight& b) { return a.value > b.value; }
-    std::vector<PlacedWeight> kept_; ///< a heap with the smallest in front
-};
+/// Keeps the largest weights that it is shown, as a heap with the smallest in front.
+void offer(std::vector<PlacedWeight>& heap, const PlacedWeight& weight) {
+    if (heap.size() == most_strongest) {
+        if (weight.value <= heap.front().value)
+            return;
+        std::ranges::pop_heap(heap, larger);
+        heap.pop_back();
+    }
+    heap.push_back(weight);
+    std::ranges::push_heap(heap, larger);
+}
 
 /// Notes what is wrong with single weights and returns the largest of the row.
 float inspect_row(HeadFacts& facts, std::span<const float> row, std::int64_t i, float slack) {
@@ -126,48 +119,62 @@ HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l) {
     return {.keys = pieces.empty() ? set.key_tokens(l) : pieces, .same = !set.info().cross};
 }
 
+RowFacts::RowFacts(std::int64_t Tq, std::int64_t Tk, float sum_tolerance, const HeadTokens& tokens,
+                   bool sinks)
+    : Tq_(Tq), Tk_(Tk), tolerance_(sum_tolerance), sinks_(sinks),
+      metrics_(Tq, Tk, tokens, key_facts(tokens)) {
+    facts_.causal = Tk > 1;
+}
+
+void RowFacts::add(std::int64_t first, std::span<const float> rows) {
+    const auto width = static_cast<std::size_t>(Tk_);
+    for (std::size_t at = 0; at < rows.size(); at += width, ++first)
+        add_row(first, rows.subspan(at, width));
+}
+
+void RowFacts::add_row(std::int64_t i, std::span<const float> row) {
+    const std::int64_t not_finite = facts_.not_finite;
+    // A weight of 1 may come out of a narrow type a little above 1.
+    facts_.largest = std::max(facts_.largest, inspect_row(facts_, row, i, tolerance_));
+    const std::int64_t last = i + (Tk_ - Tq_); // as masks count when Tq differs from Tk
+    if (facts_.causal && last + 1 < Tk_)
+        facts_.causal = all_zero(row.subspan(static_cast<std::size_t>(std::max<std::int64_t>(last + 1, 0))));
+    if (all_zero(row)) {
+        ++facts_.empty_rows;
+        return;
+    }
+    for (std::size_t j = 1; j < row.size(); ++j)
+        if (const float value = row[j]; value > 0 && std::isfinite(value))
+            offer(facts_.strongest, {i, static_cast<std::int64_t>(j), value});
+    const double sum = sum_of(row);
+    const auto deviation = static_cast<float>(sinks_ ? std::max(sum - 1.0, 0.0) : std::abs(sum - 1.0));
+    facts_.rows_off += deviation > tolerance_ ? 1 : 0;
+    if (deviation > worst_) {
+        worst_ = deviation;
+        facts_.worst_row = i;
+        facts_.worst_sum = static_cast<float>(sum);
+    }
+    if (facts_.not_finite == not_finite)
+        return metrics_.add(i, row);
+    finite_.assign(row.begin(), row.end());
+    std::ranges::replace_if(
+        finite_, [](float value) { return !std::isfinite(value); }, 0.0F);
+    if (!all_zero(finite_))
+        metrics_.add(i, finite_);
+}
+
+HeadFacts RowFacts::result() const {
+    HeadFacts facts = facts_;
+    std::ranges::sort(facts.strongest, larger);
+    facts.metrics = metrics_.result();
+    return facts;
+}
+
 HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance,
                      const HeadTokens& tokens, bool sinks) {
-    HeadFacts facts;
-    facts.causal = Tk > 1;
-    // A weight of 1 may come out of a narrow type a little above 1.
-    const float slack = sum_tolerance;
-    Strongest strongest;
-    float worst = 0;
-    for (std::int64_t i = 0; i < Tq; ++i) {
-        const auto row = weights.subspan(static_cast<std::size_t>(i * Tk), static_cast<std::size_t>(Tk));
-        const float largest = inspect_row(facts, row, i, slack);
-        facts.largest = std::max(facts.largest, largest);
-        const std::int64_t last = i + (Tk - Tq); // as masks count when Tq differs from Tk
-        if (facts.causal && last + 1 < Tk)
-            facts.causal =
-                all_zero(row.subspan(static_cast<std::size_t>(std::max<std::int64_t>(last + 1, 0))));
-        if (all_zero(row)) {
-            ++facts.empty_rows;
-            continue;
-        }
-        for (std::int64_t j = 1; j < Tk; ++j)
-            if (const float value = row[static_cast<std::size_t>(j)]; value > 0 && std::isfinite(value))
-                strongest.offer({i, j, value});
-        const double sum = sum_of(row);
-        const auto deviation = static_cast<float>(sinks ? std::max(sum - 1.0, 0.0) : std::abs(sum - 1.0));
-        facts.rows_off += deviation > sum_tolerance ? 1 : 0;
-        if (deviation > worst) {
-            worst = deviation;
-            facts.worst_row = i;
-            facts.worst_sum = static_cast<float>(sum);
-        }
-    }
-    facts.strongest = strongest.sorted();
-    if (facts.not_finite == 0) {
-        facts.metrics = head_metrics(weights, Tq, Tk, tokens);
-        return facts;
-    }
-    std::vector<float> finite(weights.begin(), weights.end());
-    std::ranges::replace_if(
-        finite, [](float value) { return !std::isfinite(value); }, 0.0F);
-    facts.metrics = head_metrics(finite, Tq, Tk, tokens);
-    return facts;
+    RowFacts facts(Tq, Tk, sum_tolerance, tokens, sinks);
+    facts.add(0, weights);
+    return facts.result();
 }
 
 } // namespace headscope::analysis

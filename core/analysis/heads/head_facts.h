@@ -36,6 +36,29 @@ struct HeadFacts {
     bool flagged() const { return rows_off > 0 || outside > 0 || not_finite > 0; }
 };
 
+/// Measures a head row by row, so that it need not be held as a whole.
+class RowFacts {
+public:
+    /// `sinks`: what a row misses of 1 went to a learned sink.
+    RowFacts(std::int64_t Tq, std::int64_t Tk, float sum_tolerance, const HeadTokens& tokens = {},
+             bool sinks = false);
+    /// Whole rows, from row `first` on. Rows come in their order.
+    void add(std::int64_t first, std::span<const float> rows);
+    /// Of the rows that were added.
+    HeadFacts result() const;
+
+private:
+    void add_row(std::int64_t i, std::span<const float> row);
+
+    std::int64_t Tq_, Tk_;
+    float tolerance_;
+    bool sinks_;
+    HeadFacts facts_; ///< without metrics; `strongest` is a heap
+    RowMetrics metrics_;
+    float worst_ = 0;           ///< of the sums' deviations
+    std::vector<float> finite_; ///< a row whose numbers that are not finite count as 0
+};
+
 /// Of one head's weights, row-major (Tq, Tk). `sinks`: what a row misses of 1 went to a learned sink.
 HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance,
                      const HeadTokens& tokens = {}, bool sinks = false);

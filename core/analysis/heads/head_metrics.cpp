@@ -87,31 +87,11 @@ bool can_measure(const HeadScoreInfo& info, const HeadTokens& tokens) {
 template<class Skip>
 HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk, const HeadTokens& tokens,
                        const KeyFacts& keys, const Skip& skip) {
-    struct Sum {
-        const HeadScoreInfo& info;
-        RowPart sum;
-    };
-    std::vector<Sum> sums;
-    for (const HeadScoreInfo& info : head_scores())
-        if (can_measure(info, tokens) && score_applies(info.score, Tq, Tk, tokens.same))
-            sums.push_back({info, {}});
-    for (std::int64_t i = 0; i < Tq; ++i) {
-        if (skip(i))
-            continue;
-        const WeightRow row{{weights + i * Tk, static_cast<std::size_t>(Tk)}, i, keys};
-        for (Sum& of : sums) {
-            const RowPart part = of.info.part(row);
-            of.sum.value += part.value;
-            of.sum.weight += part.weight;
-        }
-    }
-    HeadMetrics metrics;
-    for (const auto& [info, sum] : sums) {
-        const double mean = sum.weight > 0 ? sum.value / sum.weight : 0.0;
-        metrics.set(info.score, static_cast<float>(info.of_mean == nullptr ? mean : info.of_mean(mean)));
-    }
-    metrics.labelled = label_of(metrics);
-    return metrics;
+    RowMetrics metrics(Tq, Tk, tokens, keys);
+    for (std::int64_t i = 0; i < Tq; ++i)
+        if (!skip(i))
+            metrics.add(i, {weights + i * Tk, static_cast<std::size_t>(Tk)});
+    return metrics.result();
 }
 
 /// In double precision neither the squares nor the sum of float32 numbers overflow.
@@ -124,6 +104,32 @@ double norm_of_contribution(const Trace& trace, std::int64_t b, std::int64_t h) 
 }
 
 } // namespace
+
+RowMetrics::RowMetrics(std::int64_t Tq, std::int64_t Tk, const HeadTokens& tokens, KeyFacts keys)
+    : keys_(std::move(keys)) {
+    for (const HeadScoreInfo& info : head_scores())
+        if (can_measure(info, tokens) && score_applies(info.score, Tq, Tk, tokens.same))
+            sums_.push_back({&info, {}});
+}
+
+void RowMetrics::add(std::int64_t i, std::span<const float> weights) {
+    const WeightRow row{weights, i, keys_};
+    for (Sum& of : sums_) {
+        const RowPart part = of.info->part(row);
+        of.sum.value += part.value;
+        of.sum.weight += part.weight;
+    }
+}
+
+HeadMetrics RowMetrics::result() const {
+    HeadMetrics metrics;
+    for (const auto& [info, sum] : sums_) {
+        const double mean = sum.weight > 0 ? sum.value / sum.weight : 0.0;
+        metrics.set(info->score, static_cast<float>(info->of_mean == nullptr ? mean : info->of_mean(mean)));
+    }
+    metrics.labelled = label_of(metrics);
+    return metrics;
+}
 
 const LabelThresholds& usual_thresholds() {
     static const LabelThresholds all = [] {

@@ -63,6 +63,24 @@ std::vector<HeadMetrics> head_metrics(const Problem& problem, const Trace& trace
 HeadMetrics head_metrics(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk,
                          const HeadTokens& tokens = {});
 
+/// The same row by row, of a head that is not held as a whole.
+class RowMetrics {
+public:
+    RowMetrics(std::int64_t Tq, std::int64_t Tk, const HeadTokens& tokens, KeyFacts keys);
+    /// Row i of the head's weights, which may attend to something: Tk numbers.
+    void add(std::int64_t i, std::span<const float> weights);
+    /// Of the rows that were added.
+    HeadMetrics result() const;
+
+private:
+    struct Sum {
+        const HeadScoreInfo* info;
+        RowPart sum;
+    };
+    KeyFacts keys_;
+    std::vector<Sum> sums_;
+};
+
 // The same by steps, for callers that measure heads of many texts on several threads.
 /// What scores ask of these tokens.
 KeyFacts key_facts(const HeadTokens& tokens);

@@ -1,5 +1,6 @@
 #include "core/analysis/heads/head_facts.h"
 #include "core/analysis/heads/head_map.h"
+#include "core/analysis/pool.h"
 #include "core/format/attention_file.h"
 #include "tests/catch.h"
 #include "tests/test_data.h"
@@ -16,7 +17,51 @@ std::vector<HeadMap> odd_heads() {
     return head_maps(*set, 0, 128, Progress());
 }
 
+/// One head of a size that is read in several blocks, whose weights are made where they are read.
+class LargeHead final : public AttentionSet {
+public:
+    explicit LargeHead(std::int64_t T) {
+        info_.L = info_.H = 1;
+        info_.Tq = info_.Tk = T;
+        info_.numbers = {0};
+    }
+    const AttentionInfo& info() const override { return info_; }
+    const std::vector<std::string>& query_tokens(std::int64_t) const override { return none_; }
+    const std::vector<std::string>& key_tokens(std::int64_t) const override { return none_; }
+    TensorPtr layer(std::int64_t) const override { throw Error(ErrorKind::internal, "a layer was read"); }
+    void read_part(std::int64_t, std::int64_t, const MapPart& part, std::span<float> to) const override {
+        largest_read_ = std::max(largest_read_, to.size());
+        for (std::int64_t i = 0; i < part.rows; ++i)
+            for (std::int64_t j = 0; j < part.cols; ++j)
+                to[static_cast<std::size_t>(i * part.cols + j)] = weight(part.row + i, part.col + j);
+    }
+    static float weight(std::int64_t i, std::int64_t j) {
+        return j > i ? 0.0F : static_cast<float>((i * 7919 + j * 104729) % 9973) * 1e-8F;
+    }
+    std::size_t largest_read() const { return largest_read_; }
+
+private:
+    AttentionInfo info_;
+    std::vector<std::string> none_;
+    mutable std::size_t largest_read_ = 0;
+};
+
 } // namespace
+
+TEST_CASE("a large head is made small without being held as a whole") {
+    constexpr std::int64_t T = 3000;
+    const LargeHead set(T);
+    const std::vector<HeadMap> maps = head_maps(set, 0, 64, Progress());
+    CHECK(set.largest_read() < T * T / 2);
+    std::vector<float> whole(T * T);
+    set.read_head(0, 0, whole);
+    REQUIRE(maps.size() == 1);
+    CHECK(maps[0].largest == max_pool(whole, T, T, 64, 64));
+    const HeadFacts facts = head_facts(whole, T, T, set.info().sum_tolerance);
+    CHECK(maps[0].facts.rows_off == facts.rows_off);
+    CHECK(maps[0].facts.causal);
+    CHECK(maps[0].facts.metrics.scores == facts.metrics.scores);
+}
 
 TEST_CASE("rows that do not sum to 1 are counted, with the worst of them") {
     const HeadFacts facts = odd_heads()[0].facts;
@@ -92,4 +137,58 @@ TEST_CASE("a layer of a set is a trace of weights and their mean alone") {
     CHECK(trace.stage(TensorId::scores) == nullptr);
     progress.cancel();
     CHECK_THROWS_AS(attention_trace(*set, 1, progress), Error);
+}
+
+TEST_CASE("some heads of a layer are read alone, and the mean is still over all") {
+    const AttentionSetPtr set = format::open_attention_file(test_data("/attention/lh_f64.npy"));
+    Progress progress;
+    const Trace whole = attention_trace(*set, 1, progress);
+    const Trace some = attention_trace(*set, 1, progress, {1}, false);
+    CHECK(some.stage(TensorId::weights_mean) == nullptr);
+    CHECK(some.dims == whole.dims);
+    const Trace with_mean = attention_trace(*set, 1, progress, {0, 2}, true);
+    CHECK(std::ranges::equal(with_mean.stage(TensorId::weights_mean)->values(),
+                             whole.stage(TensorId::weights_mean)->values()));
+    for (std::int64_t i = 0; i < 4; ++i)
+        for (std::int64_t j = 0; j < 4; ++j) {
+            const auto at = [&](const Trace& trace, std::int64_t h) {
+                return trace.stage(TensorId::weights)->at(0, h, i, j);
+            };
+            CHECK(at(some, 1) == at(whole, 1));
+            CHECK(at(with_mean, 0) == at(whole, 0));
+            CHECK(at(with_mean, 2) == at(whole, 2));
+        }
+    // A row of zeros is found in heads that are read for the mean alone, too.
+    const AttentionSetPtr odd = format::open_attention_file(test_data("/attention/odd_f32.npy"));
+    CHECK(attention_trace(*odd, 0, progress, {0}, true).fully_masked == std::vector<MaskedRow>{{0, 2, 3}});
+    CHECK(attention_trace(*odd, 0, progress, {0}, false).fully_masked.empty());
+}
+
+TEST_CASE("a head measured some rows at a time is what it is as a whole") {
+    for (const char* const name :
+         {"/attention/lh_f32.npy", "/attention/odd_f32.npy", "/attention/map_f16.npy"}) {
+        const AttentionSetPtr set = format::open_attention_file(test_data(name));
+        const AttentionInfo& info = set->info();
+        for (std::int64_t h = 0; h < info.H; ++h) {
+            INFO(name << " head " << h);
+            std::vector<float> weights(static_cast<std::size_t>(info.Tq * info.Tk));
+            set->read_head(0, h, weights);
+            const HeadFacts whole = head_facts(weights, info.Tq, info.Tk, info.sum_tolerance);
+            RowFacts rows(info.Tq, info.Tk, info.sum_tolerance);
+            for (std::int64_t i = 0; i < info.Tq; i += 3) {
+                const std::int64_t count = std::min<std::int64_t>(3, info.Tq - i);
+                rows.add(i, std::span(weights).subspan(static_cast<std::size_t>(i * info.Tk),
+                                                       static_cast<std::size_t>(count * info.Tk)));
+            }
+            const HeadFacts facts = rows.result();
+            CHECK(facts.metrics.scores == whole.metrics.scores);
+            CHECK(facts.causal == whole.causal);
+            CHECK(facts.rows_off == whole.rows_off);
+            CHECK(facts.worst_row == whole.worst_row);
+            CHECK(facts.not_finite == whole.not_finite);
+            CHECK(facts.outside == whole.outside);
+            CHECK(facts.empty_rows == whole.empty_rows);
+            CHECK(facts.strongest.size() == whole.strongest.size());
+        }
+    }
 }
