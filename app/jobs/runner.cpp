@@ -35,8 +35,9 @@ RunResult Runner::run(const DocumentPtr& document, Progress& progress) {
     RunResult result{.document = document, .trace = nullptr, .metrics = {}, .error = {}};
     try {
         if (document->shows_weights()) {
-            result.trace = std::make_shared<const Trace>(
-                analysis::attention_trace(*document->shown_weights(), document->layer(), progress));
+            const ReadHeads read = document->is_given() ? document->given()->read : ReadHeads{};
+            result.trace = std::make_shared<const Trace>(analysis::attention_trace(
+                *document->shown_weights(), document->layer(), progress, read.heads, read.mean));
             return result;
         }
         Trace trace = last_.trace == nullptr ? engine_->run(document->problem, StageSet::all(), progress)

@@ -188,7 +188,7 @@ void Workspace::show_fresh() {
 void Workspace::open(const AttentionSetPtr& set) {
     begin_looking(state_.view, {});
     state_.shown = {}; // its heads are none of this board
-    show(attention_document(set, 0, *state_.document), true);
+    show(attention_document(set, 0, heads_to_read(set->info(), state_.view), *state_.document), true);
 }
 
 DocumentPtr Workspace::begin_session(const OpenedModel& opened) {
@@ -311,6 +311,8 @@ std::optional<ViewState> Workspace::view_behind() const {
         return {};
     ViewState within = state_.view;
     clamp_to(within, shown.dims());
+    if (shown.document->is_given())
+        keep_to_read(within, shown.document->given()->read);
     const bool weights_only = shown.document->shows_weights();
     if (weights_only)
         within.group = StageGroup::weights;

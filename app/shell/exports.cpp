@@ -121,6 +121,9 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
         if (screen.shown.block->layer >= 0)
             notes["layer"] = std::to_string(screen.shown.block->layer);
     }
+    if (const GivenWeights* const file = screen.shown.document->given();
+        file != nullptr && !file->read.all() && id == TensorId::weights)
+        trace.slot(id) = file->set->layer(file->layer); // of which some heads are on screen
     exporting::export_tensor(screen.shown.problem(), trace, {.id = id}, path, notes);
 }
 

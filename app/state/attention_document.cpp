@@ -1,5 +1,7 @@
 #include "app/state/attention_document.h"
 
+#include "app/state/view_state.h"
+
 namespace headscope::app {
 
 namespace {
@@ -19,10 +21,11 @@ Problem problem_of(const AttentionSet& set, std::int64_t layer) {
 
 } // namespace
 
-DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, const Document& before) {
+DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, const ReadHeads& read,
+                               const Document& before) {
     auto document = std::make_shared<Document>();
     document->recipe = before.recipe;
-    document->kind = GivenWeights{set, layer};
+    document->kind = GivenWeights{set, layer, read};
     document->title = set->info().title;
     document->revision = before.revision + 1;
     document->problem = problem_of(*set, layer);
@@ -30,8 +33,37 @@ DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, c
     return document;
 }
 
-DocumentPtr with_layer(const Document& document, std::int64_t layer) {
-    return attention_document(document.given()->set, layer, document);
+DocumentPtr with_layer(const Document& document, std::int64_t layer, const ReadHeads& read) {
+    return attention_document(document.given()->set, layer, read, document);
+}
+
+ReadHeads heads_to_read(const AttentionInfo& info, const ViewState& view) {
+    constexpr std::int64_t small = std::int64_t{1} << 24U; // numbers of a layer: 64 MB
+    if (info.H * info.Tq * info.Tk <= small || Document::too_large_to_hold(info.H, info.Tq, info.Tk))
+        return {};
+    const std::int64_t open = std::clamp<std::int64_t>(view.head, 0, info.H - 1);
+    ReadHeads read{.heads = {open}, .mean = view.heads_view == HeadsView::mean};
+    if (view.heads_view == HeadsView::difference && view.other != open && view.other < info.H)
+        read.heads.insert(view.other < open ? read.heads.begin() : read.heads.end(), view.other);
+    return read;
+}
+
+bool are_read(const ReadHeads& wanted, const ReadHeads& read) {
+    if (read.all() || wanted.all())
+        return read.all() == wanted.all();
+    return std::ranges::includes(read.heads, wanted.heads) && (read.mean || !wanted.mean);
+}
+
+void keep_to_read(ViewState& view, const ReadHeads& read) {
+    if (read.all())
+        return;
+    if (!read.has(view.head))
+        view.head = read.heads.front();
+    if (view.heads_view == HeadsView::mean ? !read.mean : !read.has(view.other))
+        view.heads_view = HeadsView::each;
+    for (auto* const cell : {&view.selected, &view.hover})
+        if (*cell && (*cell)->tensor == TensorId::weights)
+            (*cell)->at[1] = view.head;
 }
 
 } // namespace headscope::app

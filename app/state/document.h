@@ -22,10 +22,21 @@ struct Experiment {
     std::vector<std::string> feature_names = {}; ///< D texts, or empty
 };
 
+/// What is read of a layer of attention weights.
+struct ReadHeads {
+    std::vector<std::int64_t> heads = {}; ///< ascending; none: all of the layer
+    bool mean = true;                     ///< and the mean over all heads
+    bool operator==(const ReadHeads&) const = default;
+
+    bool all() const { return heads.empty(); }
+    bool has(std::int64_t h) const { return all() || std::ranges::binary_search(heads, h); }
+};
+
 /// Attention weights from elsewhere. Nothing is known of what they were computed from.
 struct GivenWeights {
     AttentionSetPtr set; ///< never null
     std::int64_t layer = 0;
+    ReadHeads read = {}; ///< of a large layer only what is looked at
 };
 
 /// The attention of one layer of a checkpoint, with a prompt.
@@ -57,9 +68,17 @@ struct Document {
     /// The attention weights that stand in place of computed stages; null where the stages are computed.
     const AttentionSetPtr& shown_weights() const;
     bool shows_weights() const { return shown_weights() != nullptr; }
-    /// Its maps are too large to be held: the weights are made where they are looked at, and no trace is
-    /// computed.
-    bool is_long() const { return is_experiment() && std::max(problem.dims.Tq, problem.dims.Tk) > most_held; }
+    /// Its maps are too large to be held: the weights are made, or read, where they are looked at, and there
+    /// is no trace.
+    bool is_long() const {
+        const Dims& d = problem.dims;
+        return (is_experiment() && std::max(d.Tq, d.Tk) > most_held) ||
+               (is_given() && too_large_to_hold(d.H, d.Tq, d.Tk));
+    }
+    /// Of given weights: a map of a head, or the room for a layer of which some heads are read.
+    static constexpr bool too_large_to_hold(std::int64_t H, std::int64_t Tq, std::int64_t Tk) {
+        return Tq * Tk > most_held * most_held || H * Tq * Tk > 128 * most_held * most_held;
+    }
     static constexpr std::int64_t most_held = 4096; ///< tokens
     /// Its heads are some of many: there is a board of all of them.
     bool has_board() const { return !is_experiment(); }

@@ -29,28 +29,43 @@ std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h)
     return h < info.own_heads() ? head_column(info, h) + " mean" : "mean of all";
 }
 
-Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progress) {
+Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progress,
+                      const std::vector<std::int64_t>& heads, bool mean) {
     using Row = Eigen::Map<const Eigen::ArrayXf>;
     const auto start = std::chrono::steady_clock::now();
     const AttentionInfo& info = set.info();
     progress.check();
-    const TensorPtr weights = set.layer(l);
+    const auto cells = static_cast<std::size_t>(info.Tq * info.Tk);
+    const auto some = heads.empty() ? nullptr : std::make_shared<Tensor>(Shape{1, info.H, info.Tq, info.Tk});
+    const TensorPtr weights = some == nullptr ? set.layer(l) : some;
     Trace trace;
     trace.dims = {.B = 1, .Tq = info.Tq, .Tk = info.Tk, .H = info.H, .Hkv = info.H};
-    auto mean = std::make_shared<Tensor>(Shape{1, info.Tq, info.Tk}, 0.0F);
-    MeanWeights over_heads(info.Tq, info.Tk);
+    MeanWeights over_heads(mean ? info.Tq : 0, info.Tk);
+    std::vector<float> room; // for a head that only the mean needs
     for (std::int64_t h = 0; h < info.H; ++h) {
         progress.check();
-        const float* head = weights->data() + weights->offset(0, h, 0, 0);
-        if (h < info.own_heads())
-            over_heads.add({head, static_cast<std::size_t>(mean->count())});
+        const bool kept = heads.empty() || std::ranges::binary_search(heads, h);
+        if (!kept && (!mean || h >= info.own_heads()))
+            continue;
+        if (!kept)
+            room.resize(cells);
+        const auto place = static_cast<std::size_t>(h) * cells;
+        if (some != nullptr)
+            set.read_head(l, h, kept ? some->values().subspan(place, cells) : std::span(room));
+        const std::span<const float> head =
+            kept ? weights->values().subspan(place, cells) : std::span<const float>(room);
+        if (mean && h < info.own_heads())
+            over_heads.add(head);
         for (std::int64_t i = 0; i < info.Tq; ++i)
-            if ((Row(head + i * info.Tk, info.Tk) == 0.0F).all())
+            if ((Row(head.data() + i * info.Tk, info.Tk) == 0.0F).all())
                 trace.fully_masked.push_back({0, h, i});
     }
-    over_heads.write(mean->values());
     trace.slot(TensorId::weights) = weights;
-    trace.slot(TensorId::weights_mean) = std::move(mean);
+    if (mean) {
+        auto averaged = std::make_shared<Tensor>(Shape{1, info.Tq, info.Tk});
+        over_heads.write(averaged->values());
+        trace.slot(TensorId::weights_mean) = std::move(averaged);
+    }
     trace.device = "file";
     trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return trace;

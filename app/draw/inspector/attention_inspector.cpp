@@ -132,7 +132,9 @@ Picture draw_attention_inspector(const DrawContext& context) {
     write_value(sheet, *cell);
     write_row(sheet, *cell);
     if (cell->tensor == TensorId::weights_mean) {
-        if (context.shown.document->shown_weights()->info().own_heads() <= 16)
+        const GivenWeights* const given = context.shown.document->given();
+        const bool all = given == nullptr || given->read.all();
+        if (all && context.shown.document->shown_weights()->info().own_heads() <= 16)
             add_mean(sheet, *cell);
     } else {
         if (context.view.heads_view == HeadsView::difference)

@@ -5,6 +5,7 @@
 #include "app/draw/pages/attention_pages.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headscope::app {
@@ -51,7 +52,9 @@ bool Reading::masked(std::int64_t i, std::int64_t j) const {
 bool Reading::reads_nothing(std::int64_t i) const {
     const auto& rows = context_->shown.trace->fully_masked;
     const auto in_head = [&](std::int64_t h) {
-        return std::ranges::find(rows, MaskedRow{batch_, h, i}) != rows.end();
+        return std::ranges::binary_search(rows, std::array{batch_, h, i}, {}, [](const MaskedRow& row) {
+            return std::array{row.b, row.h, row.i};
+        });
     };
     switch (kind_) {
     case HeadsView::each:
