@@ -20,9 +20,15 @@ std::int64_t gap(std::int64_t first, std::int64_t count, std::int64_t begin, std
     return std::max<std::int64_t>({0, begin - (first + count - 1), first - (begin + length - 1)});
 }
 
+/// The largest of these numbers and `before`; NaN is left out.
+float largest_number(const std::vector<float>& numbers, float before) {
+    return std::accumulate(numbers.begin(), numbers.end(), before,
+                           [](float a, float b) { return std::fmax(a, b); });
+}
+
 void add(MapOverview& overview, std::int64_t number, MapBand band) {
-    overview.largest = std::max(overview.largest, std::ranges::max(band.largest));
-    overview.largest_mean = std::max(overview.largest_mean, std::ranges::max(band.mean));
+    overview.largest = largest_number(band.largest, overview.largest);
+    overview.largest_mean = largest_number(band.mean, overview.largest_mean);
     overview.bands[static_cast<std::size_t>(number)] = std::make_shared<const MapBand>(std::move(band));
     ++overview.read;
 }
@@ -162,7 +168,8 @@ TilePixels tile_of(const MapOverview& overview, const MapTile& tile, std::int64_
                 const MapBand& pixels = *overview.bands[static_cast<std::size_t>(band)];
                 for (std::int64_t run = left; run < right; ++run) {
                     const auto at = static_cast<std::size_t>(run);
-                    values[col] = std::max(values[col], pixels.largest[at]);
+                    if (!(pixels.largest[at] <= values[col]))
+                        values[col] = std::isnan(values[col]) ? values[col] : pixels.largest[at];
                     const std::int64_t under = queries(band) * keys(run);
                     sum += static_cast<double>(pixels.mean[at]) * static_cast<double>(under);
                     weights += under;

@@ -105,3 +105,22 @@ for name in list(expected):
         del expected[name]
 text = json.dumps(expected, allow_nan=True)
 (HERE / "expected.json").write_text(text.replace("NaN", '"nan"').replace("Infinity", '"inf"') + "\n")
+
+# A head of any length is read in parts and pooled. Files with one "layer" (H, rows, columns).
+map_ = np.exp(rng.normal(size=(2, 61, 53)) * 2)
+map_[0] = np.tril(map_[0])
+map_ = (map_ / map_.sum(-1, keepdims=True)).astype("<f2")
+map_[1, 7, 9], map_[1, 60, 52], map_[1, 30, 0] = np.nan, np.inf, -0.25
+np.save(HERE / "map_f16.npy", map_)
+
+
+def pooled(matrix, cells, pool):
+    """One pixel for cells x cells weights, NaN where one of them is no finite number."""
+    finite = np.where(np.isfinite(matrix), matrix, np.nan).astype(np.float64)
+    rows, cols = (range(0, extent, cells) for extent in matrix.shape)
+    return [[pool(finite[i:i + cells, j:j + cells]) for j in cols] for i in rows]
+
+
+for cells in (4, 16):
+    for name, pool in (("max", np.max), ("mean", np.mean)):
+        np.save(HERE / f"map_{name}_{cells}.npy", np.array([pooled(head, cells, pool) for head in map_], "<f4"))
