@@ -40,8 +40,8 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
     if (options.screen == "map" && app::screen_of(state.shown, state.view) != app::Screen::map)
         fail_input("--screen map: this " + std::string(options.attention ? "file of weights" : "document") +
                    " has " + std::to_string(std::max(dims.Tq, dims.Tk)) +
-                   " tokens, and the map is of a problem or a checkpoint with at least " +
-                   std::to_string(app::map_from) + "; leave --screen out");
+                   " tokens, and the map is of at least " + std::to_string(app::map_from) +
+                   "; leave --screen out");
     if (state.shown.map != nullptr) {
         // What is made depends on the size of the room, which the first frame finds.
         app::render_offscreen(*program, size.width, size.height, options.scale);

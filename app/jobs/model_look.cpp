@@ -16,7 +16,7 @@ constexpr std::uint64_t first_revision = std::uint64_t{1} << 40U;
 
 DocumentPtr look_of(const AttentionSetPtr& set, std::int64_t layer, const Document& document,
                     std::uint64_t revision) {
-    auto look = std::make_shared<Document>(*attention_document(set, layer, document));
+    auto look = std::make_shared<Document>(*attention_document(set, layer, {}, document));
     const checkpoint::AttentionPlace place{document.stack(), layer};
     look->kind = CheckpointLayer{document.part(), place, set};
     look->title = document.title;

@@ -240,7 +240,8 @@ void AtlasDesk::add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr&
 
 void AtlasDesk::add_acts(Atlas& atlas, Holders& holders, const AttentionSetPtr& set) {
     const std::int64_t l = state_.view.attention.layer, h = state_.view.head;
-    if (atlas.survey != nullptr || l >= atlas.L || h >= atlas.H || !atlas.at(l, h))
+    if (atlas.survey != nullptr || l >= atlas.L || h >= atlas.H || !atlas.at(l, h) ||
+        state_.document->is_long())
         return;
     const HeadScore score =
         label_of(*atlas.at(l, h), state_.view.attention.atlas.thresholds).value_or(HeadScore::entropy);

@@ -9,6 +9,12 @@
 
 namespace headscope::app {
 
+namespace {
+
+constexpr std::uint64_t most_waited_for = std::uint64_t{1} << 30U; ///< bytes of a file
+
+} // namespace
+
 GivenWeightsSession::~GivenWeightsSession() {
     state().view.attention.possible = {};
     state().shown.atlas = nullptr;
@@ -16,12 +22,17 @@ GivenWeightsSession::~GivenWeightsSession() {
 
 void GivenWeightsSession::take_results() {
     atlas_.follow(state().document->given()->set, nullptr);
+    map_.follow();
 }
 
 void GivenWeightsSession::settle() {
+    // The board of a large file fills while one looks at its heads.
+    const bool whole = state().document->given()->set->info().bytes <= most_waited_for;
     do {
-        board_.wait();
+        if (whole)
+            board_.wait();
         atlas_.wait();
+        map_.wait();
         take_results();
     } while (busy());
 }
@@ -33,9 +44,11 @@ void GivenWeightsSession::follow() {
     keep_to_attention(state().view, set->info());
     keep_to_shown();
     take_results();
-    if (state().view.attention.layer == state().document->layer())
+    const ReadHeads wanted = heads_to_read(set->info(), state().view);
+    if (state().view.attention.layer == state().document->layer() &&
+        are_read(wanted, state().document->given()->read))
         return;
-    state().document = with_layer(*state().document, state().view.attention.layer);
+    state().document = with_layer(*state().document, state().view.attention.layer, wanted);
     host().compute(state().document);
 }
 
@@ -59,10 +72,13 @@ void GivenWeightsSession::read_as_wanted() {
     view.block_end.reset();
     view.hover.reset();
     view.row = -1;
-    if (before->info().Tq != next->info().Tq || before->info().Tk != next->info().Tk)
+    if (before->info().Tq != next->info().Tq || before->info().Tk != next->info().Tk) {
         view.attention.map = {};
+        view.attention.long_map = {};
+    }
     view.attention.layer = std::min(view.attention.layer, next->info().L - 1);
-    state().document = attention_document(next, view.attention.layer, *state().document);
+    state().document =
+        attention_document(next, view.attention.layer, heads_to_read(next->info(), view), *state().document);
     host().compute(state().document);
 }
 
@@ -79,6 +95,7 @@ void GivenWeightsSession::keep_to_shown() {
 void GivenWeightsSession::came_on_screen() {
     if (state().shown.document->shown_weights() == state().document->shown_weights())
         when_shown_.take(state().view);
+    take_results(); // what belongs to the head that was on screen before went with it
 }
 
 void GivenWeightsSession::check(const FileCommand& command) const {

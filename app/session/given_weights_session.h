@@ -3,6 +3,7 @@
 #include "app/jobs/read_attention.h"
 #include "app/session/atlas_desk.h"
 #include "app/session/board.h"
+#include "app/session/long_map_desk.h"
 #include "app/session/session.h"
 
 namespace headscope::app {
@@ -12,12 +13,13 @@ namespace headscope::app {
 class GivenWeightsSession final : public Session {
 public:
     explicit GivenWeightsSession(SessionHost& host)
-        : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()) {}
+        : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
+          map_(host.state(), host.wake()) {}
     ~GivenWeightsSession() override;
 
     void follow() override;
     void take_results() override;
-    bool busy() const override { return atlas_.busy(); }
+    bool busy() const override { return atlas_.busy() || map_.busy(); }
     void settle() override;
     void came_on_screen() override;
     void look_at(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
@@ -34,6 +36,7 @@ private:
 
     Board board_;
     AtlasDesk atlas_;
+    LongMapDesk map_;
     ReadAttention read_; ///< ends before those above, which would wait for means that it works out
     WhenShown when_shown_;
 };

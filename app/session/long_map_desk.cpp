@@ -1,11 +1,13 @@
 #include "app/session/long_map_desk.h"
 
 #include "app/state/screens/screen.h"
+#include "core/analysis/map/set_map.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/long_map.h"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -31,19 +33,36 @@ std::size_t bytes_of(std::int64_t numbers) {
     return static_cast<std::size_t>(numbers) * sizeof(float);
 }
 
+/// The weights of one head, made or read as the document has them.
+std::shared_ptr<const WeightsMap> map_of(const Document& document, std::int64_t b, std::int64_t h,
+                                         Progress& progress) {
+    if (const GivenWeights* const given = document.given())
+        return std::make_shared<const analysis::SetMap>(given->set, given->layer, h);
+    const auto engine = engine::make_engine("cpu");
+    return std::make_shared<const cpu::LongMap>(document.problem, b, h, *engine, cpu::make_cpu_machine(),
+                                                progress);
+}
+
+/// A weight that is no finite number goes before all others, so that it is found.
 MapSpot largest_of(const WeightsMap& map, const MapPart& part, Progress& progress) {
     const Tensor weights = map.pooled(part, 1, Pooling::max, progress);
-    const auto at = std::ranges::max_element(weights.values()) - weights.values().begin();
+    const auto at = std::ranges::max_element(weights.values(), {},
+                                             [](float w) { return std::isfinite(w) ? w : INFINITY; }) -
+                    weights.values().begin();
     return {part.row + at / part.cols, part.col + at % part.cols,
             weights.values()[static_cast<std::size_t>(at)]};
 }
 
 MapRow row_of(const Tensor& weights, std::int64_t query, std::int64_t key) {
-    const auto row = weights.values();
-    const auto strongest = std::ranges::max_element(row);
+    std::vector<float> row(weights.values().begin(), weights.values().end());
     const float own = row[static_cast<std::size_t>(key)];
+    const auto not_finite = std::ranges::count_if(row, [](float weight) { return !std::isfinite(weight); });
+    std::ranges::replace_if(
+        row, [](float weight) { return !std::isfinite(weight); }, 0.0F);
+    const auto strongest = std::ranges::max_element(row);
     return {.query = query,
             .sum = std::accumulate(row.begin(), row.end(), 0.0),
+            .not_finite = not_finite,
             .strongest = strongest - row.begin(),
             .strongest_weight = *strongest,
             .keys = std::ranges::count_if(row, [](float weight) { return weight > 0; }),
@@ -72,25 +91,26 @@ DerivedKey LongMapDesk::key(const std::string& what) const {
 void LongMapDesk::follow() {
     values_.begin_frame();
     const bool looked_at = screen_of(state_.shown, state_.view) == Screen::map;
-    of_ = looked_at ? state_.shown.document : nullptr;
+    const DocumentPtr document = looked_at ? state_.shown.document : nullptr;
+    const GivenWeights* const given = looked_at ? document->given() : nullptr;
+    of_ = given != nullptr ? std::shared_ptr<const void>(given->set) : document;
     values_.retain({of_});
     if (!looked_at) {
         state_.shown.map = nullptr;
         return;
     }
-    const Dims& dims = of_->problem.dims;
-    LongMap out{.batch = std::min(state_.view.batch, dims.B - 1),
+    const Dims& dims = document->problem.dims;
+    LongMap out{.layer = document->layer(),
+                .batch = std::min(state_.view.batch, dims.B - 1),
                 .head = std::min(state_.view.head, dims.H - 1),
                 .rows = dims.Tq,
                 .cols = dims.Tk};
-    head_ = text_of({out.batch, out.head});
+    head_ = text_of({out.layer, out.batch, out.head});
     view_ = &state_.view.attention.long_map;
     const auto map = values_.ask<MapPtr>(
         key(" map"), Urgency::on_screen,
-        [document = of_, b = out.batch, h = out.head](Progress& progress, const auto&) {
-            const auto engine = engine::make_engine("cpu");
-            return std::make_shared<const cpu::LongMap>(document->problem, b, h, *engine,
-                                                        cpu::make_cpu_machine(), progress);
+        [document, b = out.batch, h = out.head](Progress& progress, const auto&) {
+            return map_of(*document, b, h, progress);
         },
         bytes_of(dims.dk * (dims.Tq + 2 * dims.Tk)));
     out.error = map.error;
@@ -98,6 +118,8 @@ void LongMapDesk::follow() {
         follow_overview(out, *map.value);
         follow_tiles(out, *map.value);
         follow_weights(out, *map.value);
+        if (out.row && given != nullptr)
+            out.row->off = given->set->info().is_off(out.row->sum);
         point_at(out);
     }
     state_.shown.map = std::make_shared<const LongMap>(std::move(out));
@@ -130,7 +152,8 @@ void LongMapDesk::follow_overview(LongMap& out, const MapPtr& map) {
         return;
     const auto spots = values_.ask<std::vector<MapSpot>>(
         key(" spots"), Urgency::background,
-        [map, whole = overview.value, cross = of_->problem.cross()](Progress& progress, const auto&) {
+        [map, whole = overview.value, cross = state_.shown.problem().cross()](Progress& progress,
+                                                                              const auto&) {
             return analysis::far_spots(*map, *whole, analysis::spot_rules(map->rows(), map->cols(), cross),
                                        progress);
         });
@@ -140,8 +163,8 @@ void LongMapDesk::follow_overview(LongMap& out, const MapPtr& map) {
 void LongMapDesk::follow_tiles(LongMap& out, const MapPtr& map) {
     const int scale = tile_scale(sight_of(*view_, out.rows, out.cols).scale);
     const std::int64_t cells = analysis::overview_cells(out.rows, out.cols, map_overview);
-    if (std::int64_t{1} << scale >= cells)
-        return; // the overview has this size
+    if (scale > 0 && std::int64_t{1} << scale >= cells)
+        return; // the overview has this size, but not the numbers of single weights
     const MapPart seen = seen_part(*view_, out.rows, out.cols);
     const auto want = [&](std::int64_t around) {
         bool all = true;

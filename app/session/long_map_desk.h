@@ -10,9 +10,9 @@
 
 namespace headscope::app {
 
-/// The map of the open head, shown by Shown::map while it is looked at: an overview that a worker reads once,
-/// the tiles of what is seen, and what is asked of single weights. What is on screen goes before the
-/// overview. For one thread.
+/// The map of the open head, made of a problem or read from a set of weights, shown by Shown::map while it is
+/// looked at: an overview that a worker reads once, the tiles of what is seen, and what is asked of single
+/// weights. What is on screen goes before the overview. For one thread.
 class LongMapDesk {
 public:
     LongMapDesk(SessionState& state, std::function<void()> wake);
@@ -33,8 +33,8 @@ private:
     void point_at(LongMap& out) const;
 
     SessionState& state_;
-    DocumentPtr of_;
-    std::string head_;                  ///< "b h": begins what is asked of the map
+    std::shared_ptr<const void> of_;    ///< what the weights follow from: a set of them, or the document
+    std::string head_;                  ///< "l b h": begins what is asked of the map
     std::string overview_of_;           ///< the head whose overview is being read
     const LongMapView* view_ = nullptr; ///< while it follows
     DerivedValues values_;

@@ -281,7 +281,7 @@ void Program::draw(const ProgramLayout& places, const Situation& now, const View
     else if (state_.shown.ready())
         view_strip(state_, places.canvas_head, tools);
     view_canvas(state_, places.canvas, tools, hovered, canvas_);
-    if (state_.document->has_board() && traced && state_.shown.document->has_board()) {
+    if (state_.document->has_board() && state_.shown.ready() && state_.shown.document->has_board()) {
         LayersInSight rows;
         view_attention_canvas(state_, places.canvas, tools, hovered, canvas_, rows);
         workspace_.session().look_at(rows.first, rows.last);
@@ -292,7 +292,7 @@ void Program::draw(const ProgramLayout& places, const Situation& now, const View
     view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
     if (state_.number.active)
         hovered.reset(); // what is read is the number that is being typed
-    if (weights_alone(state_))
+    if (weights_alone(state_) && screen_of(state_.shown, state_.view) != Screen::map)
         view_attention_bar(state_, places.bottom, tools);
     else
         view_bottom_bar(state_, places.bottom, tools);

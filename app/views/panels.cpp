@@ -186,7 +186,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     for (const auto& [name, tab] : tabs) {
         if (left_out(tab))
             continue;
-        if (state.document->is_long() && tab != LeftTab::start && tab != LeftTab::course &&
+        if (state.document->is_long() && !given && tab != LeftTab::start && tab != LeftTab::course &&
             tab != LeftTab::guide)
             continue; // there are no stages
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
@@ -417,7 +417,7 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
     scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
              [&](float width, float height) {
                  const DrawContext context = context_of(state, tools, width, height);
-                 if (state.shown.document->is_long())
+                 if (state.shown.document->is_long() && !state.shown.document->is_given())
                      return draw_long_map_panel(context);
                  const Shown layer = layer_behind(state);
                  switch (state.view.tab) {

@@ -11,8 +11,8 @@ bool on_map(const Situation& now) {
     return now.map != nullptr;
 }
 bool has_map(const Situation& now) {
-    return std::max(now.problem.dims.Tq, now.problem.dims.Tk) >= map_from && !now.weights_alone &&
-           !now.long_document;
+    return std::max(now.problem.dims.Tq, now.problem.dims.Tk) >= map_from &&
+           (now.weights_file || (!now.weights_alone && !now.long_document));
 }
 
 std::function<Actions(const Situation&)> change(const LongMapChange& to) {

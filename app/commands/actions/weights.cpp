@@ -73,8 +73,11 @@ bool has_screens(const Situation& now) {
     return now.checkpoint;
 }
 
-bool has_stages_and_atlas(const Situation& now) {
+bool has_stages_screen(const Situation& now) {
     return !now.long_document;
+}
+bool has_atlas(const Situation& now) {
+    return !now.long_document || now.weights_file;
 }
 
 bool on_atlas(const Situation& now) {
@@ -137,8 +140,8 @@ std::vector<ActionInfo> weight_actions() {
         {"encoder heads", "Heads of the encoder", "How the source reads itself", {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, "heads of the encoder, of the decoder itself, of its cross-attention"},
         {"decoder heads", "Heads of the decoder’s self-attention", "How the target reads what stands before", {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},
         {"cross heads", "Heads of the cross-attention", "How the target reads the source", {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
-        {"stages screen", "Stages", "Shows the walk through the numbers", {ctrl(digit(1))}, has_stages_and_atlas, look(AttentionChange(ShowScreen{Screen::stages})), {}, "stages, atlas; of a checkpoint effects, patching, circuits"},
-        {"atlas screen", "Atlas", "Shows all heads by what they measurably do", {ctrl(digit(2))}, has_stages_and_atlas, look(AttentionChange(ShowScreen{Screen::atlas})), {}, ""},
+        {"stages screen", "Stages", "Shows the walk through the numbers", {ctrl(digit(1))}, has_stages_screen, look(AttentionChange(ShowScreen{Screen::stages})), {}, "stages, atlas; of a checkpoint effects, patching, circuits"},
+        {"atlas screen", "Atlas", "Shows all heads by what they measurably do", {ctrl(digit(2))}, has_atlas, look(AttentionChange(ShowScreen{Screen::atlas})), {}, ""},
         {"effects screen", "Effects", "Shows what every head does to the prediction", {ctrl(digit(3))}, has_screens, look(AttentionChange(ShowScreen{Screen::effects})), {}, ""},
         {"patching screen", "Patching", "Shows what of this prompt brings its answer back in another", {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), {}, ""},
         {"circuits screen", "Circuits", "Shows what a head does by its weights alone", {ctrl(digit(5))}, has_screens, look(AttentionChange(ShowScreen{Screen::circuits})), {}, ""},

@@ -4,6 +4,7 @@
 #include "app/draw/kit/sheet.h"
 #include "app/draw/map/long_map.h"
 #include "app/draw/map/long_map_parts.h"
+#include "app/draw/pages/attention_pages.h"
 
 #include <algorithm>
 #include <cmath>
@@ -75,7 +76,9 @@ void draw_close_up(Sheet& sheet, const MapScene& scene) {
 void add_row(Sheet& sheet, const MapScene& scene) {
     const MapRow& row = *scene.map.row;
     sheet.section("This row", "query " + grouped(row.query));
-    sheet.row("sum of its weights", number(row.sum, 4));
+    sheet.row("sum of its weights", number(row.sum, 4) + (row.off ? " ⚠" : ""), row.off);
+    if (row.not_finite > 0)
+        sheet.row("no finite number", grouped(row.not_finite) + " ⚠", true);
     sheet.row("rank of this weight", grouped(row.rank) + " of " + grouped(row.keys));
     sheet.row("strongest key", scene.key(row.strongest));
     sheet.row("its weight", map_weight_text(row.strongest_weight));
@@ -85,6 +88,36 @@ void add_row(Sheet& sheet, const MapScene& scene) {
     draw_button(sheet.picture, scene.context, {sheet.left, sheet.y, sheet.width(), 34},
                 "Go to the strongest key", ViewChange(LongMapChange(GoToWeight{row.query, row.strongest})),
                 false, with_key("Shows the largest weight of this row", "strongest key"));
+    sheet.y += 44;
+}
+
+/// What is known of a head of given weights as a whole, once the board has read it.
+void add_head(Sheet& sheet, const MapScene& scene) {
+    const DrawContext& context = sheet.context;
+    const GivenWeights* const given = context.shown.document->given();
+    if (given == nullptr)
+        return;
+    const std::string name = analysis::head_name(given->set->info(), given->layer, scene.map.head);
+    const analysis::HeadFacts* const facts = facts_of(context, scene.map.head);
+    if (facts == nullptr) {
+        sheet.section(name);
+        return sheet.paragraph("Being measured …", context.theme.muted);
+    }
+    const std::string label(facts->metrics.label());
+    sheet.section(name, label.empty() ? "no clear label" : label);
+    if (facts->empty_rows > 0)
+        sheet.row("rows of zeros", grouped(facts->empty_rows));
+    for (const std::string& flag : flags_of(*facts, given->set->info()))
+        sheet.paragraph("⚠ " + flag, context.theme.bad);
+    if (!facts->flagged())
+        return;
+    const GoToWeight to = facts->not_finite > 0
+                              ? GoToWeight{facts->first_not_finite.i, facts->first_not_finite.j}
+                          : facts->outside > 0 ? GoToWeight{facts->first_outside.i, facts->first_outside.j}
+                                               : GoToWeight{facts->worst_row, 0};
+    sheet.y += 6;
+    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 34}, "Go to the fault",
+                ViewChange(LongMapChange(to)), false, "Shows the first weight, or the row, that is at fault");
     sheet.y += 44;
 }
 
@@ -136,6 +169,7 @@ Picture draw_long_map_inspector(const DrawContext& context) {
                         context.theme.muted);
     }
     add_under_mouse(sheet, scene);
+    add_head(sheet, scene);
     return sheet.finish();
 }
 
@@ -147,15 +181,33 @@ Picture draw_long_map_strip(const DrawContext& context) {
                         .action = ViewChange(AttentionChange(ShowScreen{Screen::stages})),
                         .on = false,
                         .tip = with_key("Back to the walk through the numbers", "stages screen")});
-    // As many heads as there is room for; digits reach the first nine.
-    const auto most = static_cast<std::int64_t>(std::max((context.width - 260) / 52, 1.0F));
-    const std::int64_t first =
-        std::clamp<std::int64_t>(context.view.head - most / 2, 0, std::max<std::int64_t>(dims.H - most, 0));
-    for (std::int64_t h = first; h < std::min(dims.H, first + most); ++h)
-        tabs.push_back({.label = "H" + std::to_string(h),
-                        .action = ViewChange(PickHead{h}),
-                        .on = h == context.view.head,
-                        .tip = "The weights of head " + std::to_string(h)});
+    // As many as there is room for; digits reach the first nine heads.
+    const auto most = static_cast<std::int64_t>(std::max((context.width - 260) / 52, 2.0F));
+    const auto add = [&](std::int64_t open, std::int64_t count, std::int64_t room, const auto& tab) {
+        const std::int64_t first =
+            std::clamp<std::int64_t>(open - room / 2, 0, std::max<std::int64_t>(count - room, 0));
+        for (std::int64_t n = first; n < std::min(count, first + room); ++n)
+            tabs.push_back(tab(n));
+    };
+    std::int64_t heads = most;
+    if (const GivenWeights* const given = context.shown.document->given();
+        given != nullptr && given->set->info().L > 1) {
+        const AttentionInfo& info = given->set->info();
+        const std::int64_t layers = std::min(info.L, std::max(most - dims.H, most / 2));
+        heads = std::max<std::int64_t>(most - layers, 1);
+        add(given->layer, info.L, layers, [&](std::int64_t l) {
+            return Segment{.label = analysis::layer_name(info, l),
+                           .action = ViewChange(AttentionChange(OpenHead{l, context.view.head})),
+                           .on = l == given->layer,
+                           .tip = "The same head there"};
+        });
+    }
+    add(context.view.head, dims.H, heads, [&](std::int64_t h) {
+        return Segment{.label = "H" + std::to_string(h),
+                       .action = ViewChange(PickHead{h}),
+                       .on = h == context.view.head,
+                       .tip = "The weights of head " + std::to_string(h)};
+    });
     Picture picture;
     draw_strip_tabs(picture, context, tabs, 24, {},
                     grouped(dims.Tq) + " queries × " + grouped(dims.Tk) + " keys");
@@ -254,9 +306,12 @@ Picture draw_long_map_bar(const DrawContext& context) {
             x += draw_text(picture, context, x, baseline, hints, Font::ui, 13, theme.muted);
     }
     const Dims& d = context.dims();
+    const GivenWeights* const given = context.shown.document->given();
     const std::string sizes =
         (d.Tq == d.Tk ? "T " + grouped(d.Tq) : "Tq " + grouped(d.Tq) + "  Tk " + grouped(d.Tk)) + "  ·  " +
-        bytes_text(d.Tq * d.Tk * 4) + " of weights, made where they are seen";
+        (given == nullptr ? bytes_text(d.Tq * d.Tk * 4) + " of weights, made where they are seen"
+                          : bytes_text(static_cast<std::int64_t>(given->set->info().bytes)) +
+                                " in the file, read where they are seen");
     if (x + 40 + context.measure(sizes, Font::ui, 13) < context.width - 24)
         draw_text(picture, context, context.width - 24, baseline, sizes, Font::ui, 13, theme.text,
                   Align::right);

@@ -5,6 +5,7 @@
 #include "app/draw/map/long_map.h"
 #include "app/draw/map/long_map_parts.h"
 #include "app/draw/matrix/matrix.h"
+#include "app/state/model_document.h"
 #include "core/base/error.h"
 
 #include <algorithm>
@@ -113,18 +114,18 @@ void draw_numbers(Picture& picture, const MapScene& scene, const figure::Rect& r
             if (tile == scene.map.tiles.end())
                 continue;
             const float weight = tile->second->at(i % map_tile, j % map_tile);
-            const bool fine = cell >= 2 * numbers_from;
-            if (weight < (fine ? 1e-4F : 0.005F))
+            const bool finite = std::isfinite(weight), fine = cell >= 2 * numbers_from;
+            if (finite && weight < (fine ? 1e-4F : 0.005F))
                 continue; // its digits would all be 0
             const figure::Point middle{room.x + sight.x(static_cast<double>(j)) + cell / 2,
                                        room.y + sight.y(static_cast<double>(i)) + cell / 2};
-            picture.scene.add(
-                figure::TextItem{{middle.x, figure::baseline_for(middle.y, fine ? 12.5F : 11)},
-                                 fine ? map_weight_text(weight) : number(static_cast<double>(weight), 2),
-                                 Font::mono,
-                                 fine ? 12.5F : 11,
-                                 text_on(map_colour(scene, weight, end)),
-                                 Align::center});
+            picture.scene.add(figure::TextItem{{middle.x, figure::baseline_for(middle.y, fine ? 12.5F : 11)},
+                                               fine || !finite ? map_weight_text(weight)
+                                                               : number(static_cast<double>(weight), 2),
+                                               Font::mono,
+                                               fine ? 12.5F : 11,
+                                               text_on(map_colour(scene, weight, end)),
+                                               Align::center});
         }
 }
 
@@ -336,6 +337,10 @@ void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side
         picture.scene.add(
             figure::RectItem{.area = at, .stroke = theme.ink, .stroke_width = 1.5F, .radius = 7});
     });
+    if (context.shown.document->is_given())
+        key_line("no finite number, or below 0", [&](const figure::Rect& at) {
+            picture.scene.add(figure::RectItem{.area = at, .fill = theme.bad});
+        });
     const std::int64_t ready = std::ssize(scene.map.tiles);
     if (scene.map.tiles_wanted > 0 && ready < scene.map.tiles_wanted)
         key_line("paler: coarser as yet", [&](const figure::Rect&) {});
@@ -364,6 +369,8 @@ std::string map_scale_text(const LongMapView& view, int scale) {
 
 std::string map_weight_text(float weight) {
     char text[32];
+    if (!std::isfinite(weight))
+        return std::isnan(weight) ? "NaN" : weight > 0 ? "∞" : "−∞";
     std::snprintf(text, sizeof text, weight >= 0.0001F || weight == 0 ? "%.*f" : "%.*e",
                   weight >= 0.1F      ? 2
                   : weight >= 0.01F   ? 3
@@ -419,18 +426,20 @@ Picture draw_long_map_page(const DrawContext& context) {
     const LongMap* const map = context.shown.map.get();
     if (map == nullptr || !map->error.empty()) {
         draw_page_head(picture, context, "Weights", "");
+        const bool given = context.shown.document->is_given();
         draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       map == nullptr ? "The queries and keys are being computed." : map->error, Font::ui,
-                       13.5F, 20, map == nullptr ? context.theme.muted : context.theme.bad);
+                       map != nullptr ? map->error
+                       : given        ? "The weights are being read."
+                                      : "The queries and keys are being computed.",
+                       Font::ui, 13.5F, 20, map == nullptr ? context.theme.muted : context.theme.bad);
         return picture;
     }
     const MapScene scene = scene_of(context);
     const Places places = places_of(context);
-    const std::string head = std::to_string(map->head);
     const Document& document = *context.shown.document;
     draw_page_head(
         picture, context,
-        document.is_checkpoint() ? "L" + std::to_string(document.layer()) + " H" + head : "Head " + head, "");
+        document.has_board() ? open_head_name(document, map->head) : "Head " + std::to_string(map->head), "");
     draw_switches(picture, scene);
     std::string scale = map_scale_text(scene.view, scene.sight().scale);
     const float controls = draw_zoom_row(picture, scene, context.width - canvas_pad);

@@ -25,7 +25,8 @@ struct MapScene {
 /// paler; hatched where nothing is known.
 void draw_map_tiles(Picture& picture, const MapScene& scene, const LongMapView& view,
                     const figure::Rect& room);
-/// The colour of a weight, or of a pixel of weights, at that scale.
+/// The colour of a weight, or of a pixel of weights, at that scale; of what no softmax gives, that of a
+/// fault.
 figure::Color map_colour(const MapScene& scene, float value, float end);
 
 /// The whole map with what is seen as a rectangle that can be dragged.

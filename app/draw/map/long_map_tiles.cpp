@@ -82,8 +82,10 @@ void draw_tile(Picture& picture, const MapScene& scene, const LongMapView& view,
 } // namespace
 
 figure::Color map_colour(const MapScene& scene, float value, float end) {
-    if (value <= 0)
+    if (value == 0)
         return scene.context.theme.canvas;
+    if (!std::isfinite(value) || value < 0)
+        return scene.context.theme.bad;
     return ramp_color(scene.context.head_ramp(scene.map.head),
                       place_on_scale(value, 0, end, !scene.view.linear));
 }

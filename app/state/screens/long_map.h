@@ -19,8 +19,10 @@ struct ViewState;
 /// What one row of weights says, and where one of its weights stands in it.
 struct MapRow {
     std::int64_t query = 0;
-    double sum = 0;
-    std::int64_t strongest = 0; ///< the key with the largest weight
+    double sum = 0;              ///< of the weights that are finite numbers
+    bool off = false;            ///< no softmax gives that sum
+    std::int64_t not_finite = 0; ///< weights that are NaN or infinite
+    std::int64_t strongest = 0;  ///< the key with the largest weight
     float strongest_weight = 0;
     std::int64_t keys = 0; ///< how many have a weight above 0
     std::int64_t rank = 1; ///< of the selected weight among them, from 1
@@ -34,6 +36,7 @@ struct MapCloseUp {
 
 /// What there is to show of a head's map of any length.
 struct LongMap {
+    std::int64_t layer = 0; ///< of given weights
     std::int64_t batch = 0, head = 0;
     std::int64_t rows = 0, cols = 0;
     std::shared_ptr<const analysis::MapOverview> overview = {}; ///< as far as it is read; null: nothing yet

@@ -151,9 +151,9 @@ std::string_view screen_name(const AttentionView& view) {
 
 bool has_screen(const Document& document, Screen screen) {
     if (document.is_long())
-        return screen == Screen::map;
+        return screen == Screen::map || (screen == Screen::atlas && document.is_given());
     if (screen == Screen::map)
-        return !document.shows_weights() &&
+        return (document.is_given() || !document.shows_weights()) &&
                std::max(document.problem.dims.Tq, document.problem.dims.Tk) >= map_from;
     if (screen == Screen::atlas)
         return true;
@@ -180,9 +180,9 @@ bool has_screen(const Document& document, Screen screen) {
 }
 
 Screen screen_of(const Shown& shown, const ViewState& view) {
-    if (shown.document != nullptr && shown.document->is_long())
-        return Screen::map;
     const Screen asked = view.attention.screen;
+    if (shown.document != nullptr && shown.document->is_long())
+        return has_screen(*shown.document, asked) ? asked : Screen::map;
     const bool has = shown.trace != nullptr && has_screen(*shown.document, asked) &&
                      (asked != Screen::why || view.attention.stack == checkpoint::Stack::own);
     return has ? asked : Screen::stages;

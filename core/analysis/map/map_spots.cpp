@@ -95,10 +95,14 @@ std::vector<MapSpot> far_spots(const WeightsMap& map, const MapOverview& overvie
             spots.resize(static_cast<std::size_t>(rules.most));
         return spots;
     };
-    float least = 0; // of those that are kept, once there are enough
+    float least = 0;                                          // of those that are kept, once there are enough
+    const bool one_block = rules.block % overview.cells == 0; // a pixel lies in one
     for (const Candidate& one : candidates) {
         if (one.most <= least)
             break;
+        const auto of_block = best.find({one.part.row / rules.block, one.part.col / rules.block});
+        if (one_block && of_block != best.end() && of_block->second.weight >= one.most)
+            continue; // nothing under this pixel is larger
         const MapSpot found = largest_of(map, one.part, rules, progress);
         if (found.weight <= least)
             continue;

@@ -1,0 +1,289 @@
+#include "app/shell/exports.h"
+#include "app/state/screens/long_map.h"
+#include "app/state/screens/screen.h"
+#include "core/base/file.h"
+#include "core/format/attention_file.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace headscope;
+using namespace headscope::app;
+using namespace headscope::test;
+
+namespace {
+
+/// A .npy file (1, H, T, T) or (L, H, T, T) of float32 as NumPy writes it, of which only the rows that are
+/// put take space on the disk; the others are 0.
+class SparseFile {
+public:
+    SparseFile(const std::string& path, std::int64_t L, std::int64_t H, std::int64_t T)
+        : path_(path), H_(H), T_(T) {
+        std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(L) +
+                             ", " + std::to_string(H) + ", " + std::to_string(T) + ", " + std::to_string(T) +
+                             "), }";
+        header.append(118 - header.size() - 1, ' ');
+        header += '\n';
+        write_file_atomically(path,
+                              std::string("\x93NUMPY\x01\x00", 8) + std::string("\x76\x00", 2) + header);
+        std::filesystem::resize_file(path, static_cast<std::uintmax_t>(128 + 4 * L * H * T * T));
+    }
+    void put(std::int64_t l, std::int64_t h, std::int64_t i, const std::vector<float>& row) const {
+        std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(128 + 4 * ((l * H_ + h) * T_ + i) * T_);
+        file.write(reinterpret_cast<const char*>(row.data()),
+                   static_cast<std::streamsize>(row.size() * sizeof(float)));
+        REQUIRE(file.good());
+    }
+
+private:
+    std::string path_;
+    std::int64_t H_, T_;
+};
+
+/// A row with these weights for single keys, the rest evenly over the keys up to `i`.
+std::vector<float> row_with(std::int64_t T, std::int64_t i,
+                            std::initializer_list<std::pair<std::int64_t, float>> weights) {
+    float left = 1;
+    for (const auto& [key, weight] : weights)
+        left -= std::isfinite(weight) ? weight : 0;
+    std::vector<float> row(static_cast<std::size_t>(T), 0.0F);
+    std::fill_n(row.begin(), i + 1, left / static_cast<float>(i + 1 - std::ssize(weights)));
+    for (const auto& [key, weight] : weights)
+        row[static_cast<std::size_t>(key)] = weight;
+    return row;
+}
+
+/// The middle of a weight on screen.
+figure::Point place(const Desk& desk, std::int64_t i, std::int64_t j) {
+    const LongMap& map = *desk.shown().map;
+    const MapSight sight = sight_of(desk.view().attention.long_map, map.rows, map.cols);
+    const figure::Rect room = desk.program.canvas().grids.front().area;
+    return {room.x + sight.x(static_cast<double>(j) + 0.5), room.y + sight.y(static_cast<double>(i) + 0.5)};
+}
+
+} // namespace
+
+TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed to single weights",
+          "[attention map]") {
+    constexpr std::int64_t T = 4200, query = 4000, key = 300;
+    const TemporaryFolder folder;
+    const std::string path = folder.file("long.npy");
+    const SparseFile file(path, 2, 2, T);
+    file.put(0, 0, query, row_with(T, query, {{key, 0.75F}}));
+    file.put(0, 1, 2500, row_with(T, 2500, {{100, NAN}, {200, 0.5F}}));
+    std::vector<float> twice = row_with(T, 3000, {{2000, 0.5F}});
+    for (float& weight : twice)
+        weight *= 2;
+    file.put(1, 0, 3000, twice);
+
+    Desk desk;
+    desk.open(path);
+    CHECK(desk.program.state().error.empty());
+    REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::map);
+    REQUIRE(desk.shown().trace == nullptr);
+    REQUIRE(desk.shown().map != nullptr);
+    REQUIRE(desk.shown().map->overview != nullptr);
+    CHECK(desk.shown().map->overview->complete());
+    CHECK(screen_shows("L0 H0"));
+    CHECK(screen_shows("largest shown"));
+    CHECK(screen_shows("in the file, read where they are seen"));
+    CHECK(screen_shows("query 4,000 reads key 300"));
+    for (const char* absent : {"queries and keys", "engine", "← Stages"})
+        CHECK_FALSE(screen_shows(absent));
+
+    SECTION("a far weight is listed, shown, and zoomed to its number") {
+        REQUIRE(desk.click("spot 1"));
+        desk.settle();
+        const figure::Point at = place(desk, query, key);
+        CHECK(desk.program.canvas().grids.front().area.contains(at.x, at.y));
+        REQUIRE(desk.shown().map->selected);
+        CHECK(desk.shown().map->selected->weight == 0.75F);
+        REQUIRE(desk.shown().map->row);
+        CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
+        CHECK_FALSE(desk.shown().map->row->off);
+        CHECK(screen_shows("3,700 back"));
+        desk.driver.key(GLFW_KEY_HOME);
+        desk.settle();
+        desk.act(ViewChange(LongMapChange(SelectOnMap{})));
+        const figure::Point far = place(desk, query, key);
+        desk.driver.move(far.x, far.y);
+        desk.driver.settle();
+        for (int n = 0; n < 12; ++n) {
+            desk.driver.scroll(1);
+            desk.settle();
+        }
+        CHECK(sight_of(desk.view().attention.long_map, T, T).scale == nearest_scale);
+        CHECK(screen_shows("1 weight = 64 × 64 pixels"));
+        const auto& under = desk.view().attention.long_map.under_mouse;
+        REQUIRE(under);
+        CHECK(std::abs((*under)[0] - query) <= 4);
+        // Every tile on screen holds what the file holds.
+        const AttentionSetPtr held = format::open_attention_file(path);
+        REQUIRE_FALSE(desk.shown().map->tiles.empty());
+        for (const auto& [tile, weights] : desk.shown().map->tiles) {
+            REQUIRE(tile.scale == 0);
+            const MapPart part = analysis::part_under(tile, map_tile, T, T);
+            std::vector<float> wanted(static_cast<std::size_t>(part.rows * part.cols));
+            held->read_part(0, 0, part, wanted);
+            CHECK(std::ranges::equal(weights->values(), wanted));
+        }
+    }
+    SECTION("what no softmax gives is marked, and a button goes there") {
+        REQUIRE(desk.click("H1"));
+        desk.settle();
+        CHECK(screen_shows("L0 H1"));
+        CHECK(screen_shows("1 weight is no finite number"));
+        REQUIRE(desk.click("Go to the fault"));
+        desk.settle();
+        REQUIRE(desk.shown().map->selected);
+        CHECK(desk.shown().map->selected->query == 2500);
+        CHECK(desk.shown().map->selected->key == 100);
+        CHECK(std::isnan(desk.shown().map->selected->weight));
+        CHECK(desk.shown().map->row->not_finite == 1);
+        CHECK(screen_shows("NaN"));
+        REQUIRE(desk.click("L1"));
+        REQUIRE(desk.click("H0"));
+        desk.settle();
+        CHECK(screen_shows("L1 H0"));
+        CHECK(screen_shows("1 row does not sum to 1"));
+        desk.act(ViewChange(LongMapChange(GoToWeight{3000, 2000})));
+        CHECK(desk.shown().map->selected->weight == 1.0F);
+        CHECK(desk.shown().map->row->off);
+        CHECK(screen_shows("2.0000 ⚠"));
+    }
+    SECTION("filters, the atlas and the panels are those of every file") {
+        desk.act(ViewChange(AttentionChange(ReadWeights{{.hide_first_token = true}})));
+        CHECK(desk.program.state().error.empty());
+        desk.act(ViewChange(LongMapChange(GoToWeight{query, 0})));
+        CHECK(desk.shown().map->selected->weight == 0);
+        CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
+        desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
+        desk.settle();
+        CHECK(screen_of(desk.shown(), desk.view()) == Screen::atlas);
+        desk.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
+        desk.settle();
+        CHECK(screen_of(desk.shown(), desk.view()) == Screen::map);
+        REQUIRE(desk.click("Source"));
+        desk.settle();
+        CHECK(screen_shows("4,200"));
+        REQUIRE(desk.click("Close file"));
+        desk.settle();
+        CHECK_FALSE(desk.program.state().document->is_given());
+        CHECK(screen_shows("q k v"));
+    }
+    end_recording();
+}
+
+TEST_CASE("of a large layer the heads that are looked at are read, and nothing else", "[attention map]") {
+    constexpr std::int64_t T = 2100, H = 4;
+    const TemporaryFolder folder;
+    const std::string path = folder.file("large.npy");
+    const SparseFile file(path, 1, H, T);
+    for (std::int64_t h = 0; h < H; ++h)
+        file.put(0, h, 2000, row_with(T, 2000, {{10 * h + 5, 0.25F + 0.125F * static_cast<float>(h)}}));
+    Desk desk;
+    desk.open(path);
+    const auto read = [&] { return desk.shown().document->given()->read.heads; };
+    const auto weight = [&](std::int64_t h, std::int64_t j) {
+        return desk.shown().value({TensorId::weights, {0, h, 2000, j}});
+    };
+    REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::stages);
+    CHECK(read() == std::vector<std::int64_t>{0});
+    CHECK(weight(0, 5) == 0.25F);
+    desk.act(ViewChange(AttentionChange(OpenHead{0, 3})));
+    CHECK(read() == std::vector<std::int64_t>{3});
+    CHECK(weight(3, 35) == 0.625F);
+    CHECK(desk.shown().trace->stage(TensorId::weights_mean) == nullptr);
+
+    SECTION("a difference reads two heads, a mean all of them one by one") {
+        desk.driver.key(GLFW_KEY_D);
+        desk.settle();
+        REQUIRE(desk.view().heads_view == HeadsView::difference);
+        const std::int64_t other = desk.view().other;
+        CHECK(read() == std::vector<std::int64_t>{std::min<std::int64_t>(other, 3), 3});
+        CHECK(weight(other, 10 * other + 5) == 0.25F + 0.125F * static_cast<float>(other));
+        desk.driver.key(GLFW_KEY_M);
+        desk.settle();
+        REQUIRE(desk.view().heads_view == HeadsView::mean);
+        const float even = (0.75F + 0.625F + 0.5F) / 2000;
+        CHECK(desk.shown().value({TensorId::weights_mean, {0, 2000, 35, 0}}) ==
+              Approx((0.625F + even) / 4).epsilon(1e-5));
+    }
+    SECTION("the numbers that are saved are those of the whole layer") {
+        const std::string saved = folder.file("saved.npy");
+        write_numbers({desk.shown(), desk.view()}, saved);
+        const AttentionSetPtr layer = format::open_attention_file(saved);
+        REQUIRE(layer->info().H == H);
+        for (std::int64_t h = 0; h < H; ++h) {
+            std::vector<float> one(1);
+            layer->read_part(0, h, {2000, 10 * h + 5, 1, 1}, one);
+            CHECK(one.front() == 0.25F + 0.125F * static_cast<float>(h));
+        }
+    }
+    SECTION("it has the map of a head too") {
+        desk.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
+        desk.settle();
+        REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::map);
+        CHECK(screen_shows("query 2,000 reads key 35"));
+        REQUIRE(desk.click("H1"));
+        desk.settle();
+        CHECK(screen_shows("query 2,000 reads key 15"));
+        REQUIRE(desk.click("← Stages"));
+        desk.settle();
+        CHECK(screen_of(desk.shown(), desk.view()) == Screen::stages);
+        CHECK(weight(1, 15) == 0.375F);
+    }
+    end_recording();
+}
+
+TEST_CASE("a layer of a checkpoint has a map of a head, which holds the layer's weights", "[attention map]") {
+    // A model of the tests that may read more tokens than it was made for: its positions are rotations.
+    const TemporaryFolder folder;
+    const std::filesystem::path from = test_data("/models/gpt_neox_tiny"), made = folder.file("long_model");
+    std::filesystem::copy(from, made);
+    nlohmann::json config = nlohmann::json::parse(read_file((from / "config.json").string()));
+    config["max_position_embeddings"] = 4096;
+    write_file_atomically((made / "config.json").string(), config.dump());
+    std::string ids;
+    for (int n = 0; n < map_from; ++n)
+        ids += std::to_string(3 + n * n % 50) + " ";
+
+    Desk desk;
+    desk.open(made.string(), ids);
+    REQUIRE(desk.program.state().error.empty());
+    REQUIRE(desk.program.state().document->is_checkpoint());
+    REQUIRE(desk.shown().trace != nullptr);
+    desk.act(ViewChange(AttentionChange(OpenHead{1, 2})));
+    desk.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
+    desk.settle();
+    REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::map);
+    CHECK(screen_shows("L1 H2"));
+    REQUIRE(desk.shown().map->overview->complete());
+    desk.act(ViewChange(LongMapChange(GoToWeight{1900, 40})));
+    REQUIRE(desk.shown().map->selected);
+    REQUIRE(desk.shown().map->row);
+    CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-4));
+    REQUIRE_FALSE(desk.shown().map->tiles.empty());
+    const Tensor& weights = *desk.shown().trace->stage(TensorId::weights);
+    float largest = 0;
+    for (const auto& [tile, part] : desk.shown().map->tiles) {
+        const MapPart under = analysis::part_under(tile, map_tile, map_from, map_from);
+        for (std::int64_t i = 0; i < under.rows; ++i)
+            for (std::int64_t j = 0; j < under.cols; ++j)
+                largest = std::max(largest,
+                                   std::abs(part->at(i, j) - weights.at(0, 2, under.row + i, under.col + j)));
+    }
+    CHECK(largest < 1e-6F);
+    REQUIRE(desk.click("← Stages"));
+    desk.settle();
+    CHECK(screen_of(desk.shown(), desk.view()) == Screen::stages);
+    end_recording();
+}
