@@ -39,6 +39,9 @@ void add_engine_rows(std::vector<BenchRow>& rows, const std::string& device);
 /// Times 32,768 tokens, of which no tensor of size T x T is kept, and the map of 131,072.
 void add_long_row(std::vector<BenchRow>& rows);
 
+/// Times files of attention weights larger than memory: sparse ones in the folder for temporary files.
+void add_file_rows(std::vector<BenchRow>& rows);
+
 /// Times a checkpoint: opening it, a run at T 128 and T 1024, a run after an edit, and a step of generation.
 void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder);
 
