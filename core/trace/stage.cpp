@@ -2,6 +2,8 @@
 
 #include "core/trace/stage_set.h"
 
+#include <bitset>
+
 namespace headscope {
 
 int TensorInfo::rank() const {
@@ -48,7 +50,13 @@ std::optional<TensorId> find_block_weight(std::string_view name) {
 }
 
 bool is_block_weight(TensorId id) {
-    return std::ranges::find(block_weight_table(), id, &TensorInfo::id) != block_weight_table().end();
+    static const auto all = [] { // it is asked for every number on screen
+        std::bitset<tensor_count> found;
+        for (const TensorInfo& info : block_weight_table())
+            found.set(static_cast<std::size_t>(info.id));
+        return found;
+    }();
+    return all.test(static_cast<std::size_t>(id));
 }
 
 bool has_tensor(TensorId id, const ProblemParts& parts) {

@@ -66,26 +66,23 @@ Window window_of(const DrawContext& context) {
     return out;
 }
 
-/// The numbers of a part, row-major.
-std::vector<float> numbers_of(const Reading& reading, const analysis::MatrixPart& part) {
-    std::vector<float> out;
-    out.reserve(static_cast<std::size_t>(part.rows * part.cols));
-    for (std::int64_t i = part.row; i < part.row + part.rows; ++i)
-        for (std::int64_t j = part.col; j < part.col + part.cols; ++j)
-            out.push_back(reading.at(i, j));
-    return out;
-}
-
 /// The largest number under each pixel; for a difference, the number with the largest magnitude.
 std::vector<float> pooled(const Reading& reading, const analysis::MatrixPart& part, std::int64_t rows,
                           std::int64_t cols) {
-    const std::vector<float> numbers = numbers_of(reading, part);
-    std::vector<float> out = analysis::max_pool(numbers, part.rows, part.cols, rows, cols);
+    const std::int64_t Tk = reading.context().dims().Tk;
+    const auto pool = [&](std::span<const float> whole) {
+        return analysis::max_pool_part(whole, Tk, part, rows, cols);
+    };
     if (reading.kind() != HeadsView::difference)
-        return out;
-    std::vector<float> negated(numbers.size());
-    std::ranges::transform(numbers, negated.begin(), std::negate<>());
-    const std::vector<float> low = analysis::max_pool(negated, part.rows, part.cols, rows, cols);
+        return pool(reading.held());
+    const DrawContext& context = reading.context();
+    const auto left = Reading(context, HeadsView::each, reading.head()).held(),
+               right = Reading(context, HeadsView::each, context.view.other).held();
+    std::vector<float> numbers(left.size());
+    std::ranges::transform(left, right, numbers.begin(), std::minus<>());
+    std::vector<float> out = pool(numbers);
+    std::ranges::transform(numbers, numbers.begin(), std::negate<>());
+    const std::vector<float> low = pool(numbers);
     for (std::size_t n = 0; n < out.size(); ++n)
         out[n] = low[n] > out[n] ? -low[n] : out[n];
     return out;

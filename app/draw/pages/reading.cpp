@@ -27,6 +27,16 @@ float Reading::at(std::int64_t i, std::int64_t j) const {
     return 0;
 }
 
+std::span<const float> Reading::held() const {
+    if (kind_ == HeadsView::difference)
+        return {};
+    const Tensor& all = *context_->shown.tensor(address(0, 0).tensor);
+    const std::int64_t cells = context_->dims().Tq * context_->dims().Tk,
+                       first = kind_ == HeadsView::mean ? all.offset(batch_, 0, 0)
+                                                        : all.offset(batch_, head_, 0, 0);
+    return all.values().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cells));
+}
+
 bool Reading::masked(std::int64_t i, std::int64_t j) const {
     const bool given = context_->shown.document->shows_weights();
     const Tensor* scores = context_->shown.tensor(TensorId::masked);

@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/picture.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ public:
     std::int64_t head() const { return head_; }
     /// The weight of key j in row i: 0 to 1; in a difference -1 to 1.
     float at(std::int64_t i, std::int64_t j) const;
+    /// All of them, (Tq, Tk) row by row; none of a difference, whose weights are not held.
+    std::span<const float> held() const;
     /// Whether query i may not read key j: in this head, in both heads of a difference, in any head of a
     /// mean.
     bool masked(std::int64_t i, std::int64_t j) const;
