@@ -130,7 +130,10 @@ private:
                 if (one && cells.size() != 1)
                     fail_input("select names " + std::to_string(cells.size()) + " cells with " +
                                target_text(target) + "; name one");
-                if (tensor_of(stage.problem, stage.trace, target.tensor) == nullptr)
+                const Tensor* const tensor = stage.model != nullptr
+                                                 ? tensor_of(*stage.model, stage.layer, target.tensor)
+                                                 : tensor_of(stage.problem, stage.trace, target.tensor);
+                if (tensor == nullptr)
                     fail_input("this problem has no " + std::string(tensor_info(target.tensor).name));
             });
         };

@@ -1,4 +1,5 @@
 #include "app/draw/inspector/inspector_sections.h"
+#include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
 
 #include <algorithm>
@@ -65,6 +66,43 @@ void outline_pointed(Picture& picture, const DrawContext& context, const figure:
     }
     picture.pointed = picture.pointed.w > 0 ? united(picture.pointed, cells) : cells;
     outline_dashed(picture, context.theme, grown(cells, 1.25F + away), 2.5F);
+}
+
+/// Whether a number with two decimals or more stands in the cell.
+bool prints_number(const Picture& picture, const figure::Rect& cell) {
+    constexpr std::size_t decimals = 2;
+    return std::ranges::any_of(picture.scene.items, [&](const figure::SceneItem& item) {
+        const auto* const text = std::get_if<figure::TextItem>(&item);
+        if (text == nullptr || !cell.contains(text->at.x, text->at.y))
+            return false;
+        const auto point = text->text.find('.');
+        return point != std::string::npos && text->text.size() - point > decimals;
+    });
+}
+
+/// The number of a cell that a lesson points at, beside it, where the cell is too small to print it.
+void label_pointed(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                   const CellAddress& cell) {
+    const auto place = grid.tensor == cell.tensor && grid.actual ? grid.find(cell.at) : std::nullopt;
+    if (!place || context.view.pointing < 1 || context.shown.tensor(cell.tensor) == nullptr)
+        return;
+    const figure::Rect area = grid.cell(place->first, place->second);
+    if (prints_number(picture, area))
+        return;
+    constexpr float size = 12, height = 16, pad = 4, apart = 5;
+    const std::string text = number(static_cast<double>(context.shown.value(cell)), 2);
+    const float width = context.measure(text, figure::Font::mono_semibold, size) + 2 * pad;
+    const bool right = area.right() + apart + width <= context.width;
+    const figure::Rect tag{right ? area.right() + apart : area.x - apart - width,
+                           area.y + (area.h - height) / 2, width, height};
+    picture.scene.add(
+        figure::RectItem{.area = tag, .fill = context.theme.raise, .stroke = context.theme.ink, .radius = 3});
+    picture.scene.add(figure::TextItem{{tag.x + width / 2, figure::baseline_for(tag.y + height / 2, size)},
+                                       text,
+                                       figure::Font::mono_semibold,
+                                       size,
+                                       context.theme.ink,
+                                       figure::Align::center});
 }
 
 /// The cell elsewhere that holds the same number: split and concat only move numbers.
@@ -151,11 +189,7 @@ void outline_cells(Picture& picture, const DrawContext& context, const MatrixGri
                         !grid.outlined);
 }
 
-} // namespace
-
-void draw_outlines(Picture& picture, const DrawContext& context) {
-    // By value: outlines are added to the picture whose grids are walked.
-    std::vector<MatrixGrid> grids = picture.grids;
+void outline_all(Picture& picture, const DrawContext& context, std::vector<MatrixGrid> grids) {
     for (const MatrixGrid& grid : grids)
         for (const lesson::CellRange& cells : context.view.points)
             outline_cells(picture, context, grid, cells);
@@ -182,6 +216,18 @@ void draw_outlines(Picture& picture, const DrawContext& context) {
         return;
     for (const MatrixGrid& grid : grids)
         outline_in(picture, context, grid, *cell, grid.heatmap);
+}
+
+} // namespace
+
+void draw_outlines(Picture& picture, const DrawContext& context) {
+    // By value: outlines are added to the picture whose grids are walked.
+    const std::vector<MatrixGrid> grids = picture.grids;
+    outline_all(picture, context, grids);
+    for (const lesson::CellRange& cells : context.view.points)
+        if (cells.size() == 1)
+            for (const MatrixGrid& grid : grids)
+                label_pointed(picture, context, grid, {cells.tensor, cells.first});
 }
 
 } // namespace headscope::app

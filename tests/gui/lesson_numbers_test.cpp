@@ -1,0 +1,215 @@
+#include "app/draw/kit/rich_text.h"
+#include "app/draw/lesson/lesson_panel.h"
+#include "core/base/error.h"
+#include "core/base/overloaded.h"
+#include "core/lesson/check.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+
+#include <cmath>
+#include <regex>
+#include <string>
+#include <vector>
+
+// What a lesson quotes from the screen can be read there. The rule: a live value that is one cell of one
+// tensor, such as {{weights[0][sat, cat]}}, is quoted from the screen, and its number has to stand there, in
+// the cell itself or in words beside it, with no fewer decimals. A value that the page computes, such as
+// {{sum(weights[0][sat, :])}} or {{H * dk}}, is said by the page itself: the sentence around it names what
+// was done to which cells.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+/// The live values of a page, with those of the answers.
+class PageValues {
+public:
+    explicit PageValues(const CourseState& course) {
+        if (const lesson::Step* const step = course.step())
+            add(step->blocks);
+        if (const lesson::Question* const question = course.question()) {
+            add(question->text);
+            for (const lesson::QuizChoice& choice : question->choices) {
+                add(choice.text);
+                add(choice.why);
+            }
+        }
+    }
+    std::vector<const lesson::LiveValue*> values;
+
+private:
+    void add(const lesson::Spans& spans) {
+        std::string before;
+        for (const lesson::Span& span : spans) {
+            if (span.value && !before.ends_with("= "))
+                values.push_back(&*span.value);
+            before = span.text;
+        }
+    }
+    void add(const std::vector<lesson::LessonBlock>& blocks) {
+        for (const lesson::LessonBlock& block : blocks)
+            std::visit(Overloaded{[&](const lesson::Paragraph& b) { add(b.spans); },
+                                  [&](const lesson::Heading& b) { add(b.spans); },
+                                  [&](const lesson::ListBlock& b) {
+                                      for (const lesson::Spans& item : b.items)
+                                          add(item);
+                                  },
+                                  [&](const lesson::TableBlock& b) {
+                                      for (const lesson::Spans& cell : b.header)
+                                          add(cell);
+                                      for (const auto& row : b.rows)
+                                          for (const lesson::Spans& cell : row)
+                                              add(cell);
+                                  },
+                                  [&](const lesson::Callout& b) { add(b.blocks); }, [](const auto&) {}},
+                       block);
+    }
+};
+
+/// A cell that a live value is.
+struct QuotedCell {
+    std::int64_t layer = -1; ///< of a checkpoint; -1: the one on screen
+    CellAddress cell;
+};
+
+/// Empty for a value that the page computes.
+std::optional<QuotedCell> quoted_cell(const lesson::LiveValue& value, const Problem& problem) {
+    static const std::regex of_layer("L([0-9]+)\\.(.*)");
+    std::string text = value.expression.text();
+    QuotedCell out;
+    if (std::smatch parts; std::regex_match(text, parts, of_layer)) {
+        out.layer = std::stoll(parts[1]);
+        text = parts[2].str();
+    }
+    try {
+        const lesson::CellRange cells = lesson::resolve(lesson::parse_target(text), problem);
+        if (cells.size() != 1)
+            return {};
+        out.cell = {cells.tensor, cells.first};
+        return out;
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+int decimals_of(const std::string& number) {
+    const auto point = number.find('.');
+    return point == std::string::npos ? 0 : static_cast<int>(number.size() - point - 1);
+}
+
+/// Whether a text on screen holds the number, to no fewer decimals than the quote.
+bool holds_number(std::string text, const std::string& quote) {
+    for (std::size_t at = 0; (at = text.find("−", at)) != std::string::npos;)
+        text.replace(at, std::string("−").size(), "-");
+    std::string wanted = quote;
+    if (const auto at = wanted.find("−"); at != std::string::npos)
+        wanted.replace(at, std::string("−").size(), "-");
+    const double value = std::stod(wanted);
+    static const std::regex number("-?[0-9]*\\.?[0-9]+");
+    for (auto one = std::sregex_iterator(text.begin(), text.end(), number); one != std::sregex_iterator();
+         ++one) {
+        const int decimals = decimals_of(one->str());
+        // A whole number is printed without a point.
+        const bool fine = decimals >= decimals_of(wanted) || value == std::round(value);
+        if (fine && std::abs(std::stod(one->str()) - value) <= 0.5 * std::pow(10.0, -decimals_of(wanted)))
+            return true;
+    }
+    return false;
+}
+
+struct LessonReader : Desk {
+    LessonReader(float width, float height) : Desk(options(), width, height), width_(width) {}
+
+    static Program::Options options() {
+        Program::Options options;
+        options.device = "cpu";
+        return options;
+    }
+    const CourseState& course() const { return program.state().course; }
+
+    /// What the left panel does not say.
+    bool beside_lesson(const ScreenText& text) const { return text.visible && text.x > left_edge(); }
+    float left_edge() const {
+        for (const ScreenItem& item : screen_items())
+            if (item.label == "fold left")
+                return item.area.x + item.area.w;
+        return 0;
+    }
+
+    /// Whether the number of the cell stands in a cell of the canvas; empty: the canvas has no such cell.
+    std::optional<bool> in_its_cell(const CellAddress& cell, const std::string& quote) const {
+        std::optional<bool> found;
+        for (const MatrixGrid& grid : program.canvas().grids)
+            if (const auto at =
+                    grid.tensor == cell.tensor && grid.actual ? grid.find(cell.at) : std::nullopt) {
+                const figure::Rect area = grid.cell(at->first, at->second);
+                const bool here = std::ranges::any_of(screen_texts(), [&](const ScreenText& text) {
+                    // A number beside a cell that a lesson points at stands within 60 pixels.
+                    const bool near = std::abs(text.y - area.y - area.h / 2) < 12 && text.x > area.x - 60 &&
+                                      text.x < area.right() + 60;
+                    return beside_lesson(text) && (area.contains(text.x, text.y) || near) &&
+                           holds_number(text.text, quote);
+                });
+                found = found.value_or(false) || here;
+            }
+        return found;
+    }
+
+    /// In words beside the cells: the inspector's, or those of a label that a lesson's outline has.
+    bool in_words(const std::string& quote) const {
+        return std::ranges::any_of(screen_texts(), [&](const ScreenText& text) {
+            return beside_lesson(text) && text.x > inspector() && holds_number(text.text, quote);
+        });
+    }
+    float inspector() const {
+        for (const ScreenItem& item : screen_items())
+            if (item.label == "fold inspector" || item.label == "open Inspector")
+                return item.label == "open Inspector" ? item.area.x
+                                                      : item.area.x - view().inspector_width + 40;
+        return width_;
+    }
+
+    float width_;
+};
+
+} // namespace
+
+TEST_CASE("every number that a lesson quotes from a cell can be read on the same screen",
+          "[gui][lesson][numbers]") {
+    const bool large = GENERATE(true, false);
+    LessonReader reader(large ? 1600 : 1280, large ? 1000 : 720);
+    const std::string size = large ? "1600x1000" : "1280x720";
+    int checked = 0;
+    for (const auto& one : reader.course().lessons) {
+        const std::string id = one->id; // the list may be read anew
+        reader.act(LessonAction(OpenLesson{id}));
+        for (int page = 0; page < reader.course().pages(); ++page) {
+            reader.act(LessonAction(GoToPage{page}));
+            reader.settle(); // of a checkpoint's page, the layer comes after the model
+            reader.settle();
+            if (reader.course().question() != nullptr)
+                reader.act(LessonAction(AnswerQuestion{reader.course().question_index(), 0}));
+            const AppState& state = reader.program.state();
+            REQUIRE(state.error.empty());
+            for (const lesson::LiveValue* const value : PageValues(reader.course()).values) {
+                const auto quoted = quoted_cell(*value, reader.shown().problem());
+                if (!quoted)
+                    continue;
+                ++checked;
+                const std::string text = spoken({.style = {}, .text = {}, .value = *value},
+                                                lesson_state(state.shown, state.view, state.course));
+                const bool this_layer = quoted->layer < 0 || quoted->layer == state.shown.document->layer();
+                const auto in_cell = this_layer ? reader.in_its_cell(quoted->cell, text) : std::nullopt;
+                const bool readable = in_cell.value_or(false) || reader.in_words(text);
+                if (!readable)
+                    FAIL_CHECK(size << " " << id << ", page " << page << ": " << value->expression.text()
+                                    << " = " << text << (in_cell ? ", its cell shows no number" : ", no cell")
+                                    << ", line " << value->line);
+            }
+        }
+    }
+    CHECK(checked > 140);
+}
+
+} // namespace headscope::test
