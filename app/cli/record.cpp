@@ -30,24 +30,6 @@ void check_folder(const std::string& out) {
                    "; make it, or name another");
 }
 
-std::string title_of(const RecordOptions& options, const app::AppState& state) {
-    if (!options.film_lesson)
-        return state.document->is_checkpoint() || state.sentence.empty() ? state.document->title
-                                                                         : state.sentence;
-    for (const auto& lesson : state.course.lessons)
-        if (lesson->id == *options.film_lesson)
-            return lesson->title;
-    return *options.film_lesson;
-}
-
-std::unique_ptr<app::FilmWriter> writer_for(app::FilmFormat format, const RecordOptions& options,
-                                            const app::AppState& state) {
-    if (format != app::FilmFormat::html)
-        return app::video_writer(format, options.look);
-    return app::page_writer(title_of(options, state), options.film_lesson ? options.language : "en",
-                            options.theme == "dark", options.look);
-}
-
 void run_record(RecordOptions& options) {
     const app::FilmFormat format = app::film_format(options.out);
     if (!options.stages && !options.film_lesson && !options.script)
@@ -70,7 +52,12 @@ void run_record(RecordOptions& options) {
     } else {
         show_scene(*program, options, document);
     }
-    const std::unique_ptr<app::FilmWriter> writer = writer_for(format, options, program->state());
+    const std::unique_ptr<app::FilmWriter> writer =
+        app::film_writer(format,
+                         {.title = app::film_title(program->state(), options.film_lesson.value_or("")),
+                          .language = options.film_lesson ? options.language : "en",
+                          .dark = options.theme == "dark"},
+                         options.look);
     app::Recorder recorder(*program, *writer, options.look);
     if (options.film_lesson)
         app::film_lesson(recorder, *options.film_lesson);

@@ -23,6 +23,7 @@ struct SaveProjectAs {};
 struct ExportPicture {};
 struct ExportNumbers {};
 struct ExportScript {};
+struct RecordFilm {};
 /// To the clipboard: the tensors of the stage on screen, the matrix under the mouse or selected, and the
 /// problem as a PyTorch script.
 struct CopyStage {};
@@ -57,11 +58,14 @@ struct LeaveRecovery {
 };
 
 struct CancelJob {};
+/// The list of recent files becomes empty.
+struct ForgetRecent {};
 
 /// Everything about files that the user can ask for. None of it can be undone.
 using FileCommand =
     std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs, ExportPicture,
-                 ExportNumbers, ExportScript, CopyStage, CopyMatrix, CopyScript, ChosenPath, CloseChooser,
-                 AnswerUnsaved, AnswerDamaged, RecoverProject, DiscardRecovery, LeaveRecovery, CancelJob>;
+                 ExportNumbers, ExportScript, RecordFilm, CopyStage, CopyMatrix, CopyScript, ChosenPath,
+                 CloseChooser, AnswerUnsaved, AnswerDamaged, RecoverProject, DiscardRecovery, LeaveRecovery,
+                 CancelJob, ForgetRecent>;
 
 } // namespace headscope::app

@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/stage_figure.h"
 #include "app/shell/exports.h"
+#include "app/shell/film/window_film.h"
 #include "app/state/model_document.h"
 #include "app/views/given_weights.h"
 #include "core/checkpoint/files/packaged_models.h"
@@ -92,6 +93,9 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
                                                              : fs::path(files.path).stem().string();
     const std::string stage(tensor_info(stage_on_canvas(state.view)).name);
     std::vector<std::string> formats;
+    FilmChoice film;
+    if (state.course.open != nullptr)
+        film = {.lesson = state.course.open->id, .of_lesson = true};
     switch (purpose) {
     case PathPurpose::open:
         options.title = "Open a project, a problem, attention weights, a checkpoint or a survey";
@@ -127,8 +131,17 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         options.suffixes = {".py"};
         options.name = stem + ".py";
         break;
+    case PathPurpose::film:
+        options.title = "Record a film";
+        options.accept = "Record";
+        options.suffixes = formats = film_suffixes();
+        options.name = (film.of_lesson ? film.lesson : stem) + ".gif";
+        break;
     }
-    return {purpose, FileChooser(std::move(options)), std::move(formats)};
+    return {.purpose = purpose,
+            .chooser = FileChooser(std::move(options)),
+            .formats = std::move(formats),
+            .film = std::move(film)};
 }
 
 } // namespace headscope::app

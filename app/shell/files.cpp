@@ -56,6 +56,7 @@ void Files::act(const FileCommand& command) {
                           [&](const ExportPicture&) { choose(PathPurpose::picture); },
                           [&](const ExportNumbers&) { choose(PathPurpose::numbers); },
                           [&](const ExportScript&) { choose(PathPurpose::script); },
+                          [&](const RecordFilm&) { choose(PathPurpose::film); },
                           [&](const CopyStage&) { copy(copy_stage); },
                           [&](const CopyMatrix&) { copy(copy_matrix); },
                           [&](const CopyScript&) { copy(copy_script); },
@@ -74,7 +75,11 @@ void Files::act(const FileCommand& command) {
                           [&](const RecoverProject& what) { guard(Recover{recovery(what.path)}); },
                           [&](const DiscardRecovery& what) { discard(what.path); },
                           [&](const LeaveRecovery& what) { leave(what.path); },
-                          [&](const CancelJob&) { cancel_job(); }},
+                          [&](const CancelJob&) { cancel_job(); },
+                          [&](const ForgetRecent&) {
+                              files_.recent.clear();
+                              forget_recent_files(setup_.state_folder.empty() ? fs::path() : recent_list());
+                          }},
                command);
 }
 
@@ -250,84 +255,6 @@ void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
         say(joined(loaded.notes));
         notice_until_ = now_ + long_notice_seconds;
     }
-}
-
-void Files::save() {
-    if (workspace_.laid_aside())
-        return say("This is the lesson's problem, not your project: Save as… gives it a file of its own");
-    if (files_.path.empty())
-        return choose(workspace_.session().save_purpose());
-    save_to(files_.path);
-}
-
-void Files::save_to(const std::string& path) {
-    if (job_.busy())
-        return;
-    if (workspace_.laid_aside())
-        return save_lesson_to(path);
-    job_.start(
-        "Saving " + file_name(path), false,
-        [this, path, document = state_.document, patch = saves_patch(),
-         write = workspace_.session().writer()](Progress&) -> FileJob::Done {
-            write(path);
-            return [this, path, document, patch] {
-                if (patch)
-                    drop_recovered_edits();
-                saved_as(document, path);
-            };
-        },
-        [this](const std::string& sentence) {
-            next_.reset();
-            failed(sentence);
-        });
-}
-
-void Files::saved_as(const DocumentPtr& document, const std::string& path) {
-    files_.chooser.reset();
-    files_.path = path;
-    files_.save_error.clear();
-    workspace_.mark_saved(document);
-    remember(path);
-    document_changed();
-    say("Saved " + file_name(path));
-    if (auto step = std::exchange(next_, std::nullopt))
-        guard(std::move(*step)); // it may have changed again while it was written
-}
-
-void Files::chosen(const std::string& path) {
-    if (!files_.chooser || job_.busy())
-        return;
-    last_folder_ = fs::path(path).parent_path();
-    switch (files_.chooser->purpose) {
-    case PathPurpose::open:
-        return open_path(path);
-    case PathPurpose::save_project:
-    case PathPurpose::save_patch:
-        return save_to(path);
-    case PathPurpose::picture:
-        return write_out(
-            path, [dark = files_.chooser->dark_picture](const OnScreen& screen, const std::string& file) {
-                write_picture(screen, dark, file);
-            });
-    case PathPurpose::numbers:
-        return write_out(path, write_numbers);
-    case PathPurpose::script:
-        return write_out(path, write_script);
-    }
-}
-
-void Files::write_out(const std::string& path,
-                      std::function<void(const OnScreen&, const std::string&)> write) {
-    job_.start(
-        "Writing " + file_name(path), false,
-        [this, path, screen = on_screen(), write = std::move(write)](Progress&) -> FileJob::Done {
-            write(screen, path);
-            return [this, path] {
-                files_.chooser.reset();
-                say("Wrote " + path);
-            };
-        },
-        [this](const std::string& sentence) { failed(sentence); });
 }
 
 void Files::choose(PathPurpose purpose) {

@@ -6,15 +6,13 @@
 #include "app/jobs/recovery.h"
 #include "app/session/workspace.h"
 #include "app/shell/exports.h"
+#include "app/shell/program_options.h"
 #include "app/views/state.h"
 
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <string>
 #include <variant>
-#include <vector>
 
 namespace headscope::app {
 
@@ -33,6 +31,7 @@ public:
         std::function<void()> wake;                               ///< as Program::Options has it
         std::function<void(const std::string& path)> show_lesson; ///< of a file; throws Error(input)
         std::function<void()> leave_lesson; ///< shows the user's own document where a lesson plays
+        ProgramOptions film = {};           ///< of a program that films: the same device and lessons
     };
     Files(AppState& state, Workspace& workspace, Setup setup);
 
@@ -100,7 +99,8 @@ private:
     void save_lesson_to(const std::string& path); ///< the lesson's problem, not the user's project
     void saved_as(const DocumentPtr& document, const std::string& path);
     void chosen(const std::string& path);
-    void write_out(const std::string& path, std::function<void(const OnScreen&, const std::string&)> write);
+    /// In the background. doing: "Writing".
+    void write_out(const std::string& doing, const std::string& path, std::function<void(Progress&)> write);
 
     void choose(PathPurpose purpose);
     /// Adds the models of the Hugging Face cache to the chooser that opens something, once they are known.

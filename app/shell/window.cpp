@@ -1,6 +1,7 @@
 #include "app/shell/window.h"
 
 #include "app/shell/gl/gl_surface.h"
+#include "app/shell/gl/imgui_turn.h"
 #include "app/shell/input_queue.h"
 #include "app/shell/window_state.h"
 #include "core/base/assets.h"
@@ -283,12 +284,15 @@ private:
         }
         float scale = 1, ignored = 1;
         glfwGetWindowContentScale(window_, &scale, &ignored);
-        ImGui_ImplGlfw_NewFrame();
-        surface_->draw(ui_, width, height, scale, seconds_since_start(),
-                       [&] { input_.apply(ImGui::GetIO()); });
+        {
+            const ImGuiTurn turn;
+            ImGui_ImplGlfw_NewFrame();
+            surface_->draw(ui_, width, height, scale, seconds_since_start(),
+                           [&] { input_.apply(ImGui::GetIO()); });
+            item_active_ = ImGui::IsAnyItemActive();
+            typing_ = item_active_ && ImGui::GetIO().WantTextInput;
+        }
         glfwSwapBuffers(window_);
-        item_active_ = ImGui::IsAnyItemActive();
-        typing_ = item_active_ && ImGui::GetIO().WantTextInput;
         if (const std::string title = ui_.title(); title != title_) {
             title_ = title;
             glfwSetWindowTitle(window_, title.c_str());

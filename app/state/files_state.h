@@ -10,13 +10,22 @@
 namespace headscope::app {
 
 /// What a path that is being chosen is for.
-enum class PathPurpose : std::uint8_t { open, save_project, save_patch, picture, numbers, script };
+enum class PathPurpose : std::uint8_t { open, save_project, save_patch, picture, numbers, script, film };
+
+/// What a film shows, and how.
+struct FilmChoice {
+    std::string lesson;             ///< id of the one that plays; empty: none
+    bool of_lesson = false;         ///< its pages are filmed, else the stages
+    int width = 1280, height = 800; ///< logical pixels
+    double rest = 2;                ///< seconds that a picture rests, a lesson's text at least
+};
 
 struct OpenChooser {
     PathPurpose purpose;
     FileChooser chooser;
     std::vector<std::string> formats; ///< suffixes to choose from when there are several
     bool dark_picture = false;        ///< the theme of an exported picture
+    FilmChoice film = {};
     // What the next frame does: the name field, or that of a new folder, takes the keyboard; the list
     // scrolls to the chosen line.
     bool focus_name = true, focus_folder = false, follow_row = false;

@@ -66,4 +66,8 @@ bool remove_recent_file(const std::filesystem::path& list, const std::string& pa
     return write_list(list, without(read_recent_files(list), absolute_path(path)));
 }
 
+bool forget_recent_files(const std::filesystem::path& list) {
+    return write_list(list, {});
+}
+
 } // namespace headscope::app

@@ -16,5 +16,6 @@ std::vector<std::string> read_recent_files(const std::filesystem::path& list);
 // it in one step. Says whether it could; a list that cannot be kept is no reason to stop.
 bool add_recent_file(const std::filesystem::path& list, const std::string& path);
 bool remove_recent_file(const std::filesystem::path& list, const std::string& path);
+bool forget_recent_files(const std::filesystem::path& list);
 
 } // namespace headscope::app

@@ -218,4 +218,43 @@ std::string fitted(const std::string& text, figure::Font font, float size, float
     return out;
 }
 
+int dialog_segments(const std::string& id, figure::Point at, const std::vector<DialogOption>& options,
+                    const ViewTools& tools, float& width) {
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    const float scale = tools.surface.scale();
+    const Theme& theme = tools.theme;
+    const auto width_of = [&](const DialogOption& one) {
+        return tools.measure(one.label, figure::Font::ui_semibold, 13) + 22;
+    };
+    width = 4;
+    for (const DialogOption& option : options)
+        width += width_of(option);
+    figure::Scene scene;
+    scene.add(figure::RectItem{
+        .area = {at.x, at.y, width, 28}, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    float x = at.x + 2;
+    int chosen = -1;
+    for (int i = 0; i < static_cast<int>(options.size()); ++i) {
+        const DialogOption& option = options[static_cast<std::size_t>(i)];
+        const figure::Rect area{x, at.y + 2, width_of(option), 24};
+        if (option.on)
+            scene.add(figure::RectItem{.area = area, .fill = theme.ink, .radius = 4});
+        scene.add(figure::TextItem{{area.x + area.w / 2, figure::baseline_for(at.y + 14, 13)},
+                                   option.label,
+                                   option.on ? figure::Font::ui_semibold : figure::Font::ui_medium,
+                                   13,
+                                   option.on ? theme.canvas : theme.muted,
+                                   figure::Align::center});
+        const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
+                                 area.h * scale};
+        ImGui::SetCursorScreenPos({place.x, place.y});
+        if (ImGui::InvisibleButton((id + " " + option.label).c_str(), {place.w, place.h}) ||
+            tools.focus.offer(place))
+            chosen = i;
+        x += area.w;
+    }
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    return chosen;
+}
+
 } // namespace headscope::app

@@ -32,6 +32,14 @@ bool push_button(const std::string& label, const figure::Rect& area, ButtonLook 
 /// Width for a push button with that label.
 float button_width(const std::string& label, const ViewTools& tools);
 
+struct DialogOption {
+    std::string label;
+    bool on;
+};
+/// A segmented switch, 28 high, `width` wide. Returns the option that was chosen, -1: none.
+int dialog_segments(const std::string& id, figure::Point at, const std::vector<DialogOption>& options,
+                    const ViewTools& tools, float& width);
+
 /// A field that text can be typed into, in a border.
 struct TextBox {
     bool edited = false; ///< the text changed in this frame

@@ -31,6 +31,19 @@ std::string needs_changes(const Situation& now) {
     return !now.files.path.empty() && !now.files.unsaved ? "Nothing has changed since it was saved"
                                                          : unless_busy(now);
 }
+std::string needs_stages(const Situation& now) {
+    return now.lesson          ? unless_busy(now)
+           : now.weights_file  ? "Attention weights of a file have no stages to film"
+           : now.long_document ? "The stages of so many tokens are too large to be filmed"
+           : now.weights_read
+               ? "The weights on screen are filtered; switch the filters off in Heads for a film"
+               : needs_numbers(now);
+}
+
+std::string needs_toolbar(const Situation& now) {
+    return now.presenting ? "The File menu is in the window; Esc leaves the presentation" : "";
+}
+
 std::string needs_script(const Situation& now) {
     if (now.weights_file)
         return needs_problem(now);
@@ -61,8 +74,9 @@ std::vector<ActionInfo> file_actions() {
         {"copy stage", "Copy this stage as TSV", "For a spreadsheet; " + chord_text(ctrl('C')) + " copies the one matrix under the mouse", {ctrl_shift('T')}, anywhere, file(CopyStage{}), needs_numbers, "copy this stage as TSV, copy as PyTorch", field},
         {"copy script", "Copy as PyTorch", script, {ctrl_shift('C')}, anywhere, file(CopyScript{}), needs_script, "", field},
         {"save script", "Save PyTorch script…", script, {}, anywhere, file(ExportScript{}), needs_script},
+        {"record", "Record a film…", "The stages, or the lesson that plays, as GIF, MP4 or a page of HTML", {}, anywhere, file(RecordFilm{}), needs_stages},
         {"start page", "Start page", "Three ways to begin: a sentence of your own, the course, a trained model", {alt(Key::home)}, anywhere, look(ShowTab{LeftTab::start}), {}, "the Start page, the File menu", field},
-        {"file menu", "File menu", "New, open, save and export", {alt('F')}, anywhere, just(WindowAction(OpenFileMenu{})), {}, "", field},
+        {"file menu", "File menu", "New, open, save and export", {alt('F')}, anywhere, just(WindowAction(OpenFileMenu{})), needs_toolbar, "", field},
         {"quit", "Quit", "Closes the window; unsaved work is asked about first", {ctrl('Q')}, anywhere, file(QuitProgram{}), {}, nullptr, field},
         // clang-format on
     };

@@ -26,10 +26,13 @@ FilmText text_of_stage(const AppState& state) {
 void film_stages(Recorder& recorder) {
     const Walk walk = recorder.state().view.walk;
     const std::int64_t layer = recorder.state().view.attention.layer;
+    const std::size_t all = walk.before.size() + walk.layer.size() + walk.after.size();
+    int filmed = 0;
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})
         for (const StageGroup stop : *part) {
             recorder.act({ViewChange(GoTo{stop, -1, layer})});
             recorder.rest(recorder.look().rest, text_of_stage(recorder.state()));
+            recorder.report(++filmed, static_cast<int>(all));
         }
 }
 

@@ -136,6 +136,7 @@ void film_lesson(Recorder& recorder, const std::string& id) {
             open_gates(recorder, *course.step());
         else if (course.question() != nullptr)
             answer(recorder, *course.question());
+        recorder.report(page + 1, course.pages());
     }
 }
 

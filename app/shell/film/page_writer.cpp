@@ -72,8 +72,8 @@ std::string filled(const std::string& page, const std::map<std::string, std::str
 
 class PageWriter final : public FilmWriter {
 public:
-    PageWriter(const std::string& title, const std::string& language, bool dark, const FilmLook& look)
-        : title_(escaped(title)), language_(escaped(language)), dark_(dark), look_(look) {}
+    PageWriter(const FilmPage& page, const FilmLook& look)
+        : title_(escaped(page.title)), language_(escaped(page.language)), dark_(page.dark), look_(look) {}
 
     bool shows_motion() const override { return false; }
     void move(const Image&) override {}
@@ -114,9 +114,22 @@ private:
 
 } // namespace
 
-std::unique_ptr<FilmWriter> page_writer(const std::string& title, const std::string& language, bool dark,
-                                        const FilmLook& look) {
-    return std::make_unique<PageWriter>(title, language, dark, look);
+std::unique_ptr<FilmWriter> page_writer(const FilmPage& page, const FilmLook& look) {
+    return std::make_unique<PageWriter>(page, look);
+}
+
+std::unique_ptr<FilmWriter> film_writer(FilmFormat format, const FilmPage& page, const FilmLook& look) {
+    return format == FilmFormat::html ? page_writer(page, look) : video_writer(format, look);
+}
+
+std::string film_title(const AppState& state, const std::string& lesson) {
+    if (lesson.empty())
+        return state.document->is_checkpoint() || state.sentence.empty() ? state.document->title
+                                                                         : state.sentence;
+    for (const auto& one : state.course.lessons)
+        if (one->id == lesson)
+            return one->title;
+    return lesson;
 }
 
 } // namespace headscope::app

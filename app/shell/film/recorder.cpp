@@ -26,8 +26,8 @@ const FilmLook& checked(const FilmLook& look) {
 
 } // namespace
 
-Recorder::Recorder(Program& program, FilmWriter& writer, const FilmLook& look)
-    : program_(program), writer_(writer), look_(checked(look)),
+Recorder::Recorder(Program& program, FilmWriter& writer, const FilmLook& look, Progress* progress)
+    : program_(program), writer_(writer), look_(checked(look)), progress_(progress),
       window_(program, look.width, look.height, look.scale) {}
 
 void Recorder::count(int frames) {
@@ -50,6 +50,8 @@ void Recorder::act(const std::vector<Action>& actions) {
         program_.settle();
         if (!program_.state().error.empty())
             fail_input(program_.state().error);
+        if (progress_ != nullptr)
+            progress_->check();
         window_.draw(step);
         const bool moves = program_.animating();
         still = moves ? 0 : still + 1;
@@ -66,6 +68,11 @@ void Recorder::rest(double seconds, const FilmText& text) {
     const int frames = std::max(1, static_cast<int>(std::lround(seconds * look_.fps)));
     count(frames);
     writer_.rest(window_.picture(), frames, text);
+}
+
+void Recorder::report(int parts, int all) {
+    if (progress_ != nullptr)
+        progress_->report(static_cast<float>(parts) / static_cast<float>(std::max(all, 1)));
 }
 
 double Recorder::reading_time(const FilmText& text) const {

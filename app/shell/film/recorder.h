@@ -3,6 +3,7 @@
 #include "app/commands/command.h"
 #include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
+#include "core/base/progress.h"
 
 #include <string>
 #include <vector>
@@ -42,11 +43,13 @@ public:
 };
 
 /// Films a program: what is done to it, the motion that follows, and pictures that rest. The first picture is
-/// the first that rests. `program` and `writer` have to outlive the recorder.
+/// the first that rests. `program` and `writer` have to outlive the recorder. For any
+/// one thread, beside the window's.
 class Recorder {
 public:
-    /// Throws Error(input) when `look` is out of its ranges, and as OffscreenWindow does.
-    Recorder(Program& program, FilmWriter& writer, const FilmLook& look);
+    /// `progress`: cancels between two frames; null: nothing does. Throws Error(input) when `look` is out of
+    /// its ranges, and as OffscreenWindow does.
+    Recorder(Program& program, FilmWriter& writer, const FilmLook& look, Progress* progress = nullptr);
 
     /// Does what a user would have done, waits for the numbers and films what moves until it stands still.
     /// Throws Error(input) with what the program says where it cannot be done, or when the film gets more
@@ -57,6 +60,9 @@ public:
     /// As long as this takes to read at three words a second, from look().rest to 30 seconds.
     double reading_time(const FilmText& text) const;
 
+    /// So many of the film's `all` parts are filmed.
+    void report(int parts, int all);
+
     const FilmLook& look() const { return look_; }
     const AppState& state() const { return program_.state(); }
 
@@ -66,6 +72,7 @@ private:
     Program& program_;
     FilmWriter& writer_;
     FilmLook look_;
+    Progress* progress_;
     OffscreenWindow window_;
     int frames_ = 0; ///< of the film, so far
 };

@@ -15,9 +15,19 @@ FilmFormat film_format(const std::string& path);
 /// ffmpeg is not in PATH, Error(input) when it cannot encode such pictures: MP4 needs even numbers of pixels.
 std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look);
 
+/// What a page of HTML says of the film in it.
+struct FilmPage {
+    std::string title, language = "en"; ///< of the texts
+    bool dark = false;
+};
+
 /// One page of HTML that needs no other file: the pictures that rest, each with its title and text, one below
-/// the other, or one by one where scripts run. language: of the texts, such as "en".
-std::unique_ptr<FilmWriter> page_writer(const std::string& title, const std::string& language, bool dark,
-                                        const FilmLook& look);
+/// the other, or one by one where scripts run.
+std::unique_ptr<FilmWriter> page_writer(const FilmPage& page, const FilmLook& look);
+
+/// The writer of a format. Throws as video_writer does.
+std::unique_ptr<FilmWriter> film_writer(FilmFormat format, const FilmPage& page, const FilmLook& look);
+/// What a film of the program is called; `lesson`: the id of the one that is filmed, empty: none.
+std::string film_title(const AppState& state, const std::string& lesson);
 
 } // namespace headscope::app

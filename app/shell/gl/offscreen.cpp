@@ -2,6 +2,7 @@
 
 #include "app/shell/gl/egl_context.h"
 #include "app/shell/gl/gl_surface.h"
+#include "app/shell/gl/imgui_turn.h"
 #include "core/base/error.h"
 #include "core/figure/png.h"
 
@@ -69,14 +70,18 @@ public:
         ImGui::SetCurrentContext(own_);
         ImGui::GetIO().IniFilename = nullptr;
         ImGui_ImplOpenGL3_Init("#version 330 core");
+        ImGui::SetCurrentContext(before_);
     }
     ~ImGuiSession() {
+        ImGui::SetCurrentContext(own_);
         ImGui_ImplOpenGL3_Shutdown();
         ImGui::DestroyContext(own_);
         ImGui::SetCurrentContext(before_);
     }
     ImGuiSession(const ImGuiSession&) = delete;
     ImGuiSession& operator=(const ImGuiSession&) = delete;
+
+    ImGuiContext* context() const { return own_; }
 
 private:
     ImGuiContext* before_;
@@ -114,13 +119,19 @@ struct OffscreenWindow::Parts {
     GlSurface surface;
 };
 
-OffscreenWindow::OffscreenWindow(Ui& ui, int width, int height, float scale)
-    : parts_(std::make_unique<Parts>(ui, pixels(width, scale), pixels(height, scale), scale)) {}
+OffscreenWindow::OffscreenWindow(Ui& ui, int width, int height, float scale) {
+    const ImGuiTurn turn;
+    parts_ = std::make_unique<Parts>(ui, pixels(width, scale), pixels(height, scale), scale);
+}
 
-OffscreenWindow::~OffscreenWindow() = default;
+OffscreenWindow::~OffscreenWindow() {
+    const ImGuiTurn turn;
+    parts_.reset();
+}
 
 void OffscreenWindow::draw(float seconds, const std::optional<figure::Point>& mouse) {
     Parts& own = *parts_;
+    const ImGuiTurn turn(own.session.context());
     own.surface.draw(own.ui, own.width, own.height, own.scale, own.now, [&] {
         ImGuiIO& io = ImGui::GetIO();
         io.DeltaTime = seconds;

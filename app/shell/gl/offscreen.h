@@ -22,7 +22,8 @@ struct OffscreenOptions {
 };
 
 /// A window of a Ui with no display (EGL on Mesa's surfaceless platform). The same Ui in the same state gives
-/// the same bytes. Uses an ImGui context of its own, which is current while the window is there.
+/// the same bytes. Uses an ImGui context of its own, which is
+/// current while it draws. For one thread, beside others that take their turn with ImGui.
 class OffscreenWindow {
 public:
     /// `width` x `height` logical pixels, drawn with `scale` times as many pixels a side (at most 16,384,

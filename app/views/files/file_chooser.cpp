@@ -19,7 +19,7 @@ struct Parts {
     figure::Rect card, places, crumbs, list, field, message, foot;
 };
 
-Parts parts_of(const figure::Rect& card, bool switches) {
+Parts parts_of(const figure::Rect& card, float switches) {
     Parts out{card, {}, {}, {}, {}, {}, {}};
     const float side = card.w >= 600 ? places_width : 0;
     const float x = card.x + chooser_pad + side, w = card.w - 2 * chooser_pad - side;
@@ -27,7 +27,7 @@ Parts parts_of(const figure::Rect& card, bool switches) {
     out.crumbs = {x, card.y + 60, w, 30};
     out.foot = {card.x + chooser_pad, card.bottom() - chooser_pad - 34, card.w - 2 * chooser_pad, 34};
     out.message = {x, out.foot.y - 64, w, 34};
-    out.field = {x, out.message.y - (switches ? 82.0F : 40.0F), w, 34};
+    out.field = {x, out.message.y - 40 - switches, w, 34};
     out.list = {x, out.crumbs.bottom() + 8, w, out.field.y - 12 - out.crumbs.bottom() - 8};
     return out;
 }
@@ -247,78 +247,6 @@ int list(FileChooser& chooser, const figure::Rect& area, bool follow, const View
     return entered;
 }
 
-struct Option {
-    std::string label;
-    bool on;
-};
-
-/// A segmented switch. Returns the option that was clicked, -1: none.
-int segments(const std::string& id, figure::Point at, const std::vector<Option>& options,
-             const ViewTools& tools, float& width) {
-    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
-    const float scale = tools.surface.scale();
-    const Theme& theme = tools.theme;
-    const auto width_of = [&](const Option& one) {
-        return tools.measure(one.label, figure::Font::ui_semibold, 13) + 22;
-    };
-    width = 4;
-    for (const Option& option : options)
-        width += width_of(option);
-    figure::Scene scene;
-    scene.add(figure::RectItem{
-        .area = {at.x, at.y, width, 28}, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    float x = at.x + 2;
-    int chosen = -1;
-    for (int i = 0; i < static_cast<int>(options.size()); ++i) {
-        const Option& option = options[static_cast<std::size_t>(i)];
-        const figure::Rect area{x, at.y + 2, width_of(option), 24};
-        if (option.on)
-            scene.add(figure::RectItem{.area = area, .fill = theme.ink, .radius = 4});
-        scene.add(figure::TextItem{{area.x + area.w / 2, figure::baseline_for(at.y + 14, 13)},
-                                   option.label,
-                                   option.on ? figure::Font::ui_semibold : figure::Font::ui_medium,
-                                   13,
-                                   option.on ? theme.canvas : theme.muted,
-                                   figure::Align::center});
-        const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
-                                 area.h * scale};
-        ImGui::SetCursorScreenPos({place.x, place.y});
-        if (ImGui::InvisibleButton((id + " " + option.label).c_str(), {place.w, place.h}) ||
-            tools.focus.offer(place))
-            chosen = i;
-        x += area.w;
-    }
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    return chosen;
-}
-
-/// The kinds of file there are, and the theme of a picture.
-void switches(OpenChooser& open, figure::Point at, const ViewTools& tools) {
-    FileChooser& chooser = open.chooser;
-    const std::vector<std::string> suffixes = open.formats;
-    float width = dialog_text({at.x, figure::baseline_for(at.y + 14, 13)}, "Kind", figure::Font::ui, 13,
-                              tools.theme.muted, tools);
-    std::vector<Option> options;
-    for (const std::string& suffix : suffixes)
-        options.push_back({suffix.substr(1), suffix == chooser.suffix()});
-    float x = at.x + width + 12;
-    if (const int chosen = segments("kind", {x, at.y}, options, tools, width); chosen >= 0) {
-        chooser.use_suffix(suffixes[static_cast<std::size_t>(chosen)]);
-        open.focus_name = true;
-    }
-    if (open.purpose != PathPurpose::picture)
-        return;
-    x += width + 28;
-    x += dialog_text({x, figure::baseline_for(at.y + 14, 13)}, "Theme", figure::Font::ui, 13,
-                     tools.theme.muted, tools) +
-         12;
-    const std::vector<Option> themes{{"light", !open.dark_picture}, {"dark", open.dark_picture}};
-    if (const int chosen = segments("theme", {x, at.y}, themes, tools, width); chosen >= 0) {
-        open.dark_picture = chosen == 1;
-        open.focus_name = true;
-    }
-}
-
 /// Whether the question about a taken name stands there. Chosen paths are sent.
 bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools& tools) {
     if (chooser.replacing().empty())
@@ -398,9 +326,8 @@ bool list_keys(FileChooser& chooser, bool field_is_empty) {
 
 void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     FileChooser& chooser = open.chooser;
-    const bool kinds = open.formats.size() > 1;
     const figure::Rect card = begin_dialog("file chooser", 780, 600, tools);
-    const Parts parts = parts_of(card, kinds);
+    const Parts parts = parts_of(card, switches_height(open));
     const Theme& theme = tools.theme;
     walk_with_tab(tools);
     // Before the field takes the key away from under it.
@@ -426,8 +353,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     open.focus_name = open.focus_name && !name.active;
     if (name.edited)
         chooser.type(text);
-    if (kinds)
-        switches(open, {parts.field.x, parts.field.bottom() + 12}, tools);
+    view_switches(open, {parts.field.x, parts.field.bottom() + 12}, tools);
     if (!replace_question(chooser, parts, tools) && !chooser.error().empty())
         dialog_paragraph({parts.message.x, parts.message.y + 13}, parts.message.w,
                          text::plain_text(chooser.error()), 13, 18, theme.bad, tools);

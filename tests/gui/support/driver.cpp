@@ -1,5 +1,6 @@
 #include "tests/gui/support/driver.h"
 
+#include "app/shell/gl/imgui_turn.h"
 #include "tests/gui/support/screen.h"
 
 #include <GLFW/glfw3.h>
@@ -68,6 +69,7 @@ Driver::~Driver() {
 
 void Driver::wait(int frames) {
     for (; frames > 0; --frames) {
+        const ImGuiTurn turn(context_);
         surface_.refresh(scale_ * ui_.zoom());
         ImGuiIO& io = ImGui::GetIO();
         io.FontDefault = surface_.font(figure::Font::ui, 13);

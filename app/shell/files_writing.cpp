@@ -1,0 +1,94 @@
+#include "app/shell/files.h"
+#include "app/shell/film/window_film.h"
+
+namespace headscope::app {
+
+void Files::save() {
+    if (workspace_.laid_aside())
+        return say("This is the lesson's problem, not your project: Save as… gives it a file of its own");
+    if (files_.path.empty())
+        return choose(workspace_.session().save_purpose());
+    save_to(files_.path);
+}
+
+void Files::save_to(const std::string& path) {
+    if (job_.busy())
+        return;
+    if (workspace_.laid_aside())
+        return save_lesson_to(path);
+    job_.start(
+        "Saving " + file_name(path), false,
+        [this, path, document = state_.document, patch = saves_patch(),
+         write = workspace_.session().writer()](Progress&) -> FileJob::Done {
+            write(path);
+            return [this, path, document, patch] {
+                if (patch)
+                    drop_recovered_edits();
+                saved_as(document, path);
+            };
+        },
+        [this](const std::string& sentence) {
+            next_.reset();
+            failed(sentence);
+        });
+}
+
+void Files::saved_as(const DocumentPtr& document, const std::string& path) {
+    files_.chooser.reset();
+    files_.path = path;
+    files_.save_error.clear();
+    workspace_.mark_saved(document);
+    remember(path);
+    document_changed();
+    say("Saved " + file_name(path));
+    if (auto step = std::exchange(next_, std::nullopt))
+        guard(std::move(*step)); // it may have changed again while it was written
+}
+
+void Files::chosen(const std::string& path) {
+    if (!files_.chooser || job_.busy())
+        return;
+    last_folder_ = std::filesystem::path(path).parent_path();
+    switch (files_.chooser->purpose) {
+    case PathPurpose::open:
+        return open_path(path);
+    case PathPurpose::save_project:
+    case PathPurpose::save_patch:
+        return save_to(path);
+    case PathPurpose::picture:
+        return write_out("Writing", path,
+                         [path, screen = on_screen(), dark = files_.chooser->dark_picture](Progress&) {
+                             write_picture(screen, dark, path);
+                         });
+    case PathPurpose::numbers:
+        return write_out("Writing", path,
+                         [path, screen = on_screen()](Progress&) { write_numbers(screen, path); });
+    case PathPurpose::script:
+        return write_out("Writing", path,
+                         [path, screen = on_screen()](Progress&) { write_script(screen, path); });
+    case PathPurpose::film: {
+        FilmSource source{setup_.film, state_.document, state_.view};
+        source.options.recipe = state_.document->recipe;
+        return write_out("Filming", path,
+                         [path, source = std::move(source), film = files_.chooser->film](Progress& progress) {
+                             write_film(source, film, path, progress);
+                         });
+    }
+    }
+}
+
+void Files::write_out(const std::string& doing, const std::string& path,
+                      std::function<void(Progress&)> write) {
+    job_.start(
+        doing + " " + file_name(path), false,
+        [this, path, write = std::move(write)](Progress& progress) -> FileJob::Done {
+            write(progress);
+            return [this, path] {
+                files_.chooser.reset();
+                say("Wrote " + path);
+            };
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+} // namespace headscope::app

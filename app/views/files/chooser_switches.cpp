@@ -1,0 +1,87 @@
+#include "app/draw/kit/format.h"
+#include "app/views/dialog.h"
+#include "app/views/files/file_views.h"
+
+#include <cctype>
+#include <tuple>
+#include <utility>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float switch_row = 42;
+
+/// Switches with their captions, one beside the other.
+class SwitchRow {
+public:
+    SwitchRow(OpenChooser& open, figure::Point at, const ViewTools& tools)
+        : open_(open), at_(at), tools_(tools) {}
+
+    /// Returns the option that was chosen, -1: none. The name field then has the keyboard again.
+    int add(std::string caption, const std::vector<DialogOption>& options) {
+        at_.x += dialog_text({at_.x, figure::baseline_for(at_.y + 14, 13)}, caption, figure::Font::ui, 13,
+                             tools_.theme.muted, tools_) +
+                 12;
+        float width = 0;
+        caption.front() = static_cast<char>(std::tolower(caption.front())); // names the items
+        const int chosen = dialog_segments(caption, at_, options, tools_, width);
+        at_.x += width + 28;
+        if (chosen >= 0)
+            open_.focus_name = true;
+        return chosen;
+    }
+
+private:
+    OpenChooser& open_;
+    figure::Point at_;
+    const ViewTools& tools_;
+};
+
+void film_switches(OpenChooser& open, SwitchRow& above, SwitchRow& below) {
+    FilmChoice& film = open.film;
+    if (!film.lesson.empty())
+        if (const int chosen = above.add("What", {{"stages", !film.of_lesson}, {"lesson", film.of_lesson}});
+            chosen >= 0)
+            film.of_lesson = chosen == 1;
+    constexpr std::pair<int, int> sizes[] = {{1280, 720}, {1280, 800}, {1920, 1080}};
+    std::vector<DialogOption> offered;
+    for (const auto& [width, height] : sizes)
+        offered.push_back({std::to_string(width) + " × " + std::to_string(height),
+                           film.width == width && film.height == height});
+    if (const int chosen = below.add("Size", offered); chosen >= 0)
+        std::tie(film.width, film.height) = sizes[chosen];
+    constexpr double rests[] = {1, 2, 4};
+    offered.clear();
+    for (const double rest : rests)
+        offered.push_back({number(rest, 0) + " s", film.rest == rest});
+    if (const int chosen = below.add("Rest", offered); chosen >= 0)
+        film.rest = rests[chosen];
+}
+
+} // namespace
+
+float switches_height(const OpenChooser& open) {
+    return open.purpose == PathPurpose::film ? 2 * switch_row : open.formats.size() > 1 ? switch_row : 0;
+}
+
+void view_switches(OpenChooser& open, figure::Point at, const ViewTools& tools) {
+    if (open.formats.size() < 2)
+        return;
+    SwitchRow row(open, at, tools);
+    std::vector<DialogOption> kinds;
+    for (const std::string& suffix : open.formats)
+        kinds.push_back({suffix.substr(1), suffix == open.chooser.suffix()});
+    if (const int chosen = row.add("Kind", kinds); chosen >= 0)
+        open.chooser.use_suffix(open.formats[static_cast<std::size_t>(chosen)]);
+    if (open.purpose == PathPurpose::picture)
+        if (const int chosen = row.add("Theme", {{"light", !open.dark_picture}, {"dark", open.dark_picture}});
+            chosen >= 0)
+            open.dark_picture = chosen == 1;
+    if (open.purpose == PathPurpose::film) {
+        SwitchRow below(open, {at.x, at.y + switch_row}, tools);
+        film_switches(open, row, below);
+    }
+}
+
+} // namespace headscope::app

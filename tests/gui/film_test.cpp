@@ -1,0 +1,138 @@
+#include "app/shell/film/films.h"
+#include "app/shell/film/writers.h"
+#include "tests/catch.h"
+#include "tests/gui/support/files_desk.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+// File > Record a film, through the dialog and the job behind it.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+/// Opens the dialog, chooses HTML and a small size, and gives the path.
+void ask(FilesDesk& desk, const std::string& path, const std::string& kind = "kind html") {
+    desk.choose("Record a film…");
+    REQUIRE(desk.files().chooser);
+    REQUIRE(desk.click(kind));
+    desk.driver.wait(2);
+    REQUIRE(desk.click("size 1280 × 720"));
+    desk.driver.wait(2);
+    REQUIRE(desk.click("rest 1 s"));
+    desk.driver.wait(2);
+    desk.type_path(path);
+    desk.press(GLFW_KEY_ENTER);
+}
+
+/// What the command line makes of the same problem.
+std::string filmed(const project::Recipe& recipe) {
+    Program program({.recipe = recipe, .device = "cpu"});
+    program.state().timed = false;
+    program.settle();
+    const FilmLook look{.width = 1280, .height = 720, .rest = 1};
+    const auto writer =
+        page_writer({.title = film_title(program.state(), ""), .language = "en", .dark = false}, look);
+    Recorder recorder(program, *writer, look);
+    film_stages(recorder);
+    return writer->finish();
+}
+
+} // namespace
+
+TEST_CASE("the window films its stages as the command does, with its edits", "[gui][film]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.edit(2.5F);
+    const std::string path = folder.file("stages.html");
+    ask(desk, path);
+    desk.settle();
+    CHECK_FALSE(desk.files().chooser);
+    CHECK(desk.files().notice == "Wrote " + path);
+    REQUIRE(std::filesystem::exists(path));
+    CHECK(text_of(path) == filmed(desk.recipe()));
+    // The window goes on as before: its own frames are drawn in its own context.
+    desk.driver.wait(3);
+    CHECK(screen_shows("Inspector"));
+}
+
+TEST_CASE("the lesson that plays is filmed page by page", "[gui][film]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.act(LessonAction(OpenLesson{"shapes-and-cost"}));
+    const int page = desk.program.state().course.page;
+    const std::string path = folder.file("lesson.html");
+    desk.choose("Record a film…");
+    REQUIRE(desk.files().chooser->film.of_lesson);
+    CHECK(desk.files().chooser->chooser.text() == "shapes-and-cost.gif");
+    REQUIRE(desk.click("kind html"));
+    desk.driver.wait(2);
+    desk.type_path(path);
+    desk.press(GLFW_KEY_ENTER);
+    desk.settle();
+    const std::string film = text_of(path);
+    CHECK(film.find("<title>" + desk.program.state().course.open->title) != std::string::npos);
+    CHECK(film.find(desk.program.state().course.open->steps.back().title) != std::string::npos);
+    CHECK(desk.program.state().course.page == page); // another program played it
+    CHECK(desk.program.state().course.of_open().answers.empty());
+}
+
+TEST_CASE("a film of a checkpoint has the edits and the layer on screen", "[gui][film]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    desk.act(ViewChange(AttentionChange(OpenHead{1, 1})));
+    const std::string whole = folder.file("whole.html"), ablated = folder.file("ablated.html");
+    ask(desk, whole);
+    desk.settle();
+    REQUIRE(std::filesystem::exists(whole));
+    desk.act(Command(SetGain{1, 0}));
+    ask(desk, ablated);
+    desk.settle();
+    REQUIRE(std::filesystem::exists(ablated));
+    CHECK(text_of(whole) != text_of(ablated));
+}
+
+TEST_CASE("a film that is cancelled leaves no file and no half of one", "[gui][film]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    const std::string path = folder.file("stages.html");
+    std::ofstream(path) << "an older film";
+    ask(desk, path);
+    REQUIRE(desk.files().chooser);
+    CHECK(desk.files().chooser->chooser.replacing() == "stages.html"); // a taken name is asked about
+    desk.press(GLFW_KEY_ENTER);
+    desk.driver.wait();
+    desk.act(FileCommand(CancelJob{}));
+    desk.settle();
+    CHECK(text_of(path) == "an older film");
+}
+
+TEST_CASE("a film that cannot be made says why, and the dialog stays", "[gui][film]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    const std::string path = std::getenv("PATH");
+    ::setenv("PATH", folder.file("").c_str(), 1);
+    ask(desk, folder.file("stages.gif"), "kind gif");
+    desk.settle();
+    ::setenv("PATH", path.c_str(), 1);
+    REQUIRE(desk.files().chooser);
+    CHECK(desk.files().chooser->chooser.error().find("install the package ffmpeg") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder.file("stages.gif")));
+}
+
+TEST_CASE("what has no stages is not filmed, and the menu says why", "[gui][film]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.open(test_data("/attention/lh_f32.npy"));
+    desk.choose("Record a film…");
+    CHECK_FALSE(desk.files().chooser);
+}
+
+} // namespace headscope::test
