@@ -24,7 +24,7 @@ public:
 
     void frame(Surface& surface, double now) override;
     bool animating() const override;
-    float zoom() const override { return state_.view.zoom; }
+    float zoom() const override;
     figure::Color background() const override;
     std::string title() const override;
     bool full_screen() const override { return state_.full_screen; }
@@ -49,6 +49,10 @@ public:
     AppState& state() { return state_; }
     /// The canvas as it was last drawn, in logical pixels of the window.
     const Picture& canvas() const { return canvas_; }
+    /// The ring that Tab moves, of the window or of the dialog over it; null: it stands nowhere.
+    const FocusRing* focus() const {
+        return dialog_focus_.visible() ? &dialog_focus_ : focus_.visible() ? &focus_ : nullptr;
+    }
     /// What is on screen as JSON; described in assets/manual/automation.md.
     std::string report(float scale) const;
 
@@ -63,6 +67,9 @@ private:
     /// Shows the user's document again, and closes the lesson.
     void leave_lesson();
     void draw(const ProgramLayout& places, const Situation& now, const ViewTools& tools, FocusRing& dialogs);
+    /// Toolbar, strip, panels and bottom bar.
+    void draw_around_canvas(const ProgramLayout& places, const ViewTools& tools,
+                            std::optional<CellAddress>& hovered);
 
     AppState state_;
     Workspace workspace_;
@@ -72,6 +79,7 @@ private:
     Gestures gestures_;
     FocusRing focus_, dialog_focus_;
     Picture canvas_;
+    figure::Point window_; ///< size at 100 %, in logical pixels; as it was last drawn
     double last_frame_ = -1;
     bool moving_ = false; ///< another frame must follow
 };

@@ -1,5 +1,6 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/panels/engine_panel.h"
+#include "app/views/dialog.h"
 #include "app/views/given_weights.h"
 #include "app/views/views.h"
 
@@ -23,6 +24,12 @@ void engine_list(const AppState& state, const figure::Rect& badge, const ViewToo
     if (!ImGui::BeginPopup("engine list", ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoScrollbar))
         return;
     const ImVec2 origin = ImGui::GetWindowPos();
+    // The ring goes on from the badge to the list.
+    if (!ImGui::IsWindowAppearing()) {
+        walk_with_tab(tools);
+        if (enter_pressed() && tools.focus.visible())
+            tools.focus.activate();
+    }
     show_picture(panel, origin.x, origin.y, tools, nullptr);
     if (ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false))
         ImGui::CloseCurrentPopup();

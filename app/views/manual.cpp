@@ -68,6 +68,11 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
 }
 
 void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    if (tools.focus.offer(
+            {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}))
+        panel.take_keyboard = true;
     const bool waits = panel.take_keyboard && !panel.typing;
     if (waits)
         panel.search += typed_ahead();
@@ -76,8 +81,10 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
     if (waits)
         ImGui::SetKeyboardFocusHere();
     const std::string before = panel.search;
+    ImGui::PushAllowKeyboardFocus(false); // Tab walks the focus ring
     ImGui::InputTextWithHint("##search manual", "Search the manual", &panel.search,
                              ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
+    ImGui::PopAllowKeyboardFocus();
     // Esc gives a field back what stood in it; here it means something else, see CloseManual.
     if (ImGui::IsItemDeactivated() && escape_pressed())
         panel.search = before;

@@ -52,6 +52,21 @@ void popup_rows(const std::vector<Choice>& choices, const ViewTools& tools) {
     }
 }
 
+/// Scrolls the current region so far that an area, in physical pixels, is seen.
+void scroll_to(const figure::Rect& area) {
+    constexpr float margin = 12;
+    const ImVec2 corner = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+    const auto by = [](float from, float to, float low, float high) {
+        return from < low ? from - low : std::max(0.0F, std::min(to - high, from - low));
+    };
+    const float x = by(area.x, area.right(), corner.x + margin, corner.x + size.x - margin),
+                y = by(area.y, area.bottom(), corner.y + margin, corner.y + size.y - margin);
+    if (x != 0 && ImGui::GetScrollMaxX() > 0)
+        ImGui::SetScrollX(std::max(ImGui::GetScrollX() + x, 0.0F));
+    if (y != 0 && ImGui::GetScrollMaxY() > 0)
+        ImGui::SetScrollY(std::max(ImGui::GetScrollY() + y, 0.0F));
+}
+
 /// True while the mouse is on it.
 bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools& tools) {
     ImGui::SetCursorScreenPos({area.x, area.y});
@@ -110,6 +125,7 @@ void FocusRing::begin_frame() {
     count_ = 0;
     activated_now_ = activate_;
     activate_ = false;
+    arriving_ = move_ != 0;
     if (move_ != 0 && previous_count_ > 0) {
         index_ = index_ < 0 ? (move_ > 0 ? 0 : previous_count_ - 1)
                             : (index_ + move_ + previous_count_) % previous_count_;
@@ -123,6 +139,8 @@ bool FocusRing::offer(const figure::Rect& area) {
     const bool mine = count_++ == index_;
     if (mine)
         focused_ = area;
+    if (mine && arriving_)
+        scroll_to(area);
     return mine && activated_now_;
 }
 

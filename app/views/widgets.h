@@ -17,7 +17,7 @@ struct OpenChooser;
 using Sink = std::function<void(const Action&)>;
 
 /// Keyboard focus over everything that can be clicked: Tab walks, Enter does what a click does. Places
-/// register in drawing order in every frame.
+/// register in drawing order in every frame. What Tab reaches is scrolled into sight.
 class FocusRing {
 public:
     void begin_frame();
@@ -27,12 +27,14 @@ public:
     void activate() { activate_ = true; }
     void clear() { index_ = -1; }
     bool visible() const { return index_ >= 0; }
+    /// Where it stands, in physical pixels, while it is visible.
+    const figure::Rect& area() const { return focused_; }
     /// Drawn last, over everything.
     void draw(figure::Color color, float scale) const;
 
 private:
     int index_ = -1, count_ = 0, previous_count_ = 0, move_ = 0;
-    bool activate_ = false, activated_now_ = false;
+    bool activate_ = false, activated_now_ = false, arriving_ = false;
     figure::Rect focused_{};
 };
 

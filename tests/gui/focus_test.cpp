@@ -1,0 +1,168 @@
+#include "tests/catch.h"
+#include "tests/gui/support/files_desk.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+
+// Everything that the mouse can press is reached by Tab, and the ring around it is seen.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+using Control = std::pair<std::string, std::string>; ///< window and label
+
+/// Scrolling regions, and what other keys do: the scrubber goes where arrows, Home and End go, the list of
+/// the file chooser is walked with ↓ and ↑, and the edges of panels only make room.
+bool is_control(const ScreenItem& item) {
+    const auto is_region = [&](const ScreenItem& other) {
+        return other.window.find("/" + item.label + "_") != std::string::npos;
+    };
+    return !item.label.empty() && item.label != "scrubber" && !item.label.ends_with(" edge") &&
+           !item.label.starts_with("#SCROLL") && item.window.find("/files_") == std::string::npos &&
+           std::ranges::none_of(screen_items(), is_region);
+}
+
+std::set<Control> controls_on_screen() {
+    std::set<Control> all;
+    for (const ScreenItem& item : screen_items())
+        if (is_control(item) && item.reachable())
+            all.insert({item.window, item.label});
+    return all;
+}
+
+/// Whether the ring stands around the item; of a text field, around the frame that it has.
+bool surrounds(const figure::Rect& ring, const ScreenItem& item) {
+    const auto near = [](float a, float b) { return std::abs(a - b) < 1.5F; };
+    const figure::Rect& area = item.area;
+    if (item.label.starts_with("##"))
+        return area.x >= ring.x - 1 && area.y >= ring.y - 1 && area.right() <= ring.right() + 1 &&
+               area.bottom() <= ring.bottom() + 1;
+    return near(area.x, ring.x) && near(area.y, ring.y) && near(area.w, ring.w) && near(area.h, ring.h);
+}
+
+/// Presses Tab until the ring is back where it began. Fails where the ring stands on nothing that is seen.
+std::set<Control> walked(Desk& desk) {
+    std::set<Control> reached;
+    for (int step = 0; step < 600; ++step) {
+        desk.driver.key(GLFW_KEY_TAB);
+        desk.driver.wait(3); // what is reached scrolls into sight
+        const FocusRing* const ring = desk.program.focus();
+        REQUIRE(ring != nullptr);
+        const figure::Rect area = ring->area();
+        const auto item =
+            std::ranges::find_if(screen_items(), [&](const ScreenItem& one) { return surrounds(area, one); });
+        INFO("after " << step + 1 << " times Tab, at " << area.x << ", " << area.y << ", " << area.w << " x "
+                      << area.h);
+        CHECK(item != screen_items().end());
+        if (item == screen_items().end())
+            continue;
+        INFO(item->window << ": " << item->label);
+        CHECK(item->reachable());
+        if (!reached.insert({item->window, item->label}).second)
+            break;
+    }
+    return reached;
+}
+
+void check_all_reached(Desk& desk) {
+    const std::set<Control> wanted = controls_on_screen();
+    REQUIRE_FALSE(wanted.empty());
+    const std::set<Control> reached = walked(desk);
+    // The button that leads to a page's task goes when the task is in sight.
+    const std::set<Control> left = controls_on_screen();
+    for (const Control& one : wanted)
+        if (left.contains(one) || one.first.find("task below") == std::string::npos) {
+            INFO(one.first << ": " << one.second);
+            CHECK(reached.contains(one));
+        }
+}
+
+} // namespace
+
+TEST_CASE("Tab reaches everything in the window and shows where it is", "[gui][focus]") {
+    const auto [width, height] = GENERATE(std::pair(1600.0F, 1000.0F), std::pair(1280.0F, 720.0F));
+    Desk desk("first-lesson", "", width, height);
+    desk.act(ViewChange(OpenLeft{true}));
+    desk.act(ViewChange(OpenInspector{true}));
+    for (const LeftTab tab :
+         {LeftTab::start, LeftTab::course, LeftTab::guide, LeftTab::tensors, LeftTab::heads, LeftTab::edit}) {
+        INFO("tab " << static_cast<int>(tab));
+        desk.act(ViewChange(ShowTab{tab}));
+        check_all_reached(desk);
+        desk.driver.key(GLFW_KEY_ESCAPE);
+        desk.driver.wait(2);
+    }
+    for (const StageGroup stage : {StageGroup::x, StageGroup::split, StageGroup::output}) {
+        desk.act(ViewChange(GoTo{stage}));
+        check_all_reached(desk);
+        desk.driver.key(GLFW_KEY_ESCAPE);
+        desk.driver.wait(2);
+    }
+}
+
+TEST_CASE("Tab reaches everything of a lesson's page", "[gui][focus]") {
+    const bool presented = GENERATE(false, true);
+    Desk desk("first-lesson", "", 1280, 720);
+    desk.act(LessonAction(OpenLesson{"by-hand"}));
+    if (presented)
+        desk.act(WindowAction(Present{}));
+    for (int page = 0; page < desk.program.state().course.pages(); ++page) {
+        INFO("page " << page);
+        desk.act(LessonAction(GoToPage{page}));
+        check_all_reached(desk);
+        desk.act(WindowAction(WalkControls{0}));
+    }
+}
+
+TEST_CASE("Tab reaches everything around a checkpoint", "[gui][focus]") {
+    Desk desk;
+    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    for (const Screen screen : {Screen::stages, Screen::effects, Screen::atlas}) {
+        INFO("screen " << static_cast<int>(screen));
+        desk.act(ViewChange(AttentionChange(ShowScreen{screen})));
+        check_all_reached(desk);
+        desk.act(WindowAction(WalkControls{0}));
+    }
+}
+
+TEST_CASE("Tab reaches everything in dialogs", "[gui][focus]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.edit();
+    desk.save_as(folder.file("one.headscope")); // in a folder where Tab has nothing to complete
+    desk.edit(1.5F);
+    const Action dialogs[] = {FileCommand(ChooseProject{}), FileCommand(ExportPicture{}),
+                              FileCommand(RecordFilm{}),    FileCommand(SaveProjectAs{}),
+                              FileCommand(QuitProgram{}),   WindowAction(OpenSettings{})};
+    int dialog = 0;
+    for (const Action& open : dialogs) {
+        INFO("dialog " << dialog++);
+        desk.act(open);
+        desk.driver.wait(3);
+        // From the chooser's field, Tab completes first.
+        for (int tries = 0; desk.files().chooser && desk.program.focus() == nullptr && tries < 4; ++tries) {
+            desk.driver.key(GLFW_KEY_TAB);
+            desk.driver.wait(2);
+        }
+        std::set<Control> wanted;
+        for (const Control& one : controls_on_screen())
+            if (one.first.find("Headscope") == std::string::npos) // what lies behind is out of reach
+                wanted.insert(one);
+        const std::set<Control> reached = walked(desk);
+        for (const auto& [window, label] : wanted) {
+            INFO(window << ": " << label);
+            CHECK(reached.contains({window, label}));
+        }
+        desk.driver.key(GLFW_KEY_ESCAPE);
+        desk.driver.wait(3);
+    }
+}
+
+} // namespace headscope::test
