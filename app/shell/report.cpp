@@ -63,7 +63,11 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
     out["saved"] = save_status(state.files).text;
     out["typing"] = state.typing;
     const std::string dialog = dialog_name(state.files);
-    out["dialog"] = dialog.empty() && state.palette.open ? "commands" : dialog;
+    out["dialog"] = !dialog.empty()       ? dialog
+                    : state.settings_open ? "settings"
+                    : state.palette.open  ? "commands"
+                                          : "";
+    out["presenting"] = state.presentation.on;
     Situation now = situation(state);
     now.walking = walking;
     out["actions"] = actions_json(now);

@@ -5,7 +5,6 @@
 #include "core/text/plain_text.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace headscope::app {
 
@@ -13,7 +12,7 @@ namespace {
 
 struct MenuRow {
     std::string label, keys;
-    std::optional<Action> command; ///< none: a heading
+    Actions commands; ///< none: a heading
     std::string tip;
     std::string missing; ///< why it cannot be chosen now; empty: it can
 };
@@ -28,31 +27,33 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     const auto add = [&](std::string_view id) {
         const ActionInfo& info = action(id);
         if (info.here(now))
-            rows.push_back({info.title, key_hint(id), info.send(now).front(), info.tip, why_not(info, now)});
+            rows.push_back({info.title, key_hint(id), info.send(now), info.tip, why_not(info, now)});
     };
     for (const char* id : {"new", "open", "save", "save as", "save patch", "save patch as"})
         add(id);
     if (!files.recent.empty())
-        rows.push_back({"Recent", {}, std::nullopt, {}, {}});
+        rows.push_back({"Recent", {}, {}, {}, {}});
     for (std::size_t i = 0; i < std::min(files.recent.size(), most_recent); ++i)
         rows.push_back({text::plain_text(std::filesystem::path(files.recent[i]).filename().string()),
                         {},
-                        FileCommand(OpenPath{files.recent[i]}),
+                        {FileCommand(OpenPath{files.recent[i]})},
                         text::plain_text(files.recent[i]),
                         why_not(action("open"), now)});
-    rows.push_back({"Export", {}, std::nullopt, {}, {}});
-    for (const char* id : {"picture", "save numbers", "copy stage", "copy script", "save script"})
+    rows.push_back({"Export", {}, {}, {}, {}});
+    for (const char* id : {"picture", "save numbers", "copy stage", "copy script", "save script", "record"})
         add(id);
-    rows.push_back({{}, {}, std::nullopt, {}, {}});
+    rows.push_back({{}, {}, {}, {}, {}});
     add("start page");
     add("palette");
+    add("settings");
     add("full screen");
+    add("present");
     add("quit");
     return rows;
 }
 
 bool can_choose(const MenuRow& row) {
-    return row.command && row.missing.empty();
+    return !row.commands.empty() && row.missing.empty();
 }
 
 /// The next row that can be chosen.
@@ -67,7 +68,7 @@ int step(const std::vector<MenuRow>& rows, int from, int by) {
 struct MenuLook {
     float width, row = 30, heading = 28, line = 13;
     float height(const MenuRow& row_of) const {
-        return row_of.command ? row : row_of.label.empty() ? line : heading;
+        return !row_of.commands.empty() ? row : row_of.label.empty() ? line : heading;
     }
 };
 
@@ -77,7 +78,7 @@ void draw_row(const MenuRow& row, bool lit, const figure::Rect& area, const View
     const ImVec2 at = ImGui::GetCursorScreenPos();
     figure::Scene scene;
     const float baseline = figure::baseline_for(area.h / 2, 13);
-    if (!row.command) {
+    if (row.commands.empty()) {
         const float y = row.label.empty() ? area.h / 2 : 4;
         scene.add(figure::LineItem{{0, y}, {area.w, y}, theme.line, 1});
         scene.add(figure::TextItem{{14, baseline + 4}, row.label, figure::Font::ui, 12.5F, theme.muted});
@@ -128,7 +129,7 @@ void menu(const AppState& state, const ViewTools& tools) {
         ImGui::SetCursorScreenPos({start.x, start.y + y * scale});
         draw_row(row, lit == i, {0, 0, look.width, height}, tools);
         y += height;
-        if (!row.command)
+        if (row.commands.empty())
             continue;
         // Two recent projects may have the same name.
         ImGui::PushID(i);
@@ -141,7 +142,8 @@ void menu(const AppState& state, const ViewTools& tools) {
                 show_tip(row.missing.empty() ? row.tip : row.missing + ".", tools);
         }
         if (can_choose(row) && (clicked || (enter && lit == i))) {
-            tools.send(*row.command);
+            for (const Action& command : row.commands)
+                tools.send(command);
             ImGui::CloseCurrentPopup();
         }
     }

@@ -1,0 +1,176 @@
+#include "app/commands/actions.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/panels/engine_panel.h"
+#include "app/views/dialog.h"
+#include "app/views/views.h"
+
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float settings_width = 680, settings_pad = 28, setting_height = 42, heading_height = 40;
+constexpr float control_left = 190;
+
+/// One choice of a setting, with what it sends.
+struct Offered {
+    std::string label;
+    bool on;
+    Action action;
+};
+
+/// A line of the dialog. The choices send what a key, a switch or a list elsewhere sends too.
+struct Setting {
+    std::string caption; ///< without choices: a heading
+    std::vector<Offered> choices = {};
+    std::string note = {}; ///< beside the choices, where there is room
+};
+
+Setting on_off(const std::string& caption, bool on, const std::function<ViewChange(bool)>& change,
+               const std::string& note) {
+    return {caption, {{"on", on, change(true)}, {"off", !on, change(false)}}, note};
+}
+
+std::vector<Offered> colour_maps(const ViewState& view) {
+    constexpr std::pair<const char*, ColourMap> maps[] = {{"by head", ColourMap::head},
+                                                          {"neutral", ColourMap::neutral},
+                                                          {"viridis", ColourMap::viridis},
+                                                          {"cividis", ColourMap::cividis},
+                                                          {"magma", ColourMap::magma}};
+    std::vector<Offered> offered;
+    for (const auto& [name, map] : maps)
+        offered.push_back({name, view.colour_map == map, ViewChange(SetColourMap{map})});
+    return offered;
+}
+
+std::vector<Offered> speeds(const ViewState& view) {
+    std::vector<Offered> offered;
+    for (const float speed : {0.5F, 1.0F, 2.0F, 4.0F})
+        offered.push_back(
+            {number(speed, speed < 1 ? 1 : 0) + "×", view.speed == speed, ViewChange(SetSpeed{speed})});
+    return offered;
+}
+
+std::vector<Offered> devices(const EngineState& engines) {
+    const auto choose = [](const std::string& id) {
+        return Action(EngineAction{EngineAction::Kind::choose, id});
+    };
+    std::vector<Offered> offered{{"automatic", engines.chosen == "auto", choose("auto")}};
+    if (!engines.found) {
+        offered.push_back({engine_title("cpu"), engines.chosen == "cpu", choose("cpu")});
+        return offered;
+    }
+    for (const engine::Device& device : engines.found->devices)
+        if (device.usable)
+            offered.push_back({engine_title(device.id), engines.chosen == device.id, choose(device.id)});
+    return offered;
+}
+
+std::vector<Setting> settings(const AppState& state) {
+    const ViewState& view = state.view;
+    const float step = 0.1F;
+    const auto zoomed = [&](float by) {
+        return Action(ViewChange(SetZoom{std::round((view.zoom + by) * 10) / 10}));
+    };
+    std::vector<Setting> all{
+        {"Look"},
+        {"Theme",
+         {{"light", !view.dark, ViewChange(SetDark{false})}, {"dark", view.dark, ViewChange(SetDark{true})}},
+         key_hint("theme")},
+        {"Size of everything",
+         {{"−", false, zoomed(-step)},
+          {number(view.zoom * 100, 0) + " %", true, ViewChange(SetZoom{1})},
+          {"+", false, zoomed(step)}},
+         key_hint("smaller") + ", " + key_hint("larger")},
+        on_off(
+            "Motion", view.moves(), [](bool on) { return SetMotion{on}; },
+            key_hint("motion") + (view.less_motion && !view.motion ? "; the desktop asks for none" : "")),
+        on_off(
+            "Ring changed cells", view.flashes(), [](bool on) { return SetFlash{on}; },
+            "for a moment after an edit"),
+        {"Colours of cells", colour_maps(view), key_hint("colour map")},
+        {"Colour scale",
+         {{"same for all heads", view.same_scale, ViewChange(SetSameScale{true})},
+          {"own for each", !view.same_scale, ViewChange(SetSameScale{false})}},
+         key_hint("scale")},
+        on_off(
+            "Numbers in cells", view.numbers, [](bool on) { return ShowNumbers{on}; }, key_hint("numbers")),
+        {"Speed of playing", speeds(view)},
+        {"Computing"},
+        {"Device", devices(state.engines),
+         state.engines.found && !state.engines.found->missing.empty() ? "no Vulkan device here" : ""},
+        {"Remembered"},
+        {"Opens with",
+         {{"the Start page", view.start_page, ViewChange(OpenWithStart{true})},
+          {"the last file", !view.start_page, ViewChange(OpenWithStart{false})}}}};
+    if (!state.files.recent.empty())
+        all.push_back({"Recent files",
+                       {{"forget", false, FileCommand(ForgetRecent{})}},
+                       counted(static_cast<std::int64_t>(state.files.recent.size()), "file") + " listed"});
+    return all;
+}
+
+float height_of(const Setting& setting) {
+    return setting.choices.empty() ? heading_height : setting_height;
+}
+
+void view_setting(const Setting& setting, figure::Point at, float width, const ViewTools& tools) {
+    const Theme& theme = tools.theme;
+    if (setting.choices.empty()) {
+        dialog_text({at.x, at.y + 28}, setting.caption, figure::Font::ui_semibold, 14.5F, theme.ink, tools);
+        return;
+    }
+    const float baseline = figure::baseline_for(at.y + 14, 13);
+    dialog_text({at.x, baseline}, setting.caption, figure::Font::ui, 13, theme.text, tools);
+    std::vector<DialogOption> options;
+    for (const Offered& choice : setting.choices)
+        options.push_back({choice.label, choice.on});
+    float taken = 0;
+    const int chosen = dialog_segments(setting.caption, {at.x + control_left, at.y}, options, tools, taken);
+    if (chosen >= 0)
+        tools.send(setting.choices[static_cast<std::size_t>(chosen)].action);
+    const float x = at.x + control_left + taken + 14, room = at.x + width - x;
+    if (!setting.note.empty() && tools.measure(setting.note, figure::Font::ui, 12.5F) <= room)
+        dialog_text({x, baseline}, setting.note, figure::Font::ui, 12.5F, theme.muted, tools);
+}
+
+} // namespace
+
+void view_settings(const AppState& state, const ViewTools& tools) {
+    const std::vector<Setting> all = settings(state);
+    constexpr float head = 68, foot = 34 + settings_pad + 10;
+    float height = head + foot;
+    for (const Setting& setting : all)
+        height += height_of(setting);
+    const figure::Rect card = begin_dialog("settings", settings_width, height, tools);
+    walk_with_tab(tools);
+    const bool enter = enter_pressed();
+    if (enter && tools.focus.visible())
+        tools.focus.activate();
+    dialog_text({card.x + settings_pad, card.y + 44}, "Settings", figure::Font::ui_semibold, 20,
+                tools.theme.ink, tools);
+    // What does not fit scrolls.
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    const figure::Rect list{card.x, card.y + head, card.w, card.h - head - foot};
+    ImGui::SetCursorScreenPos({origin.x + list.x * scale, origin.y + list.y * scale});
+    ImGui::BeginChild("settings list", {list.w * scale, list.h * scale});
+    float y = (ImGui::GetCursorScreenPos().y - origin.y) / scale;
+    const float top = y;
+    for (const Setting& setting : all) {
+        view_setting(setting, {card.x + settings_pad, y}, card.w - 2 * settings_pad, tools);
+        y += height_of(setting);
+    }
+    ImGui::SetCursorScreenPos({origin.x + list.x * scale, origin.y + top * scale});
+    ImGui::Dummy({1, (y - top) * scale - 1});
+    ImGui::EndChild();
+    const float done = button_width("Done", tools);
+    if (push_button("Done", {card.right() - settings_pad - done, card.bottom() - settings_pad - 34, done, 34},
+                    ButtonLook::primary, tools, "Esc") ||
+        escape_pressed() || (enter && !tools.focus.visible()))
+        tools.send(WindowAction(OpenSettings{false}));
+    end_dialog();
+}
+
+} // namespace headscope::app
