@@ -1,4 +1,5 @@
 #include "app/cli/subcommands.h"
+#include "app/cli/usage.h"
 #include "app/cli/window_scene.h"
 #include "app/draw/pages/stage_figure.h"
 #include "app/shell/gl/offscreen.h"
@@ -9,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 
 namespace headscope::cli {
@@ -16,7 +18,7 @@ namespace headscope::cli {
 namespace {
 
 struct RenderOptions : SceneOptions {
-    std::optional<std::string> size;
+    std::optional<std::string> size, point;
     std::string out;
     bool window = false;
 };
@@ -26,6 +28,17 @@ std::vector<std::string> screen_names() {
     for (const app::NamedScreen& one : app::named_screens())
         names.emplace_back(one.name);
     return names;
+}
+
+/// Where --point puts the mouse, in logical pixels.
+std::optional<figure::Point> parse_point(const std::optional<std::string>& point) {
+    if (!point)
+        return std::nullopt;
+    figure::Point at;
+    char comma = 0, rest = 0;
+    if (std::sscanf(point->c_str(), "%f%c%f%c", &at.x, &comma, &at.y, &rest) != 3 || comma != ',')
+        fail_usage("--point " + *point + " is not X,Y in logical pixels; write for example 400,300");
+    return at;
 }
 
 std::string render_window(const RenderOptions& options, const app::DocumentPtr& document, PictureSize size,
@@ -42,12 +55,13 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
                    " has " + std::to_string(std::max(dims.Tq, dims.Tk)) +
                    " tokens, and the map is of at least " + std::to_string(app::map_from) +
                    "; leave --screen out");
-    if (state.shown.map != nullptr) {
+    if (state.shown.map != nullptr || options.present) {
         // What is made depends on the size of the room, which the first frame finds.
         app::render_offscreen(*program, size.width, size.height, options.scale);
         check_program(*program);
     }
-    return app::png_bytes(app::render_offscreen(*program, size.width, size.height, options.scale));
+    return app::png_bytes(app::render_offscreen(*program, size.width, size.height, options.scale,
+                                                {.mouse = parse_point(options.point)}));
 }
 
 std::string render_stage(const RenderOptions& options, const app::DocumentPtr& document, PictureSize size,
@@ -85,6 +99,8 @@ void run_render(const RenderOptions& options) {
                     "a page of a lesson is drawn in the window; give --window and --lesson ID");
     if (options.manual && !options.window)
         throw Error(ErrorKind::usage, "the manual is drawn in the window; give --window too");
+    if (options.present && !options.window)
+        throw Error(ErrorKind::usage, "the window is presented; give --window too");
     if (options.step && options.question)
         throw Error(ErrorKind::usage, "--step and --question were given; give one of them");
     check_scale(options);
@@ -153,6 +169,10 @@ void add_render(CLI::App& program) {
                        "with --window: the manual open at a page or a heading, such as effects#logit-lens; "
                        "screen: at what is "
                        "on screen; contents; or ?WORDS: what a search finds");
+    CLI::Option* const present =
+        command.add_flag("--present", options->present, "with --window: as it is presented to a class");
+    command.add_option("--point", options->point, "with --present: X,Y of the mouse, in logical pixels")
+        ->needs(present);
     command.add_option("--row", options->row, "stop at this query row");
     command
         .add_option("-o,--output", options->out,

@@ -318,6 +318,10 @@ void show_scene(app::Program& program, const SceneOptions& options, const app::D
         check_program(program);
         show_manual(program, *options.manual);
     }
+    if (options.present) {
+        program.state().view.less_motion = true; // a picture shows the end of every animation
+        program.act(app::WindowAction(app::Present{}));
+    }
     check_program(program);
 }
 

@@ -35,6 +35,7 @@ struct SceneOptions {
     std::optional<std::string> manual; ///< a place of the manual, "screen", "contents", or words after "?"
     analysis::ReadingOptions reading;
     bool log_colours = false;
+    bool present = false;
 };
 
 /// Adds the options that both commands have, without --layer. where: begins the help of those that only a

@@ -26,6 +26,7 @@ std::vector<ActionInfo> whole_table() {
     add("Writing", writing_actions());
     add("Selection", context_actions());
     add("Window", window_actions());
+    add("Presentation", presentation_actions());
     add("Files", file_actions());
     return table;
 }
@@ -50,7 +51,7 @@ std::string lower_first(std::string text) {
 
 bool Situation::number_selected() const {
     const auto& cell = view.selected;
-    return !walking && shown != nullptr && cell && is_owned(cell->tensor) &&
+    return !walking && !presenting && shown != nullptr && cell && is_owned(cell->tensor) &&
            (is_block_weight(cell->tensor) ? checkpoint : problem.input(cell->tensor) != nullptr);
 }
 

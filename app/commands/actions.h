@@ -78,6 +78,7 @@ std::vector<ActionInfo> number_actions();
 std::vector<ActionInfo> writing_actions();
 std::vector<ActionInfo> context_actions();
 std::vector<ActionInfo> window_actions();
+std::vector<ActionInfo> presentation_actions();
 std::vector<ActionInfo> file_actions();
 
 } // namespace headscope::app

@@ -25,6 +25,7 @@ std::string key_text(Key key) {
                                                      {Key::erase, "Delete"},
                                                      {Key::backspace, "Backspace"},
                                                      {Key::F1, "F1"},
+                                                     {Key::F5, "F5"},
                                                      {Key::F10, "F10"},
                                                      {Key::F11, "F11"},
                                                      {Key::menu, "Menu"}};

@@ -33,6 +33,7 @@ enum class Key : std::uint8_t {
     erase, ///< Delete
     backspace,
     F1,
+    F5,
     F10,
     F11,
     menu ///< the key that opens a context menu

@@ -45,6 +45,8 @@ struct Situation {
     std::function<std::optional<CellAddress>()> spoken_of = {};
     bool left_open = true, inspector_open = true;
     std::int64_t token = -1;                        ///< that the context menu is about; -1: none
+    bool presenting = false;                        ///< the canvas is shown alone, without panels
+    bool darkened = false;                          ///< and hidden
     bool finding = false;                           ///< the field of what is to be found is open
     bool manual_open = false;                       ///< the manual stands in the left panel's place
     bool manual_typing = false;                     ///< and its field has the keyboard

@@ -25,6 +25,24 @@ struct OpenFind {
 };
 /// Fills the screen, or goes back to the place and size before.
 struct ToggleFullScreen {};
+/// Presents what the canvas shows: alone, larger, on the whole screen. Again: the window as it was.
+struct Present {};
+/// The dialog of settings.
+struct OpenSettings {
+    bool open = true;
+};
+/// By so many tenths of the presentation's size; 0: as large as its window allows.
+struct ResizePresentation {
+    int tenths;
+};
+/// Darkens the presentation, or shows it again.
+struct DarkenPresentation {
+    bool dark;
+};
+/// On (+1) or back (-1) in the text of the lesson that is presented, at its end to the next page.
+struct ReadOn {
+    int by;
+};
 /// The keyboard goes to the field of the sentence or prompt, or to that of the second sentence.
 struct TypeSentence {
     bool second = false;
@@ -77,7 +95,8 @@ struct Explain {
 /// What the user can do to the window itself.
 using WindowAction =
     std::variant<WalkControls, PressControl, OpenFileMenu, OpenPalette, OpenFind, ToggleFullScreen,
-                 TypeSentence, TypeNumber, AskHelp, OpenManual, SearchManual, StepManual, CloseManual,
-                 CopyText, OpenContextMenu, CopyOne, Explain>;
+                 OpenSettings, Present, ResizePresentation, DarkenPresentation, ReadOn, TypeSentence,
+                 TypeNumber, AskHelp, OpenManual, SearchManual, StepManual, CloseManual, CopyText,
+                 OpenContextMenu, CopyOne, Explain>;
 
 } // namespace headscope::app

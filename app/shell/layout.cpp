@@ -16,9 +16,23 @@ constexpr float comfortable_canvas = 640.0F, comfortable_beside_board = 800.0F;
 constexpr float roomy_window = 1440.0F, smallest_beside_manual = 540.0F; ///< of the manual
 constexpr float narrowest_canvas = 480.0F; ///< below that, what was opened folds
 
+/// The canvas, beside it the open lesson.
+ProgramLayout presented(const AppState& state, float width, float height) {
+    ProgramLayout out;
+    out.window = {0, 0, width, height};
+    out.left_open = state.course.open != nullptr;
+    out.inspector_open = false;
+    const float left = out.left_open ? std::min(presented_lesson_width, width / 2) : 0;
+    out.left = {0, 0, left, height};
+    out.canvas = {left, 0, width - left, height};
+    return out;
+}
+
 } // namespace
 
 ProgramLayout arrange(const AppState& state, float width, float height) {
+    if (state.presentation.on)
+        return presented(state, width, height);
     const ViewState& view = state.view;
     ProgramLayout out;
     out.window = {0, 0, width, height};

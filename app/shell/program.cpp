@@ -6,6 +6,7 @@
 #include "app/state/screens/screen.h"
 #include "app/views/files/file_views.h"
 #include "app/views/given_weights.h"
+#include "app/views/presentation/presentation.h"
 #include "app/views/style.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
@@ -35,7 +36,11 @@ Program::Program(const Options& options)
               .keeps_nothing = options.keeps_nothing,
               .wake = options.wake,
               .show_lesson = [this](const std::string& path) { open_lesson(path); },
-              .leave_lesson = [this] { leave_lesson(); }}),
+              .leave_lesson = [this] { leave_lesson(); },
+              .film = {.recipe = {},
+                       .device = options.device,
+                       .lesson_folders = options.lesson_folders,
+                       .language = options.language}}),
       course_(state_.course, {.lesson_folders = options.lesson_folders,
                               .language = options.language,
                               .state_folder = options.state_folder,
@@ -174,6 +179,12 @@ bool Program::animating() const {
     return moving_ || workspace_.busy() || compare_.busy() || course_.busy() || files_.busy();
 }
 
+float Program::zoom() const {
+    const float usual = state_.view.zoom;
+    return state_.presentation.on ? presentation_zoom(state_.presentation, usual, window_.x, window_.y)
+                                  : usual;
+}
+
 figure::Color Program::background() const {
     return theme(state_.view.dark).canvas;
 }
@@ -225,8 +236,20 @@ void Program::frame(Surface& surface, double now) {
         .allowed = [this](const CellAddress& cell) { return mask_allows(*state_.document, cell); }};
 
     const ImVec2 size = ImGui::GetIO().DisplaySize;
+    const float zoomed = zoom();
+    window_ = {size.x / scale * zoomed, size.y / scale * zoomed};
     const ProgramLayout places = arrange(state_, size.x / scale, size.y / scale);
-    const bool free = !state_.files.dialog_open();
+    if (state_.presentation.on) {
+        const ImVec2 mouse = ImGui::GetIO().MousePos;
+        const bool inside =
+            ImGui::IsMousePosValid() && mouse.x >= 0 && mouse.y >= 0 && mouse.x < size.x && mouse.y < size.y;
+        moving_ = follow_mouse(state_.presentation.spot,
+                               inside ? std::optional(figure::Point{mouse.x / scale, mouse.y / scale})
+                                      : std::nullopt,
+                               since, state_.view.moves()) ||
+                  moving_;
+    }
+    const bool free = !state_.files.dialog_open() && !state_.settings_open;
     (free ? dialog_focus_ : focus_).clear();
     focus_.begin_frame();
     dialog_focus_.begin_frame();
@@ -267,7 +290,44 @@ void Program::frame(Surface& surface, double now) {
 void Program::draw(const ProgramLayout& places, const Situation& now, const ViewTools& tools,
                    FocusRing& dialogs) {
     std::optional<CellAddress> hovered;
+    view_canvas(state_, places.canvas, tools, hovered, canvas_);
     // A document without a trace of its own yet is seen as the one before.
+    if (state_.document->has_board() && state_.shown.ready() && state_.shown.document->has_board()) {
+        LayersInSight rows;
+        view_attention_canvas(state_, places.canvas, tools, hovered, canvas_, rows);
+        workspace_.session().look_at(rows.first, rows.last);
+    }
+    view_canvas_notices(state_, places.canvas, tools);
+    if (!state_.presentation.on)
+        draw_around_canvas(places, tools, hovered);
+    else if (places.left_open)
+        view_presented_lesson(state_, places.left, tools);
+    view_notice(state_, places.canvas, tools);
+    if (state_.find.open)
+        view_find(state_, places.canvas, canvas_, state_.find, tools);
+    if (state_.view.help_open)
+        view_help(state_, places.window, tools);
+    view_context_menu(now, state_.menu, tools);
+    if (state_.palette.open)
+        view_palette(state_, now, state_.palette, tools);
+    const ViewTools dialog_tools{.surface = tools.surface,
+                                 .focus = dialogs,
+                                 .theme = tools.theme,
+                                 .measure = tools.measure,
+                                 .send = tools.send,
+                                 .chooser = state_.files.chooser ? &*state_.files.chooser : nullptr};
+    if (state_.files.dialog_open())
+        view_file_dialogs(state_, dialog_tools);
+    else if (state_.settings_open)
+        view_settings(state_, dialog_tools);
+    if (state_.presentation.on)
+        view_presentation(state_.presentation, places.window, tools);
+    moving_ = hovered != state_.view.hover || moving_;
+    state_.view.hover = hovered;
+}
+
+void Program::draw_around_canvas(const ProgramLayout& places, const ViewTools& tools,
+                                 std::optional<CellAddress>& hovered) {
     const bool traced = state_.shown.trace != nullptr;
     if (state_.document->is_checkpoint())
         view_model_toolbar(state_, places.toolbar, tools);
@@ -280,13 +340,6 @@ void Program::draw(const ProgramLayout& places, const Situation& now, const View
         view_attention_strip(state_, places.canvas_head, tools);
     else if (state_.shown.ready())
         view_strip(state_, places.canvas_head, tools);
-    view_canvas(state_, places.canvas, tools, hovered, canvas_);
-    if (state_.document->has_board() && state_.shown.ready() && state_.shown.document->has_board()) {
-        LayersInSight rows;
-        view_attention_canvas(state_, places.canvas, tools, hovered, canvas_, rows);
-        workspace_.session().look_at(rows.first, rows.last);
-    }
-    view_canvas_notices(state_, places.canvas, tools);
     if (!state_.manual.open || !places.left_open)
         view_left_panel(state_, places.left, places.left_open, tools);
     view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
@@ -296,25 +349,9 @@ void Program::draw(const ProgramLayout& places, const Situation& now, const View
         view_attention_bar(state_, places.bottom, tools);
     else
         view_bottom_bar(state_, places.bottom, tools);
-    view_notice(state_, places.canvas, tools);
-    if (state_.find.open)
-        view_find(state_, places.canvas, canvas_, state_.find, tools);
     if (state_.manual.open)
         view_manual(state_, places.manual, state_.manual, tools);
     view_splitters(places, state_, tools);
-    if (state_.view.help_open)
-        view_help(state_, places.window, tools);
-    view_context_menu(now, state_.menu, tools);
-    if (state_.palette.open)
-        view_palette(state_, now, state_.palette, tools);
-    view_file_dialogs(state_, {.surface = tools.surface,
-                               .focus = dialogs,
-                               .theme = tools.theme,
-                               .measure = tools.measure,
-                               .send = tools.send,
-                               .chooser = state_.files.chooser ? &*state_.files.chooser : nullptr});
-    moving_ = hovered != state_.view.hover || moving_;
-    state_.view.hover = hovered;
 }
 
 } // namespace headscope::app

@@ -9,6 +9,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -42,6 +43,7 @@ GlfwKeys glfw_keys(Key key) {
                                {Key::erase, {GLFW_KEY_DELETE}},
                                {Key::backspace, {GLFW_KEY_BACKSPACE}},
                                {Key::F1, {GLFW_KEY_F1}},
+                               {Key::F5, {GLFW_KEY_F5}},
                                {Key::F10, {GLFW_KEY_F10}},
                                {Key::F11, {GLFW_KEY_F11}},
                                {Key::menu, {GLFW_KEY_MENU}}};
@@ -68,7 +70,7 @@ bool begins_number(const std::string& text) {
 }
 
 Over over_canvas(const AppState& state) {
-    if (state.files.dialog_open() || state.palette.open)
+    if (state.files.dialog_open() || state.settings_open || state.palette.open)
         return Over::dialog;
     // A field that is about to take the keyboard gets what is typed meanwhile.
     const bool finds = state.find.open && !state.find.has_keyboard();
@@ -95,6 +97,24 @@ void ask_menu(AppState& state, std::optional<Thing> thing, const Picture& canvas
                 state.menu.at = {area.right(), area.bottom()};
                 return;
             }
+}
+
+/// Begins to present, on the whole screen, or ends: full screen is then as it was before.
+void present(AppState& state) {
+    const Presentation before = std::exchange(state.presentation, {});
+    state.notice.clear();
+    if (before.on) {
+        state.full_screen = before.was_full_screen;
+        return;
+    }
+    state.presentation.on = true;
+    state.presentation.was_full_screen = std::exchange(state.full_screen, true);
+    state.view.help_open = false;
+}
+
+void resize(Presentation& presentation, int tenths) {
+    const float larger = std::round(presentation.larger * 10) + static_cast<float>(tenths);
+    presentation.larger = tenths == 0 ? 1.0F : std::clamp(larger / 10, smallest_presented, largest_presented);
 }
 
 } // namespace
@@ -155,6 +175,11 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                        if (state.full_screen)
                            state.notice = key_hint("full screen") + " goes back to the window.";
                    },
+                   [&](const OpenSettings& wanted) { state.settings_open = wanted.open; },
+                   [&](const Present&) { present(state); },
+                   [&](const ResizePresentation& wanted) { resize(state.presentation, wanted.tenths); },
+                   [&](const DarkenPresentation& wanted) { state.presentation.dark = wanted.dark; },
+                   [&](const ReadOn& wanted) { state.asked.read_on += wanted.by; },
                    [&](const TypeSentence& wanted) {
                        (wanted.second ? state.asked.kv_sentence : state.asked.sentence) = true;
                    },
@@ -164,12 +189,18 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                        state.view.inspector_open = true;
                    },
                    [&](const AskHelp&) {
-                       if (state.view.help_open || state.manual.open)
+                       if (state.view.help_open || state.manual.open || state.presentation.on)
                            state.view.help_open = !state.view.help_open;
                        else
                            open_manual(state.manual, place_of_screen(state.shown, state.view));
                    },
-                   [&](const OpenManual& wanted) { open_manual(state.manual, wanted.place); },
+                   [&](const OpenManual& wanted) {
+                       if (state.presentation.on)
+                           state.notice = "The manual opens in the window; " + key_hint("let go") +
+                                          " leaves the presentation.";
+                       else
+                           open_manual(state.manual, wanted.place);
+                   },
                    [&](const SearchManual& wanted) {
                        state.manual.open = state.manual.take_keyboard = true;
                        state.manual.search = wanted.words;

@@ -17,8 +17,6 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float at_once = 0.95F; ///< as `pointing`: in one frame
-
 /// Scrolls the current region so far that what a lesson points at is in sight, while it begins to.
 void bring_into_sight(const figure::Rect& pointed, const figure::Rect& area, float pointing, float scale) {
     constexpr float margin = 24, pull = 0.3F, last_part = 0.9F;
@@ -32,42 +30,6 @@ void bring_into_sight(const figure::Rect& pointed, const figure::Rect& area, flo
     const float x = ImGui::GetScrollX() / scale, y = ImGui::GetScrollY() / scale;
     ImGui::SetScrollX(towards(x, wanted(pointed.x, pointed.right(), area.w, x)) * scale);
     ImGui::SetScrollY(towards(y, wanted(pointed.y, pointed.bottom(), area.h, y)) * scale);
-}
-
-/// A scrolling region of the window, filled with one picture made for its inner size.
-template<class Draw>
-void scrolled(const char* id, const figure::Rect& area, const ViewTools& tools,
-              std::optional<CellAddress>* hovered, Picture* kept, const Draw& draw,
-              ImGuiWindowFlags flags = 0, float pointing = 1) {
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::BeginChild(id, {area.w * scale, area.h * scale}, false,
-                      ImGuiWindowFlags_HorizontalScrollbar | flags);
-    ImGui::PopStyleVar();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    Picture picture = draw(area.w, area.h);
-    show_picture(picture, at.x, at.y, tools, hovered);
-    ImGui::SetCursorScreenPos(at);
-    // Only what does not fit makes the region scroll.
-    const float width = picture.scene.width > area.w + 1 ? picture.scene.width : 0;
-    const float height = picture.scene.height > area.h + 1 ? picture.scene.height : 0;
-    ImGui::Dummy({width * scale, height * scale});
-    if (pointing < 1 && picture.pointed.w > 0 && width + height > 0)
-        bring_into_sight(picture.pointed, area, pointing, scale);
-    if (kept != nullptr) {
-        const ImVec2 window = ImGui::GetMainViewport()->Pos;
-        *kept = {};
-        kept->append(picture, (at.x - window.x) / scale, (at.y - window.y) / scale);
-        kept->scene.width = picture.scene.width;
-        kept->scene.height = picture.scene.height;
-        if (picture.pointed.w > 0)
-            kept->pointed = {picture.pointed.x + (at.x - window.x) / scale,
-                             picture.pointed.y + (at.y - window.y) / scale, picture.pointed.w,
-                             picture.pointed.h};
-    }
-    ImGui::EndChild();
 }
 
 const Flash* flash_of(const AppState& state) {
@@ -123,15 +85,6 @@ DrawContext canvas_context(const AppState& state, const ViewTools& tools, float 
             Compare::difference,
             flash_of(state),
             state.board};
-}
-
-void draw_panel_back(const figure::Rect& area, const ViewTools& tools, bool border_right) {
-    const ImVec2 origin = ImGui::GetWindowPos();
-    figure::Scene scene;
-    scene.add(figure::RectItem{.area = area, .fill = tools.theme.panel});
-    const float x = border_right ? area.right() - 0.5F : area.x;
-    scene.add(figure::LineItem{{x, area.y}, {x, area.bottom()}, tools.theme.line, 1});
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 }
 
 /// A folded panel: a chevron and the name of what is behind it.
@@ -225,10 +178,48 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
 
 } // namespace
 
+void draw_panel_back(const figure::Rect& area, const ViewTools& tools, bool border_right) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = area, .fill = tools.theme.panel});
+    const float x = border_right ? area.right() - 0.5F : area.x;
+    scene.add(figure::LineItem{{x, area.y}, {x, area.bottom()}, tools.theme.line, 1});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+}
+
 void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools& tools,
                       std::optional<CellAddress>* hovered, Picture* kept,
-                      const std::function<Picture(float width, float height)>& draw) {
-    scrolled(id, area, tools, hovered, kept, draw);
+                      const std::function<Picture(float width, float height)>& draw, const Scrolling& how) {
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::BeginChild(id, {area.w * scale, area.h * scale}, false,
+                      ImGuiWindowFlags_HorizontalScrollbar |
+                          (how.by_wheel ? 0 : ImGuiWindowFlags_NoScrollWithMouse));
+    ImGui::PopStyleVar();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    Picture picture = draw(area.w, area.h);
+    show_picture(picture, at.x, at.y, tools, hovered);
+    ImGui::SetCursorScreenPos(at);
+    // Only what does not fit makes the region scroll.
+    const float width = picture.scene.width > area.w + 1 ? picture.scene.width : 0;
+    const float height = picture.scene.height > area.h + 1 ? picture.scene.height : 0;
+    ImGui::Dummy({width * scale, height * scale});
+    if (how.pointing < 1 && picture.pointed.w > 0 && width + height > 0)
+        bring_into_sight(picture.pointed, area, how.pointing, scale);
+    if (kept != nullptr) {
+        const ImVec2 window = ImGui::GetMainViewport()->Pos;
+        *kept = {};
+        kept->append(picture, (at.x - window.x) / scale, (at.y - window.y) / scale);
+        kept->scene.width = picture.scene.width;
+        kept->scene.height = picture.scene.height;
+        if (picture.pointed.w > 0)
+            kept->pointed = {picture.pointed.x + (at.x - window.x) / scale,
+                             picture.pointed.y + (at.y - window.y) / scale, picture.pointed.w,
+                             picture.pointed.h};
+    }
+    ImGui::EndChild();
 }
 
 DrawContext draw_context(const AppState& state, const ViewTools& tools, float width, float height) {
@@ -255,14 +246,13 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
     const bool wheel_edits =
         state.view.hover && state.view.hover == state.view.selected && is_owned(state.view.hover->tensor);
     if (!state.shown.document->has_board())
-        scrolled(
+        scrolled_picture(
             "canvas", area, tools, &hovered, &kept,
             [&](float width, float height) {
                 return pointing_at_found(draw_canvas(canvas_context(state, tools, width, height)), state.find,
                                          state.view);
             },
-            wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0,
-            state.find.follow ? at_once : state.view.pointing);
+            {.pointing = state.find.follow ? at_once : state.view.pointing, .by_wheel = !wheel_edits});
     if (screen_of(state.shown, state.view) == Screen::map && !state.shown.document->has_board())
         steer_long_map(state, area, tools);
     if (state.view.arrival < 1) { // a new stage comes out of the paper
@@ -310,81 +300,9 @@ void view_canvas_notices(const AppState& state, const figure::Rect& whole, const
 
 namespace {
 
-/// What stands below a page and does not scroll with it.
-void show_foot(const Picture& picture, const figure::Rect& page, const ViewTools& tools) {
-    const ImVec2 origin = ImGui::GetWindowPos();
-    Picture foot;
-    foot.append(picture, page.x, page.bottom());
-    show_picture(foot, origin.x, origin.y, tools, nullptr);
-}
-
-/// Over the foot of the text: that a task waits below it. True when it is clicked.
-bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
-    constexpr float height = 40;
-    const Theme& theme = tools.theme;
-    const float scale = tools.surface.scale();
-    const ImVec2 window = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({window.x + text.x * scale, window.y + (text.bottom() - height) * scale});
-    ImGui::BeginChild("task below", {text.w * scale, height * scale});
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const figure::Rect button{course_pad, 6, text.w - 2 * course_pad, height - 12};
-    const std::string words = "Your turn";
-    const float width = tools.measure(words, figure::Font::ui_medium, 13);
-    const figure::Point tip{button.x + button.w / 2 + width / 2 + 6, button.y + button.h / 2 + 2};
-    figure::Scene scene;
-    scene.add(figure::RectItem{.area = {0, 0, text.w, height}, .fill = theme.panel});
-    scene.add(figure::LineItem{{0, 0.5F}, {text.w, 0.5F}, theme.line, 1});
-    scene.add(figure::RectItem{.area = button, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    scene.add(figure::TextItem{{tip.x - 14, figure::baseline_for(button.y + button.h / 2, 13)},
-                               words,
-                               figure::Font::ui_medium,
-                               13,
-                               theme.ink,
-                               figure::Align::right});
-    scene.add(figure::LineItem{{tip.x - 4, tip.y - 4}, tip, theme.ink, 1.5F});
-    scene.add(figure::LineItem{tip, {tip.x + 4, tip.y - 4}, theme.ink, 1.5F});
-    paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
-    const figure::Rect place{at.x + button.x * scale, at.y + button.y * scale, button.w * scale,
-                             button.h * scale};
-    ImGui::SetCursorScreenPos({place.x, place.y});
-    const bool clicked = ImGui::InvisibleButton("Your turn", {place.w, place.h});
-    if (ImGui::IsItemHovered()) {
-        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-        show_tip("The task of this page is further down", tools);
-    }
-    const bool entered = tools.focus.offer(place);
-    ImGui::EndChild();
-    return clicked || entered;
-}
-
-/// The course: its text scrolls, its buttons stay. Each page begins at its top.
-void view_course(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
-    const bool foot = state.course.open != nullptr;
-    const figure::Rect text{area.x, area.y, area.w, area.h - (foot ? course_foot : 0)};
-    const std::string id =
-        "course " + (foot ? state.course.open->id : "") + std::to_string(state.course.page);
-    // Where the text stands is the window's alone; so is that it was asked to move.
-    ImGuiStorage& asked = *ImGui::GetStateStorage();
-    const ImGuiID to_task = ImGui::GetID("to the task");
-    Picture page;
-    scrolled(
-        id.c_str(), text, tools, nullptr, &page,
-        [&](float width, float height) {
-            return draw_course(context_of(state, tools, width, height), state.course);
-        },
-        0, asked.GetBool(to_task) ? at_once : 1);
-    asked.SetBool(to_task, false);
-    if (!foot)
-        return;
-    constexpr float task_begins = 60; // its name and its first line
-    if (page.pointed.w > 0 && page.pointed.y + task_begins > text.bottom())
-        asked.SetBool(to_task, view_task_below(text, tools));
-    show_foot(draw_course_foot(context_of(state, tools, area.w, course_foot), state.course), text, tools);
-}
-
 void view_start(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const figure::Rect page{area.x, area.y, area.w, area.h - start_foot};
-    scrolled("start", page, tools, nullptr, nullptr, [&](float width, float height) {
+    scrolled_picture("start", page, tools, nullptr, nullptr, [&](float width, float height) {
         return draw_start(context_of(state, tools, width, height), state.course, state.files);
     });
     show_foot(draw_start_foot(context_of(state, tools, area.w, start_foot)), page, tools);
@@ -414,29 +332,29 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
         return view_course(state, inner, tools);
     // A region of its own for each tab, so that each keeps its scroll position.
     const char* ids[] = {"start", "course", "guide", "tensors", "heads", "edit", "predictions"};
-    scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
-             [&](float width, float height) {
-                 const DrawContext context = context_of(state, tools, width, height);
-                 if (state.shown.document->is_long() && !state.shown.document->is_given())
-                     return draw_long_map_panel(context);
-                 const Shown layer = layer_behind(state);
-                 switch (state.view.tab) {
-                 case LeftTab::start:
-                 case LeftTab::course:
-                     break; // above
-                 case LeftTab::guide:
-                     return draw_guide(context);
-                 case LeftTab::tensors:
-                     return draw_tensors(on_layer(context, layer));
-                 case LeftTab::heads:
-                     return draw_heads(context);
-                 case LeftTab::edit:
-                     return draw_edit(on_layer(context, layer));
-                 case LeftTab::predictions:
-                     return draw_predictions(context, state.model);
-                 }
-                 return Picture{};
-             });
+    scrolled_picture(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
+                     [&](float width, float height) {
+                         const DrawContext context = context_of(state, tools, width, height);
+                         if (state.shown.document->is_long() && !state.shown.document->is_given())
+                             return draw_long_map_panel(context);
+                         const Shown layer = layer_behind(state);
+                         switch (state.view.tab) {
+                         case LeftTab::start:
+                         case LeftTab::course:
+                             break; // above
+                         case LeftTab::guide:
+                             return draw_guide(context);
+                         case LeftTab::tensors:
+                             return draw_tensors(on_layer(context, layer));
+                         case LeftTab::heads:
+                             return draw_heads(context);
+                         case LeftTab::edit:
+                             return draw_edit(on_layer(context, layer));
+                         case LeftTab::predictions:
+                             return draw_predictions(context, state.model);
+                         }
+                         return Picture{};
+                     });
 }
 
 void view_inspector(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools,
@@ -474,14 +392,14 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
         screen != Screen::stages
             ? 0
             : view_number_field(state, {area.x + 1, area.y + strip_height, area.w - 1, 0}, tools);
-    scrolled("inspector",
-             {area.x + 1, area.y + strip_height + field, area.w - 1, area.h - strip_height - field}, kept,
-             &hovered, nullptr, [&](float width, float height) {
-                 const DrawContext context = context_of(state, tools, width, height);
-                 if (screen != Screen::stages)
-                     return draw_screen_inspector(screen, context);
-                 return with_selection_tools(draw_inspector(context), context);
-             });
+    scrolled_picture("inspector",
+                     {area.x + 1, area.y + strip_height + field, area.w - 1, area.h - strip_height - field},
+                     kept, &hovered, nullptr, [&](float width, float height) {
+                         const DrawContext context = context_of(state, tools, width, height);
+                         if (screen != Screen::stages)
+                             return draw_screen_inspector(screen, context);
+                         return with_selection_tools(draw_inspector(context), context);
+                     });
 }
 
 } // namespace headscope::app

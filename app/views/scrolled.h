@@ -7,11 +7,28 @@
 
 namespace headscope::app {
 
+struct Scrolling {
+    /// Below 1 what the picture points at comes into sight, as ViewState::pointing goes on.
+    float pointing = 1;
+    bool by_wheel = true;
+};
+inline constexpr float at_once = 0.95F; ///< as `pointing`: in one frame
+
 /// A scrolling region of the window, filled with one picture made for its inner size (logical pixels).
 /// `kept`: gets the picture, in logical pixels of the window; may be null.
 void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools& tools,
                       std::optional<CellAddress>* hovered, Picture* kept,
-                      const std::function<Picture(float width, float height)>& draw);
+                      const std::function<Picture(float width, float height)>& draw,
+                      const Scrolling& how = {});
+
+/// Behind a panel, with a line at its inner edge.
+void draw_panel_back(const figure::Rect& area, const ViewTools& tools, bool border_right);
+
+/// What stands below a page and does not scroll with it.
+void show_foot(const Picture& picture, const figure::Rect& page, const ViewTools& tools);
+
+/// The open lesson's page or the list of lessons: the text scrolls, its buttons stay.
+void view_course(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 
 /// What drawing functions are given for a place of that size.
 DrawContext draw_context(const AppState& state, const ViewTools& tools, float width, float height);

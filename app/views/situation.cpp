@@ -28,6 +28,8 @@ Situation situation(const AppState& state) {
             .compare = effective(state.compare, state.view.compare),
             .spoken_of = [&state] { return spoken_of(state.shown, state.view); },
             .token = state.menu.thing ? state.menu.thing->token : -1,
+            .presenting = state.presentation.on,
+            .darkened = state.presentation.dark,
             .finding = state.find.open,
             .manual_open = state.manual.open,
             .manual_typing = state.manual.typing,

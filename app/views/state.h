@@ -10,6 +10,7 @@
 #include "app/session/session_state.h"
 #include "app/state/course_state.h"
 #include "app/state/files_state.h"
+#include "app/views/presentation/presentation.h"
 #include "app/views/widgets.h"
 
 #include <optional>
@@ -21,6 +22,7 @@ namespace headscope::app {
 struct Asked {
     bool file_menu = false;                     ///< opens
     bool sentence = false, kv_sentence = false; ///< its field takes the keyboard
+    int read_on = 0;                            ///< pages of a presented lesson's text, on or back
 };
 
 /// The context menu, once it was asked for.
@@ -53,7 +55,9 @@ struct AppState : SessionState {
     ManualPanel manual;
     ContextMenu menu;
     bool full_screen = false; ///< asked for
-    bool typing = false;      ///< a text field has the keyboard
+    bool settings_open = false;
+    Presentation presentation;
+    bool typing = false; ///< a text field has the keyboard
     Asked asked;
     /// The engine's badge says how long the last run took; no two pictures without a window would be the
     /// same.

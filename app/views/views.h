@@ -33,6 +33,8 @@ void view_canvas(const AppState& state, const figure::Rect& area, const ViewTool
 void view_canvas_notices(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
 /// Guide, tensors and heads; or the rail that opens it again.
 void view_left_panel(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools);
+/// The page of the open lesson beside a presented canvas.
+void view_presented_lesson(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 /// The arithmetic of the cell that is spoken of; or its rail. Writes a cell under the mouse to `hovered`.
 void view_inspector(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools,
                     std::optional<CellAddress>& hovered);
@@ -45,6 +47,9 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
 /// In the left panel's place: the manual, which is open. Writes what is typed and how far the page is
 /// scrolled.
 void view_manual(const AppState& state, const figure::Rect& area, ManualPanel& panel, const ViewTools& tools);
+/// Over everything: what can be set, each by the action that sets it elsewhere too. `tools.focus` is the ring
+/// of dialogs.
+void view_settings(const AppState& state, const ViewTools& tools);
 /// At the mouse: what can be done with the thing that it is about.
 void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools& tools);
 /// The keyboard, over everything else.

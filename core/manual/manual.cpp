@@ -27,6 +27,8 @@ constexpr Listed contents[] = {
     {"project-file", "Using the program"},
     {"export", "Using the program"},
     {"recording", "Using the program"},
+    {"presenting", "Using the program"},
+    {"settings", "Using the program"},
     {"lessons", "Using the program"},
     {"pocket", "Models"},
     {"checkpoints-window", "Models"},

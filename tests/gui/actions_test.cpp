@@ -42,6 +42,7 @@ int glfw_key(Key key) {
                                              {Key::erase, GLFW_KEY_DELETE},
                                              {Key::backspace, GLFW_KEY_BACKSPACE},
                                              {Key::F1, GLFW_KEY_F1},
+                                             {Key::F5, GLFW_KEY_F5},
                                              {Key::F10, GLFW_KEY_F10},
                                              {Key::F11, GLFW_KEY_F11},
                                              {Key::menu, GLFW_KEY_MENU}};

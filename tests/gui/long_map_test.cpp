@@ -12,16 +12,16 @@ using namespace headscope::test;
 
 namespace {
 
-constexpr std::int64_t long_T = 6000, query = 5200, key = 700;
+constexpr std::int64_t length = 6000, query = 5200, key = 700;
 constexpr double score = 9.7; ///< of the query for the key; all other scores are 0
 
 /// Every row spreads its weight evenly over the tokens so far, but for one far pair.
 Program::Options needle() {
     auto problem = std::make_shared<Problem>();
     problem->dims = {
-        .B = 1, .Tq = long_T, .Tk = long_T, .D = 8, .Dkv = 8, .H = 1, .Hkv = 1, .dk = 8, .dv = 8};
+        .B = 1, .Tq = length, .Tk = length, .D = 8, .Dkv = 8, .H = 1, .Hkv = 1, .dk = 8, .dv = 8};
     const auto side = static_cast<float>(std::sqrt(score * std::sqrt(8.0)));
-    Tensor x(Shape{1, long_T, 8}, 0.0F), W_Q(Shape{8, 8}, 0.0F), W_K(Shape{8, 8}, 0.0F);
+    Tensor x(Shape{1, length, 8}, 0.0F), W_Q(Shape{8, 8}, 0.0F), W_K(Shape{8, 8}, 0.0F);
     x.at(0, query, 6) = side;
     x.at(0, key, 7) = side;
     W_Q.at(6, 0) = 1;
@@ -48,7 +48,7 @@ const LongMapView& view_of(const Desk& desk) {
 }
 
 MapSight sight_of(const Desk& desk) {
-    return app::sight_of(view_of(desk), long_T, long_T);
+    return app::sight_of(view_of(desk), length, length);
 }
 
 /// The middle of a weight on screen.

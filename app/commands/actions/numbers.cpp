@@ -76,6 +76,11 @@ Actions select_matrix(const Situation& now) {
             ViewChange(SelectTo{{all.tensor, all.at(all.rows - 1, all.cols - 1)}})};
 }
 
+/// Where numbers are selected and typed.
+bool types_numbers(const Situation& now) {
+    return has_stages(now) && in_window(now);
+}
+
 std::string needs_cell(const Situation& now) {
     return now.view.selected && now.shown != nullptr ? "" : "Select a number first";
 }
@@ -99,19 +104,19 @@ std::vector<ActionInfo> number_actions() {
     constexpr Over list = Over::list;
     return {
         // clang-format off
-        {"number to the right", "Number to the right", "Selects the number to the right of the selected one", {{Key::right}}, has_stages, move(0, 1), needs_number, "from a selected number to the one beside it", {}, true},
-        {"number to the left", "Number to the left", "Selects the number to the left of the selected one", {{Key::left}}, has_stages, move(0, -1), needs_number, "", {}, true},
-        {"number below", "Number below", "Selects the number below the selected one", {{Key::down}}, has_stages, move(1, 0), needs_number, "", {}, true},
-        {"number above", "Number above", "Selects the number above the selected one", {{Key::up}}, has_stages, move(-1, 0), needs_number, "", {}, true},
-        {"next number", "Next number", "Selects the next number of the matrix in reading order", {{Key::tab}}, has_stages, tab(1), needs_number, "to the next number of the matrix, the one before", {}, true},
-        {"number before", "Number before", "Selects the number before in reading order", {shift(Key::tab)}, has_stages, tab(-1), needs_number, "", {}, true},
-        {"block to the right", "Block to the right", "Makes the selected block one column wider", {shift(Key::right)}, has_stages, extend(0, 1), needs_number, "select a block of numbers", {}, true},
-        {"block to the left", "Block to the left", "Moves the end of the selected block one column to the left", {shift(Key::left)}, has_stages, extend(0, -1), needs_number, "", {}, true},
-        {"block down", "Block down", "Makes the selected block one row higher", {shift(Key::down)}, has_stages, extend(1, 0), needs_number, "", {}, true},
-        {"block up", "Block up", "Moves the end of the selected block one row up", {shift(Key::up)}, has_stages, extend(-1, 0), needs_number, "", {}, true},
-        {"type number", "Type a number", "Types another value for the selected number; Enter takes it, Esc leaves it as it was", {{Key::enter}}, has_stages, just(WindowAction(TypeNumber{})), needs_number, "type it; Enter: take it, go down; Esc: as it was", {}, false, "0 … 9  −  Enter"},
+        {"number to the right", "Number to the right", "Selects the number to the right of the selected one", {{Key::right}}, types_numbers, move(0, 1), needs_number, "from a selected number to the one beside it", {}, true},
+        {"number to the left", "Number to the left", "Selects the number to the left of the selected one", {{Key::left}}, types_numbers, move(0, -1), needs_number, "", {}, true},
+        {"number below", "Number below", "Selects the number below the selected one", {{Key::down}}, types_numbers, move(1, 0), needs_number, "", {}, true},
+        {"number above", "Number above", "Selects the number above the selected one", {{Key::up}}, types_numbers, move(-1, 0), needs_number, "", {}, true},
+        {"next number", "Next number", "Selects the next number of the matrix in reading order", {{Key::tab}}, types_numbers, tab(1), needs_number, "to the next number of the matrix, the one before", {}, true},
+        {"number before", "Number before", "Selects the number before in reading order", {shift(Key::tab)}, types_numbers, tab(-1), needs_number, "", {}, true},
+        {"block to the right", "Block to the right", "Makes the selected block one column wider", {shift(Key::right)}, types_numbers, extend(0, 1), needs_number, "select a block of numbers", {}, true},
+        {"block to the left", "Block to the left", "Moves the end of the selected block one column to the left", {shift(Key::left)}, types_numbers, extend(0, -1), needs_number, "", {}, true},
+        {"block down", "Block down", "Makes the selected block one row higher", {shift(Key::down)}, types_numbers, extend(1, 0), needs_number, "", {}, true},
+        {"block up", "Block up", "Moves the end of the selected block one row up", {shift(Key::up)}, types_numbers, extend(-1, 0), needs_number, "", {}, true},
+        {"type number", "Type a number", "Types another value for the selected number; Enter takes it, Esc leaves it as it was", {{Key::enter}}, types_numbers, just(WindowAction(TypeNumber{})), needs_number, "type it; Enter: take it, go down; Esc: as it was", {}, false, "0 … 9  −  Enter"},
         {"drag number", "Drag a number", "The wheel and dragging sideways change the selected number; with Shift in smaller steps", {}, has_stages, {}, {}, "change the selected number; Shift: finer", {}, false, "wheel  drag"},
-        {"zero", "Set to 0", "Sets all selected numbers to 0", {{Key::erase}, {Key::backspace}}, has_stages, clear_selection, needs_number, "the selection becomes 0"},
+        {"zero", "Set to 0", "Sets all selected numbers to 0", {{Key::erase}, {Key::backspace}}, types_numbers, clear_selection, needs_number, "the selection becomes 0"},
         {"select matrix", "Select the whole matrix", "Selects every number of the matrix that the selected one is in", {ctrl('A')}, anywhere, select_matrix, needs_cell, nullptr, list},
         {"copy", "Copy the matrix or the block", "Copies the selected block, or the matrix under the mouse, for a spreadsheet", {ctrl('C')}, anywhere, copy, needs_trace, "copy this block or matrix, paste numbers (TSV)", list},
         {"paste", "Paste numbers", "Writes numbers from a spreadsheet from the selected one on", {ctrl('V')}, anywhere, just(PasteNumbers{}), needs_number, "", list},

@@ -14,6 +14,10 @@ inline bool anywhere(const Situation&) {
 inline bool off_map(const Situation& now) {
     return now.map == nullptr;
 }
+/// Toolbar and panels stand around the canvas; a presentation is without them.
+inline bool in_window(const Situation& now) {
+    return !now.presenting;
+}
 /// Every stage is there to be looked at, not weights alone.
 inline bool has_stages(const Situation& now) {
     return !now.weights_alone && now.map == nullptr;

@@ -7,10 +7,10 @@ namespace headscope::app {
 namespace {
 
 bool has_lessons(const Situation& now) {
-    return now.lesson || (!now.checkpoint && !now.weights_alone);
+    return !now.presenting && (now.lesson || (!now.checkpoint && !now.weights_alone));
 }
 bool has_layers(const Situation& now) {
-    return now.checkpoint && !now.lesson; // whose pages these keys turn
+    return now.checkpoint && !now.lesson && !now.presenting; // whose pages these keys turn
 }
 bool predicts(const Situation& now) {
     return now.checkpoint && has_stages(now);

@@ -6,14 +6,18 @@ namespace headscope::app {
 
 namespace {
 
-std::function<Actions(const Situation&)> resize(float by) {
-    return [by](const Situation& now) {
-        return Actions{ViewChange(SetZoom{std::round((now.view.zoom + by) * 10) / 10})};
+/// Tenths of the usual size; of a presentation, of its own.
+std::function<Actions(const Situation&)> resize(int tenths) {
+    return [tenths](const Situation& now) {
+        if (now.presenting)
+            return Actions{WindowAction(ResizePresentation{tenths})};
+        const float size = std::round(now.view.zoom * 10) + static_cast<float>(tenths);
+        return Actions{ViewChange(SetZoom{tenths == 0 ? 1.0F : size / 10})};
     };
 }
 
 /// Nearest first: the writing of tokens, an open list, the list of keys, the field of Ctrl F, the runs that
-/// fill a map, the manual, else the selection. What was said is taken away too.
+/// fill a map, a presentation, the manual, else the selection. What was said is taken away too.
 Actions let_go(const Situation& now) {
     if (now.writing)
         return {ModelAction(WriteOn{false})};
@@ -28,6 +32,8 @@ Actions let_go(const Situation& now) {
         out.push_back(WindowAction(OpenFind{false}));
     else if (now.view.attention.screen == Screen::atlas && now.view.attention.atlas.menu != AtlasMenu::none)
         out.push_back(ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::none}))));
+    else if (now.presenting && now.over != Over::field)
+        out.push_back(WindowAction(Present{}));
     else if (now.manual_open && (now.manual_typing || now.over != Over::field))
         out.push_back(WindowAction(CloseManual{true}));
     else if (now.view.attention.screen == Screen::atlas && now.over != Over::field)
@@ -45,7 +51,7 @@ std::string needs_control(const Situation& now) {
 }
 
 bool has_sentence(const Situation& now) {
-    return !now.weights_file;
+    return !now.weights_file && in_window(now);
 }
 
 Actions flip_left(const Situation& now) {
@@ -56,6 +62,9 @@ Actions flip_inspector(const Situation& now) {
 }
 Actions flip_motion(const Situation& now) {
     return {ViewChange(SetMotion{!now.view.moves()})};
+}
+Actions settings(const Situation&) {
+    return {WindowAction(OpenSettings{}), EngineAction{EngineAction::Kind::look}};
 }
 Actions flip_theme(const Situation& now) {
     return {ViewChange(SetDark{!now.view.dark})};
@@ -80,22 +89,23 @@ std::vector<ActionInfo> window_actions() {
         {"sentence", "Type a sentence", "Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint", {{Key::slash}}, has_sentence, just(WindowAction(TypeSentence{})), {}, "type a sentence, the prompt of a checkpoint"},
         {"palette", "Commands…", "Finds a command, a stage, a head, a token, a lesson or a file by some of its letters", {ctrl_shift('P'), ctrl('K')}, anywhere, just(WindowAction(OpenPalette{})), {}, "find a command, stage, head, token, lesson or file", field},
         {"find", "Find in the view", "Finds tokens by their letters, and cells by the number printed in them", {ctrl('F')}, anywhere, just(WindowAction(OpenFind{})), needs_trace, "find a token or a printed number", field},
-        {"left panel", "Left panel", "Folds or shows the panel on the left", {{Key::left_bracket}}, anywhere, flip_left, {}, "fold or show the left panel, the inspector", list},
-        {"inspector", "Inspector", "Folds or shows the inspector on the right", {{Key::right_bracket}}, anywhere, flip_inspector, {}, "", list},
+        {"left panel", "Left panel", "Folds or shows the panel on the left", {{Key::left_bracket}}, in_window, flip_left, {}, "fold or show the left panel, the inspector", list},
+        {"inspector", "Inspector", "Folds or shows the inspector on the right", {{Key::right_bracket}}, in_window, flip_inspector, {}, "", list},
         {"next control", "Next control", "Walks to the next button or field", {{Key::tab}}, anywhere, just(WindowAction(WalkControls{1})), unless_number, "walk through all controls, press one", {}, true},
         {"press control", "Press the control", "Does what a click on the framed button would do", {{Key::enter}}, anywhere, just(WindowAction(PressControl{})), needs_control, ""},
         {"control before", "Control before", "Walks to the button or field before", {shift(Key::tab)}, anywhere, just(WindowAction(WalkControls{-1})), unless_number, "walk back through the controls", {}, true},
-        {"larger", "Larger", "Makes everything in the window larger, up to twice its size", {ctrl(Key::plus)}, anywhere, resize(0.1F), {}, "larger, smaller, 100 %", dialog},
-        {"smaller", "Smaller", "Makes everything in the window smaller again", {ctrl(Key::minus)}, anywhere, resize(-0.1F), {}, "", dialog},
-        {"usual size", "Usual size", "Everything at 100 %", {ctrl(digit(0))}, anywhere, look(SetZoom{1.0F}), {}, "", dialog},
+        {"larger", "Larger", "Makes everything in the window larger, up to twice its size", {ctrl(Key::plus)}, anywhere, resize(1), {}, "larger, smaller, 100 %", dialog},
+        {"smaller", "Smaller", "Makes everything in the window smaller again", {ctrl(Key::minus)}, anywhere, resize(-1), {}, "", dialog},
+        {"usual size", "Usual size", "Everything at 100 %", {ctrl(digit(0))}, anywhere, resize(0), {}, "", dialog},
         {"full screen", "Full screen", "The window fills the screen, or has its place and size again", {{Key::F11}}, anywhere, just(WindowAction(ToggleFullScreen{})), {}, nullptr, dialog},
         {"theme", "Light or dark theme", "Changes between dark on light and light on dark", {{letter('L')}}, anywhere, flip_theme},
         {"motion", "Motion on or off", "Pages, stages and changed cells come on screen in a moment of motion, or at once", {shift(letter('L'))}, anywhere, flip_motion, {}, "motion on or off"},
-        {"let go", "Let go", "Lets go of the selection, closes a note or this list, or stops the runs that fill a map", {{Key::escape}}, anywhere, let_go, {}, "let go of the selection, close a note or this", field},
+        {"settings", "Settings…", "Theme, size, motion, colours, device and what is remembered, in one place", {ctrl(Key::comma)}, anywhere, settings, {}, "settings", list},
+        {"let go", "Let go", "Lets go of the selection, closes a note or this list, leaves a presentation, or stops the runs that fill a map", {{Key::escape}}, anywhere, let_go, {}, "let go of the selection, close a note or this", field},
         {"help", "Manual", "Opens the manual at what is on screen; again: the list of what the keys do", {{Key::F1}}, anywhere, just(WindowAction(AskHelp{})), {}, "the manual at what is on screen; again: this list", field},
-        {"search manual", "Search the manual", "Opens the manual with its field of search", {shift(Key::F1)}, anywhere, just(WindowAction(SearchManual{})), {}, "search the manual", field},
-        {"manual back", "Back in the manual", "The place of the manual that was looked at before", {alt(Key::left)}, anywhere, just(WindowAction(StepManual{-1})), needs_place_back, "back and forward in the manual", field, true},
-        {"manual forward", "Forward in the manual", "Goes on again after going back", {alt(Key::right)}, anywhere, just(WindowAction(StepManual{1})), needs_place_ahead, "", field, true},
+        {"search manual", "Search the manual", "Opens the manual with its field of search", {shift(Key::F1)}, in_window, just(WindowAction(SearchManual{})), {}, "search the manual", field},
+        {"manual back", "Back in the manual", "The place of the manual that was looked at before", {alt(Key::left)}, in_window, just(WindowAction(StepManual{-1})), needs_place_back, "back and forward in the manual", field, true},
+        {"manual forward", "Forward in the manual", "Goes on again after going back", {alt(Key::right)}, in_window, just(WindowAction(StepManual{1})), needs_place_ahead, "", field, true},
         // clang-format on
     };
 }

@@ -100,6 +100,7 @@ Theme parse_theme(const nlohmann::json& tokens, bool dark) {
     out.good_back = get("goodbg");
     out.bad_back = get("badbg");
     out.cell = get("cell");
+    out.pointer = get("pointer");
     const auto& heads = tokens.at("head").at(name);
     for (std::size_t h = 0; h < out.heads.size(); ++h) {
         out.heads[h].colour = parse_color(heads.at(h).at("colour").get<std::string>());

@@ -37,7 +37,7 @@ inline constexpr int coloured_heads = 8; ///< with more heads than this, no head
 struct Theme {
     bool dark = false;
     figure::Color canvas = 0, panel = 0, raise = 0, line = 0, line2 = 0, ink = 0, text = 0, muted = 0,
-                  highlight = 0, good = 0, bad = 0, good_back = 0, bad_back = 0, cell = 0;
+                  highlight = 0, good = 0, bad = 0, good_back = 0, bad_back = 0, cell = 0, pointer = 0;
     std::array<HeadColours, coloured_heads> heads;
     HeadColours no_head; ///< for all heads when there are more than coloured_heads: the neutral ramp
     Ramp score{};        ///< the paper of a head on the atlas: marks on it stay readable

@@ -26,7 +26,7 @@ struct Place {
     DocumentPtr document = make_document({.sentence = "the cat sleeps"}, 1);
     Dims shown = document->problem.dims;
     bool checkpoint = false, weights_file = false, weights_alone = false, lesson = false, walking = false,
-         manual = false;
+         manual = false, presenting = false;
     LongMap map{};
     bool on_map = false;
     Problem long_text{};
@@ -49,6 +49,7 @@ struct Place {
                         return CellAddress{TensorId::weights, {0, 0, 0, 0}};
                     },
                 .token = 1,
+                .presenting = presenting,
                 .manual_open = manual,
                 .manual_back = manual,
                 .manual_forth = manual,
@@ -93,6 +94,13 @@ std::vector<Place> places() {
     atlas.checkpoint = true;
     atlas.view.attention.screen = Screen::atlas;
     all.push_back(atlas);
+    for (const bool lesson : {false, true}) {
+        Place shown{.name = "presented"};
+        shown.presenting = true;
+        shown.lesson = lesson;
+        shown.view.selected = CellAddress{TensorId::x, {0, 0, 0}};
+        all.push_back(shown);
+    }
     Place map{.name = "the map of a long text"};
     map.map.spots = std::make_shared<const std::vector<analysis::MapSpot>>(1);
     map.map.row = MapRow{};
@@ -296,7 +304,8 @@ TEST_CASE("the read-me and the manual name no key that does nothing", "[actions]
     int named = 0;
     for (const char* page :
          {"README.md", "assets/manual/attention-files.md", "assets/manual/automation.md",
-          "assets/manual/checkpoints-window.md", "assets/manual/finding.md", "assets/manual/lessons.md"}) {
+          "assets/manual/checkpoints-window.md", "assets/manual/finding.md", "assets/manual/lessons.md",
+          "assets/manual/presenting.md", "assets/manual/settings.md", "assets/manual/recording.md"}) {
         const std::string text = text_of(root + page);
         const std::regex keys("(Ctrl|Alt|Shift) (Shift )?([A-Z+0]|−)(?![A-Za-z])|F[0-9]+(?![0-9A-Za-z])");
         for (auto at = std::sregex_iterator(text.begin(), text.end(), keys); at != std::sregex_iterator();
@@ -317,7 +326,8 @@ TEST_CASE("the manual's page of keys is the table", "[actions]") {
     const std::tuple<const char*, std::size_t> parts[] = {{"A sentence or a problem", 0},
                                                           {"A checkpoint", 3},
                                                           {"The map of a long text", all.size() - 5},
-                                                          {"Attention weights of a file", all.size() - 4}};
+                                                          {"Attention weights of a file", all.size() - 4},
+                                                          {"A presentation", all.size() - 7}};
     for (const auto& [title, place] : parts) {
         page += std::string("\n## ") + title + "\n\n| keys | |\n| --- | --- |\n";
         for (const KeyLine& line : key_lines(all[place].now()))

@@ -1,0 +1,49 @@
+#include "app/commands/actions/rows.h"
+
+namespace headscope::app {
+
+namespace {
+
+bool presenting(const Situation& now) {
+    return now.presenting;
+}
+
+/// As the keys of a clicker ask: through the lesson, else through the stages, else through the heads of a
+/// file.
+std::function<Actions(const Situation&)> step(int by) {
+    return [by](const Situation& now) {
+        Actions out;
+        if (now.darkened)
+            out.push_back(WindowAction(DarkenPresentation{false}));
+        else if (now.lesson)
+            out.push_back(WindowAction(ReadOn{by}));
+        else if (now.weights_alone)
+            out.push_back(ViewChange(AttentionChange(MoveOnBoard{0, by})));
+        else
+            out.push_back(ViewChange(StepStage{by}));
+        return out;
+    };
+}
+
+std::string needs_pages(const Situation& now) {
+    return now.map != nullptr ? "A map of a long text has one page" : "";
+}
+
+Actions flip_darkness(const Situation& now) {
+    return {WindowAction(DarkenPresentation{!now.darkened})};
+}
+
+} // namespace
+
+std::vector<ActionInfo> presentation_actions() {
+    return {
+        // clang-format off
+        {"present", "Present", "Shows the canvas alone and larger, with a lesson's text beside it, and a spot at the mouse; again, or Esc: the window as it was", {{Key::F5}}, anywhere, just(WindowAction(Present{})), {}, "present to a class; again or Esc: leave", Over::list},
+        {"present next", "Next of the presentation", "On in the lesson's text, then its next page; without a lesson the next stage", {{Key::page_down}}, presenting, step(1), needs_pages, "on in the lesson, or the next stage; back"},
+        {"present before", "Back in the presentation", "Back in the lesson's text, then its page before; without a lesson the stage before", {{Key::page_up}}, presenting, step(-1), needs_pages, ""},
+        {"darken", "Darken the screen", "Hides what is presented; again: shows it", {{Key::period}}, presenting, flip_darkness, {}, "darken the screen, and back"},
+        // clang-format on
+    };
+}
+
+} // namespace headscope::app

@@ -1,0 +1,100 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/lesson/lesson_panel.h"
+#include "app/views/scrolled.h"
+#include "app/views/views.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// Over the foot of the text: that a task waits below it. True when it is clicked.
+bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
+    constexpr float height = 40;
+    const Theme& theme = tools.theme;
+    const float scale = tools.surface.scale();
+    const ImVec2 window = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({window.x + text.x * scale, window.y + (text.bottom() - height) * scale});
+    ImGui::BeginChild("task below", {text.w * scale, height * scale});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const figure::Rect button{course_pad, 6, text.w - 2 * course_pad, height - 12};
+    const std::string words = "Your turn";
+    const float width = tools.measure(words, figure::Font::ui_medium, 13);
+    const figure::Point tip{button.x + button.w / 2 + width / 2 + 6, button.y + button.h / 2 + 2};
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = {0, 0, text.w, height}, .fill = theme.panel});
+    scene.add(figure::LineItem{{0, 0.5F}, {text.w, 0.5F}, theme.line, 1});
+    scene.add(figure::RectItem{.area = button, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    scene.add(figure::TextItem{{tip.x - 14, figure::baseline_for(button.y + button.h / 2, 13)},
+                               words,
+                               figure::Font::ui_medium,
+                               13,
+                               theme.ink,
+                               figure::Align::right});
+    scene.add(figure::LineItem{{tip.x - 4, tip.y - 4}, tip, theme.ink, 1.5F});
+    scene.add(figure::LineItem{tip, {tip.x + 4, tip.y - 4}, theme.ink, 1.5F});
+    paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
+    const figure::Rect place{at.x + button.x * scale, at.y + button.y * scale, button.w * scale,
+                             button.h * scale};
+    ImGui::SetCursorScreenPos({place.x, place.y});
+    const bool clicked = ImGui::InvisibleButton("Your turn", {place.w, place.h});
+    if (ImGui::IsItemHovered()) {
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        show_tip("The task of this page is further down", tools);
+    }
+    const bool entered = tools.focus.offer(place);
+    ImGui::EndChild();
+    return clicked || entered;
+}
+
+/// A presented lesson's text goes on by most of what is seen of it; at its end, to the next page.
+void read_on(int by, const ViewTools& tools) {
+    constexpr float most = 0.85F, edge = 1;
+    const float now = ImGui::GetScrollY();
+    if (by > 0 ? now < ImGui::GetScrollMaxY() - edge : now > edge)
+        ImGui::SetScrollY(now + static_cast<float>(by) * most * ImGui::GetWindowHeight());
+    else
+        tools.send(LessonAction(TurnPage{by}));
+}
+
+} // namespace
+
+void show_foot(const Picture& picture, const figure::Rect& page, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    Picture foot;
+    foot.append(picture, page.x, page.bottom());
+    show_picture(foot, origin.x, origin.y, tools, nullptr);
+}
+
+// Each page begins at its top.
+void view_course(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+    const bool foot = state.course.open != nullptr;
+    const figure::Rect text{area.x, area.y, area.w, area.h - (foot ? course_foot : 0)};
+    const std::string id =
+        "course " + (foot ? state.course.open->id : "") + std::to_string(state.course.page);
+    // Where the text stands is the window's alone; so is that it was asked to move.
+    ImGuiStorage& asked = *ImGui::GetStateStorage();
+    const ImGuiID to_task = ImGui::GetID("to the task");
+    Picture page;
+    scrolled_picture(id.c_str(), text, tools, nullptr, &page,
+                     [&](float width, float height) {
+                         if (foot && state.asked.read_on != 0)
+                             read_on(state.asked.read_on, tools);
+                         return draw_course(draw_context(state, tools, width, height), state.course);
+                     },
+                     {.pointing = asked.GetBool(to_task) ? at_once : 1});
+    asked.SetBool(to_task, false);
+    if (!foot)
+        return;
+    constexpr float task_begins = 60; // its name and its first line
+    if (page.pointed.w > 0 && page.pointed.y + task_begins > text.bottom())
+        asked.SetBool(to_task, view_task_below(text, tools));
+    show_foot(draw_course_foot(draw_context(state, tools, area.w, course_foot), state.course), text, tools);
+}
+
+void view_presented_lesson(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+    draw_panel_back(area, tools, true);
+    if (state.shown.ready())
+        view_course(state, {area.x, area.y, area.w - 1, area.h}, tools);
+}
+
+} // namespace headscope::app

@@ -1,0 +1,206 @@
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <string>
+
+// Presenting to a class, with the keys that a keyboard and a clicker send.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+const Presentation& presentation(const Desk& desk) {
+    return desk.program.state().presentation;
+}
+
+void press(Desk& desk, int key, int modifiers = 0) {
+    desk.driver.key(key, modifiers);
+    desk.settle();
+}
+
+bool has_item(const std::string& label) {
+    return std::ranges::any_of(screen_items(), [&](const ScreenItem& item) { return item.label == label; });
+}
+
+/// Where the canvas is drawn, in logical pixels of the window.
+figure::Rect first_grid(const Desk& desk) {
+    REQUIRE_FALSE(desk.program.canvas().grids.empty());
+    return desk.program.canvas().grids.front().area;
+}
+
+} // namespace
+
+TEST_CASE("F5 shows the canvas alone and larger, and Esc the window as it was", "[gui][presentation]") {
+    const bool panels = GENERATE(true, false);
+    Desk desk;
+    desk.act(ViewChange(SetZoom{1.1F}));
+    desk.act(ViewChange(OpenLeft{panels}));
+    desk.act(ViewChange(OpenInspector{!panels}));
+    const std::string before = signature(desk.program);
+    REQUIRE(has_item("File"));
+    REQUIRE(has_item("scrubber"));
+    press(desk, GLFW_KEY_F5);
+    CHECK(presentation(desk).on);
+    CHECK(desk.program.full_screen());
+    for (const char* label : {"File", "scrubber", "##sentence", "engine", "help", "fold left", "open Guide",
+                              "fold inspector", "open Inspector", "play", "weights"}) {
+        INFO(label);
+        CHECK_FALSE(has_item(label));
+    }
+    CHECK(desk.program.zoom() == Approx(1000.0F / 600)); // as much larger as the window is
+    CHECK(first_grid(desk).x < 200);
+
+    // What belongs to the window around it says so, and does nothing.
+    for (const int key : {GLFW_KEY_LEFT_BRACKET, GLFW_KEY_RIGHT_BRACKET, GLFW_KEY_SLASH})
+        press(desk, key);
+    press(desk, GLFW_KEY_EQUAL, GLFW_MOD_CONTROL);
+    CHECK(presentation(desk).larger == Approx(1.1F));
+    CHECK(desk.program.zoom() == Approx(1.1F * 1000 / 600));
+    press(desk, GLFW_KEY_ESCAPE);
+    CHECK_FALSE(presentation(desk).on);
+    CHECK_FALSE(desk.program.full_screen());
+    CHECK(signature(desk.program) == before);
+    CHECK(desk.program.zoom() == Approx(1.1F));
+    CHECK(has_item("File"));
+}
+
+TEST_CASE("a window that filled the screen does so after presenting", "[gui][presentation]") {
+    Desk desk;
+    press(desk, GLFW_KEY_F11);
+    press(desk, GLFW_KEY_F5, GLFW_MOD_SHIFT); // a clicker's other key for it
+    CHECK(presentation(desk).on);
+    press(desk, GLFW_KEY_F5);
+    CHECK_FALSE(presentation(desk).on);
+    CHECK(desk.program.full_screen());
+}
+
+TEST_CASE("a clicker goes through the stages, also with a number selected", "[gui][presentation]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::qkv}));
+    press(desk, GLFW_KEY_F5);
+    desk.act(ViewChange(Select{CellAddress{TensorId::W_Q, {1, 1, 0, 0}}}));
+    press(desk, GLFW_KEY_PAGE_DOWN);
+    CHECK(desk.view().group == StageGroup::split);
+    press(desk, GLFW_KEY_RIGHT);
+    CHECK(desk.view().group == StageGroup::scores);
+    press(desk, GLFW_KEY_PAGE_UP);
+    press(desk, GLFW_KEY_LEFT);
+    CHECK(desk.view().group == StageGroup::qkv);
+    desk.driver.type("5");
+    desk.settle();
+    CHECK_FALSE(desk.program.state().number.active);
+    CHECK_FALSE(desk.program.state().number.take_keyboard);
+}
+
+TEST_CASE("a clicker goes through a checkpoint and through weights of a file", "[gui][presentation]") {
+    Desk desk;
+    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    desk.act(ViewChange(GoTo{StageGroup::scores}));
+    press(desk, GLFW_KEY_F5);
+    const std::int64_t layer = desk.view().attention.layer;
+    press(desk, GLFW_KEY_PAGE_DOWN);
+    CHECK(desk.view().group != StageGroup::scores);
+    CHECK(desk.view().attention.layer == layer);
+    press(desk, GLFW_KEY_ESCAPE);
+    desk.open(test_data("/attention/lh_f32.npy"));
+    press(desk, GLFW_KEY_F5);
+    press(desk, GLFW_KEY_PAGE_DOWN);
+    CHECK(desk.view().head == 1);
+    press(desk, GLFW_KEY_PAGE_UP);
+    CHECK(desk.view().head == 0);
+}
+
+TEST_CASE("the text of a lesson that is presented can be read to its end with a clicker",
+          "[gui][presentation]") {
+    Desk desk("first-lesson", "", 1280, 720);
+    desk.act(LessonAction(OpenLesson{"first-lesson"}));
+    desk.act(ViewChange(OpenLeft{false})); // what is folded in the window is there in the presentation
+    press(desk, GLFW_KEY_F5);
+    const CourseState& course = desk.program.state().course;
+    CHECK(screen_shows("11 minutes, intermediate, 7 steps"));
+    int presses = 0;
+    for (int page = 1; page < course.pages(); ++page) {
+        const int before = course.page;
+        for (; course.page == before; ++presses) {
+            REQUIRE(presses < 200);
+            press(desk, GLFW_KEY_PAGE_DOWN);
+        }
+        CHECK(course.page == page);
+        if (page <= course.steps())
+            CHECK(screen_shows("Step " + std::to_string(page) + " of 7"));
+    }
+    CHECK(presses > course.pages()); // some pages are longer than the window
+    press(desk, GLFW_KEY_PAGE_UP);
+    CHECK(course.page >= course.pages() - 2);
+    press(desk, GLFW_KEY_ESCAPE);
+    CHECK(course.open != nullptr);
+    CHECK(desk.view().left_open == false);
+}
+
+TEST_CASE("the screen goes dark by one key, and any key of a clicker shows it again", "[gui][presentation]") {
+    Desk desk;
+    press(desk, GLFW_KEY_F5);
+    const StageGroup stage = desk.view().group;
+    press(desk, GLFW_KEY_PERIOD);
+    CHECK(presentation(desk).dark);
+    press(desk, GLFW_KEY_PERIOD);
+    CHECK_FALSE(presentation(desk).dark);
+    press(desk, GLFW_KEY_PERIOD);
+    press(desk, GLFW_KEY_PAGE_DOWN);
+    CHECK_FALSE(presentation(desk).dark);
+    CHECK(desk.view().group == stage);
+}
+
+TEST_CASE("a spot is at the mouse while presenting, and goes away when the mouse rests",
+          "[gui][presentation]") {
+    const bool motion = GENERATE(true, false);
+    Desk desk;
+    desk.act(ViewChange(SetMotion{motion}));
+    desk.driver.move(400, 300);
+    desk.driver.wait(3);
+    CHECK(presentation(desk).spot.strength == 0);
+    press(desk, GLFW_KEY_F5);
+    desk.driver.move(600, 500); // the spot comes up where the mouse is
+    desk.driver.wait(60);
+    desk.driver.move(800, 500);
+    const float zoom = desk.program.zoom();
+    const PointerSpot first = presentation(desk).spot;
+    if (motion) {
+        CHECK(first.at.x > 600 / zoom); // on its way
+        CHECK(first.at.x < 800 / zoom - 0.5F);
+    } else {
+        CHECK(first.at.x == Approx(800 / zoom));
+    }
+    desk.driver.wait(60);
+    CHECK(presentation(desk).spot.strength == 1);
+    CHECK(presentation(desk).spot.at.x == Approx(800 / zoom));
+    CHECK(presentation(desk).spot.at.y == Approx(500 / zoom));
+    desk.driver.wait(60 * 5);
+    CHECK(presentation(desk).spot.strength == 0);
+    CHECK_FALSE(desk.program.animating());
+}
+
+TEST_CASE("lists over a presentation are closed before it ends", "[gui][presentation]") {
+    Desk desk;
+    press(desk, GLFW_KEY_F5);
+    press(desk, GLFW_KEY_F1); // there is no room for the manual: the list of keys
+    CHECK(desk.view().help_open);
+    CHECK_FALSE(desk.program.state().manual.open);
+    CHECK(screen_shows("darken the screen, and back"));
+    press(desk, GLFW_KEY_ESCAPE);
+    CHECK_FALSE(desk.view().help_open);
+    CHECK(presentation(desk).on);
+    press(desk, GLFW_KEY_K, GLFW_MOD_CONTROL);
+    CHECK(desk.program.state().palette.open);
+    press(desk, GLFW_KEY_ESCAPE);
+    CHECK(presentation(desk).on);
+    press(desk, GLFW_KEY_ESCAPE);
+    CHECK_FALSE(presentation(desk).on);
+}
+
+} // namespace headscope::test
