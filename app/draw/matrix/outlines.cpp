@@ -89,9 +89,14 @@ void label_pointed(Picture& picture, const DrawContext& context, const MatrixGri
     const figure::Rect area = grid.cell(place->first, place->second);
     if (prints_number(picture, area))
         return;
-    constexpr float size = 12, height = 16, pad = 4, apart = 5;
+    constexpr float size = 12, height = 16, pad = 4, apart = 4;
     const std::string text = number(static_cast<double>(context.shown.value(cell)), 2);
-    const float width = context.measure(text, figure::Font::mono_semibold, size) + 2 * pad;
+    const float wanted = context.measure(text, figure::Font::mono_semibold, size) + 2 * pad;
+    // Numbers in the cells beside it are covered whole, not cut.
+    const auto covered = static_cast<std::int64_t>(std::ceil((wanted + apart) / grid.pitch_x));
+    const bool among_numbers = grid.pitch_x > size && place->second + covered < grid.cols;
+    const float width =
+        among_numbers ? grid.pitch_x * static_cast<float>(covered) - apart - grid.gap : wanted;
     const bool right = area.right() + apart + width <= context.width;
     const figure::Rect tag{right ? area.right() + apart : area.x - apart - width,
                            area.y + (area.h - height) / 2, width, height};
