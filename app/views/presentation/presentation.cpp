@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace headscope::app {
 
@@ -11,6 +12,31 @@ namespace {
 
 /// The room that a page is given, in logical pixels: as much larger as the window is.
 constexpr float page_width = 960, page_height = 600;
+
+/// A circle of a colour.
+struct Rim {
+    float radius; ///< physical pixels
+    figure::Color colour;
+};
+
+/// What lies between two circles, from one colour to the other.
+void band(ImDrawList& list, const ImVec2& center, const Rim& from, const Rim& to) {
+    constexpr int corners = 64;
+    const ImVec2 white = ImGui::GetFontTexUvWhitePixel();
+    list.PrimReserve(6 * corners, 2 * (corners + 1));
+    for (int i = 0; i < corners; ++i) {
+        const unsigned first = list._VtxCurrentIdx + 2 * static_cast<unsigned>(i);
+        for (const unsigned corner : {0U, 1U, 3U, 0U, 3U, 2U})
+            list.PrimWriteIdx(static_cast<ImDrawIdx>(first + corner));
+    }
+    for (int i = 0; i <= corners; ++i) {
+        const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(i) / corners;
+        for (const Rim& rim : {from, to})
+            list.PrimWriteVtx(
+                {center.x + rim.radius * std::cos(angle), center.y + rim.radius * std::sin(angle)}, white,
+                rim.colour);
+    }
+}
 
 constexpr double rest_seconds = 4; ///< then the spot goes away
 constexpr double fade_seconds = 0.4, follow_seconds = 0.05;
@@ -53,23 +79,18 @@ void view_presentation(const Presentation& presentation, const figure::Rect& win
     }
     if (presentation.spot.strength <= 0)
         return;
-    // Rings that add up: faint in the middle, so that what lies below can be read, strong towards the rim.
-    constexpr float inner = 16, outer = 34, ring = 1;
-    constexpr float strongest = 190;
+    // Faint in the middle, so that what lies below can be read, and strong towards the rim.
+    constexpr float inner = 16, strong = 22, outer = 36;
+    constexpr float faint_alpha = 40, strong_alpha = 200;
     const float scale = tools.surface.scale();
     const ImVec2 center{origin.x + presentation.spot.at.x * scale, origin.y + presentation.spot.at.y * scale};
     const auto colour = [&](float alpha) {
         return figure::with_alpha(tools.theme.pointer,
                                   static_cast<std::uint32_t>(alpha * presentation.spot.strength));
     };
-    constexpr int corners = 64;
-    list.AddCircleFilled(center, inner * scale, colour(40), corners);
-    for (float radius = inner; radius < outer; radius += ring) {
-        const float place = (radius + ring / 2 - inner) / (outer - inner);
-        const float share = place < 0.3F ? place / 0.3F : (1 - place) / 0.7F;
-        list.AddCircle(center, (radius + ring / 2) * scale,
-                       colour(40 * (1 - place) + (strongest - 40) * share), corners, ring * scale + 0.5F);
-    }
+    band(list, center, {0, colour(faint_alpha)}, {inner * scale, colour(faint_alpha)});
+    band(list, center, {inner * scale, colour(faint_alpha)}, {strong * scale, colour(strong_alpha)});
+    band(list, center, {strong * scale, colour(strong_alpha)}, {outer * scale, colour(0)});
 }
 
 } // namespace headscope::app
