@@ -33,6 +33,15 @@ checkpoint::ModelInputs up_to(checkpoint::ModelInputs inputs, std::int64_t posit
     return inputs;
 }
 
+/// (1, H, 1, Tk): row i of every head. The whole map of a long text takes gigabytes for each layer.
+TensorPtr row_of_heads(const Tensor& weights, std::int64_t i) {
+    const std::int64_t H = weights.shape()[1], Tk = weights.shape()[3];
+    auto rows = std::make_shared<Tensor>(Shape{1, H, 1, Tk});
+    for (std::int64_t h = 0; h < H; ++h)
+        std::copy_n(weights.data() + weights.offset(0, h, i, 0), Tk, rows->data() + rows->offset(0, h, 0, 0));
+    return rows;
+}
+
 } // namespace
 
 std::string Writer::name() const {
@@ -143,9 +152,10 @@ private:
 
     /// What the heads add to the stream, before a norm of the branch: b_O in the last row.
     TensorPtr attend(checkpoint::AttentionPlace place, Problem problem, const Problem& whole) {
-        const Dims& d = problem.dims;
+        const Dims& d = whole.dims;
         Heads heads{.problem = std::move(problem),
-                    .weights = to_.run_.weights(attention_number(model().architecture(), place)),
+                    .weights = row_of_heads(
+                        *to_.run_.weights(attention_number(model().architecture(), place)), to_.position_),
                     .values = nullptr};
         const Tensor& read = whole.cross() ? *whole.x_kv : *whole.x;
         const bool mixed_first = !sources_ && heads.problem.qkv_limit == 0.0F;
@@ -157,7 +167,7 @@ private:
         std::vector<Writer> writers;
         for (std::int64_t h = 0; h < d.H; ++h) {
             write_of_head(
-                heads.problem, *heads.weights, heads.values.get(), read, h, to_.position_,
+                heads.problem, *heads.weights, heads.values.get(), read, h, 0,
                 rows.values().subspan(static_cast<std::size_t>(h * d.D), static_cast<std::size_t>(d.D)));
             writers.push_back({Kind::head, place.stack, place.layer, h});
         }
@@ -274,7 +284,7 @@ std::vector<std::vector<float>> StreamWriters::by_source(const Tensor& at_end) c
         const Problem& problem = step->heads->problem;
         for (std::int64_t h = 0; h < problem.dims.H; ++h) {
             const Tensor each =
-                parts_by_source(problem, *step->heads->weights, *step->heads->values, h, towards, position_);
+                parts_by_source(problem, *step->heads->weights, *step->heads->values, h, towards, 0);
             parts[step->writer + static_cast<std::size_t>(h)].assign(each.values().begin(),
                                                                      each.values().end());
         }

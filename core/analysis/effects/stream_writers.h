@@ -59,7 +59,7 @@ private:
     /// An attention at this position.
     struct Heads {
         Problem problem;   ///< its W_O, its gains and its sizes
-        TensorPtr weights; ///< (1, H, Tq, Tk)
+        TensorPtr weights; ///< (1, H, 1, Tk): of the position alone
         TensorPtr values;  ///< (1, Tk, Hkv dv)
     };
     /// Vectors that are added, or a norm that all vectors before it pass.
