@@ -447,3 +447,27 @@ TEST_CASE("the three kinds of attention are listed, and keys and clicks switch t
     CHECK_FALSE(desk.click("Decoder self"));
     end_recording();
 }
+
+TEST_CASE("the split of a cross-attention has a row of keys and values for each token of the encoder",
+          "[gui][stacks]") {
+    begin_recording();
+    Desk desk;
+    desk.program.open_path(folder_of("t5_tiny"), {"3 7", "3 7 5 9 2"});
+    desk.settle();
+    desk.settle();
+    desk.driver.key(GLFW_KEY_X, GLFW_MOD_ALT);
+    desk.settle();
+    desk.act(ViewChange(GoTo{StageGroup::split}));
+    desk.act(ViewChange(ShowOneHead{true}));
+    desk.settle();
+    const Dims& dims = desk.shown().dims();
+    REQUIRE(dims.Tq > dims.Tk);
+    int keys = 0;
+    for (const MatrixGrid& grid : desk.program.canvas().grids) {
+        const bool of_query = grid.tensor == TensorId::q || grid.tensor == TensorId::q_heads;
+        CHECK(grid.rows == (of_query ? dims.Tq : dims.Tk));
+        keys += grid.tensor == TensorId::k_heads;
+    }
+    CHECK(keys == 1);
+    end_recording();
+}

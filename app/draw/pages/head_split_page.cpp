@@ -23,6 +23,7 @@ struct Half {
     std::int64_t head;           ///< head index in the steps after the first
     std::int64_t owner;          ///< the query head whose colour the blocks have
     std::int64_t width;          ///< numbers in one head
+    std::int64_t rows;           ///< Tq, or Tk of keys and values
 };
 
 /// The step whose largest number fills a bar: splitting and turning keep the lengths of rows.
@@ -43,7 +44,7 @@ MatrixSpec spec_of(const DrawContext& context, const Half& half, std::size_t ste
             .origin = after ? Index{b, half.head, 0, 0} : Index{b, 0, first, 0},
             .row_axis = after ? 2 : 1,
             .col_axis = after ? 3 : 2,
-            .rows = context.dims().Tq,
+            .rows = half.rows,
             .cols = half.width,
             .high = largest_magnitude(context, measure_of(context, half, step), b),
             .owner = [owner = half.owner](std::int64_t, std::int64_t) { return owner; }};
@@ -88,7 +89,7 @@ float draw_half(Picture& picture, const DrawContext& context, const Half& half, 
     const Theme& theme = context.theme;
     const ProblemParts parts = context.shown.problem().parts();
     const float width = cell_w * static_cast<float>(half.width),
-                height = cell_h * static_cast<float>(context.dims().Tq);
+                height = cell_h * static_cast<float>(half.rows);
     float x = left;
     for (std::size_t step = 0; step < half.steps.size(); ++step) {
         MatrixSpec spec = spec_of(context, half, step);
@@ -162,17 +163,18 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
     const Dims& dims = context.dims();
     const Theme& theme = context.theme;
     const auto spoken = spoken_of(context.shown, context.view);
-    std::int64_t row = dims.Tq - 1;
+    std::int64_t row = half.rows - 1;
     if (spoken && std::ranges::find(half.steps, spoken->tensor) != half.steps.end())
-        row = spoken->at[spoken->tensor == half.steps.front() ? 1 : 2];
+        row = std::min(spoken->at[spoken->tensor == half.steps.front() ? 1 : 2], row);
     const bool keys = half.steps.back() == TensorId::k_heads;
+    const Problem& problem = context.shown.problem();
     const std::int64_t pairs = dims.dk / 2;
     constexpr float radius = 42, gap = 22;
     const auto fits = static_cast<std::int64_t>((width + gap) / (2 * radius + gap));
     const std::int64_t count = std::clamp<std::int64_t>(fits, 1, pairs);
     draw_text(picture, context, left, y + 14,
               std::string(keys ? "Key" : "Query") + " of " +
-                  shortened(query_word(context.shown.problem(), row), 16) + ", position " +
+                  shortened(keys ? key_word(problem, row) : query_word(problem, row), 16) + ", position " +
                   std::to_string(row),
               figure::Font::ui_semibold, 15, theme.ink);
     CellAddress cell{half.steps.back(), {context.view.batch, half.head, row, 0}};
@@ -211,10 +213,10 @@ Picture draw_head_split_page(const DrawContext& context) {
     draw_page_head(picture, context, (rotary ? "Rotation: " : "Split: ") + name,
                    rotary ? "pair (a, b) → (a·cos − b·sin, b·cos + a·sin)"
                           : formula_of(TensorId::q_heads, parts));
-    std::vector<Half> halves{{steps_to(TensorId::q_heads, parts), h, h, dims.dk},
-                             {steps_to(TensorId::k_heads, parts), g, h, dims.dk}};
+    std::vector<Half> halves{{steps_to(TensorId::q_heads, parts), h, h, dims.dk, dims.Tq},
+                             {steps_to(TensorId::k_heads, parts), g, h, dims.dk, dims.Tk}};
     if (!rotary)
-        halves.push_back({steps_to(TensorId::v_heads, parts), g, h, dims.dv});
+        halves.push_back({steps_to(TensorId::v_heads, parts), g, h, dims.dv, dims.Tk});
     const auto factors = [&](const Half& half) {
         return std::ranges::any_of(std::span(half.steps).subspan(1),
                                    [&](TensorId step) { return factor_of(context, step).has_value(); });
@@ -228,7 +230,8 @@ Picture draw_head_split_page(const DrawContext& context) {
     const float cell_w = std::clamp(std::floor(room_w / (most * widest)), 2.0F, 40.0F);
     const float room_h =
         (context.height - half_top - (rotary ? dial_height + 20 : 0) - (44 + above) * count - 20) / count;
-    const float cell_h = std::clamp(std::floor(room_h / static_cast<float>(dims.Tq)), 2.0F, 28.0F);
+    const float cell_h =
+        std::clamp(std::floor(room_h / static_cast<float>(std::max(dims.Tq, dims.Tk))), 2.0F, 28.0F);
     float y = half_top + 10;
     for (const Half& half : halves)
         y = draw_half(picture, context, half, left, y + above, cell_w, cell_h) + 44;
