@@ -159,7 +159,7 @@ std::string as_text(const std::vector<MeasuredHead>& rows, const Scores& scores)
     return text;
 }
 
-void check_usage(const HeadsOptions& options, const Scores& scores) {
+void check_usage(const CLI::App& command, const HeadsOptions& options, const Scores& scores) {
     const HeadsInput& input = options.input;
     const std::string out = options.out.value_or("-");
     const std::string suffix = std::filesystem::path(out).extension().string();
@@ -173,6 +173,11 @@ void check_usage(const HeadsOptions& options, const Scores& scores) {
         fail_usage("--position says where the effect is measured; add --effect");
     if (wants(scores, HeadScore::retrieval) && !input.model.given())
         fail_usage("retrieval is measured of what a checkpoint writes; add --model");
+    if (!wants(scores, HeadScore::retrieval))
+        for (const char* name : {"--haystack", "--lengths", "--depths"})
+            if (command.get_option(name)->count() > 0)
+                fail_usage(std::string(name) +
+                           " is of the score retrieval; add --scores retrieval or --needle");
 }
 
 void read_needle(HeadsOptions& options) {
@@ -185,9 +190,9 @@ void read_needle(HeadsOptions& options) {
         needle.question = *options.question;
 }
 
-void run_heads(HeadsOptions& options) {
+void run_heads(const CLI::App& command, HeadsOptions& options) {
     const Scores scores = wanted_scores(options);
-    check_usage(options, scores);
+    check_usage(command, options, scores);
     read_needle(options);
     options.input.probe_options.seed =
         options.input.problem.seed().value_or(options.input.probe_options.seed);
@@ -301,7 +306,7 @@ void add_heads(CLI::App& program) {
                        "the .json or .csv file to write (default: a table on standard output)");
     command.add_flag("--json", options->json, "print JSON");
     command.footer(definitions());
-    command.callback([options] { run_heads(*options); });
+    command.callback([options, &command] { run_heads(command, *options); });
 }
 
 } // namespace headscope::cli

@@ -350,6 +350,7 @@ def main():
         refused(1, *tiny, "--ids", "1,2,3", "--effect", "--position", "3")
         refused(2, *tiny, "--ids", "1,2,3", "--position", "1")
         refused(2, "The cat sat down", "--scores", "retrieval")
+        refused(2, *tiny, "--ids", "1,2,3", "--depths", "3")
         refused(2, "--model", "pocket", "--needle", "Ben hid the red spoon.")
         refused(1, "--model", "pocket", "--scores", "retrieval", "--lengths", "1000")
         refused(1, *tiny, "--scores", "retrieval")
