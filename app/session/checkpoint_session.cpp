@@ -131,8 +131,8 @@ void CheckpointSession::follow_block() {
     const ViewState& view = state().view;
     const checkpoint::ModelRunPtr& run = state().model.run;
     blocks_.begin_frame();
-    if (run != nullptr && !checkpoint::is_patched(run->edits()))
-        mapped_run_ = nullptr; // its map was gone back to, or another text was typed
+    if (run != mapped_run_ && run != nullptr && !checkpoint::is_patched(run->edits()))
+        mapped_run_ = nullptr; // another text, or an edit
     blocks_.retain({run, mapped_run_});
     const bool known = run != nullptr && shown.trace != nullptr && shown.document->is_checkpoint();
     if (known)

@@ -6,6 +6,9 @@
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
+#include <chrono>
+#include <thread>
+
 // The run of one cell of the patching map, opened like any other.
 
 namespace headscope::test {
@@ -98,7 +101,12 @@ TEST_CASE("a patched run is opened from its cell, with the logits that the cell 
 TEST_CASE("the map of patches is not measured again on the way back from one of its runs", "[patched]") {
     PatchedPocket desk;
     const auto map = desk.state.shown.patching->map;
-    desk.act(OpenPatch{2, 10});
+    // Frame by frame, as in the window: many pass before the run of the cell is there.
+    desk.workspace.session().act(OpenPatch{2, 10});
+    for (int frame = 0; patched_run(desk.part()) == nullptr && frame < 20000; ++frame) {
+        desk.workspace.take_results();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     REQUIRE(patched_run(desk.part()) != nullptr);
     desk.act(LeavePatch{});
     desk.look(ShowScreen{Screen::patching});
