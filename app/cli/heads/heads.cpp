@@ -250,15 +250,15 @@ void add_needle(CLI::App& command, HeadsOptions& options) {
     CLI::Option* const sentence =
         command
             .add_option("--needle", options.needle,
-                        "add the score retrieval: a sentence that is put into a long text (default: \"" +
+                        "add the score retrieval: a sentence that is hidden in a long text (default: \"" +
                             needle.needle + "\")")
             ->group(group)
             ->needs(model);
     CLI::Option* const question =
         command
             .add_option("--question", options.question,
-                        "the end of that text, which the model goes on with by the needle (default: \"" +
-                            needle.question + "\")")
+                        "how the text ends; the model writes what comes next (default: \"" + needle.question +
+                            "\")")
             ->group(group)
             ->needs(sentence);
     sentence->needs(question);

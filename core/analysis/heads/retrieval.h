@@ -32,10 +32,10 @@ struct NeedleText {
     double depth = 0;                ///< where the needle stands: 0 its beginning, 1 its end
 };
 
-/// One text for each length and depth. A haystack is cut, and the needle put, behind the last end of a
-/// sentence that is not beyond the place asked for. Throws Error(input) for a model of two texts, without a
-/// tokenizer, or not causal; an empty needle, question or haystack; no depth; and a length that leaves the
-/// model no positions for needle, question and answer.
+/// One text for each length and depth. The haystack ends, and the needle stands, behind the last whole
+/// sentence before the place asked for. A single depth is the middle. Throws Error(input) for a model of two
+/// texts, without a tokenizer, or not causal; an empty needle, question or haystack; no depth; and a length
+/// that leaves the model no positions for needle, question and answer.
 std::vector<NeedleText> needle_texts(const checkpoint::TextModel& model, const NeedleOptions& options);
 
 /// What a model wrote in answer to its needles.
