@@ -160,7 +160,7 @@ void CheckpointSession::follow_block() {
                                   [run](Progress& progress, const auto&) { return run->lengths(progress); });
     if (asked.value != nullptr)
         shown.block = asked.value;
-    else if (shown.block != nullptr && shown.block->layer != layer)
+    else if (shown.block != nullptr && (shown.block->layer != layer || shown.block->T() != T))
         shown.block = nullptr; // of the same layer the numbers before stay until the new ones are there
     if (!asked.error.empty())
         state().model.error = asked.error;

@@ -170,6 +170,21 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
     }
 }
 
+TEST_CASE("the stream that the final norm reads is explained beside the norm", "[model]") {
+    for (const Family& family : families()) {
+        INFO(family.folder);
+        if (family.after.front() != "final_norm")
+            continue;
+        begin_recording();
+        Desk desk;
+        desk.open(test_data("/models/") + family.folder, ids_typed);
+        desk.act(ViewChange(GoTo{StageGroup::final_norm, 5}));
+        desk.act(ViewChange(Select{CellAddress{TensorId::resid_out, {0, 5, 3, 0}}}));
+        CHECK(screen_shows("The last layer gives it"));
+        end_recording();
+    }
+}
+
 TEST_CASE("a click on the strip and on the map goes where it says", "[model]") {
     begin_recording();
     Desk desk;

@@ -311,6 +311,13 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
                         sheet.context.theme.text);
         return 4;
     }
+    if (!holds_sources(shown, cell.tensor)) {
+        const std::string last = "L" + n(shown.block->architecture->layers - 1);
+        sheet.section("Comes from");
+        sheet.paragraph("The last layer gives it: " + name_of(cell.tensor) + " of " + last + " shows how.",
+                        sheet.context.theme.text);
+        return 4;
+    }
     switch (cell.tensor) {
     case mlp_pre:
     case mlp_gate:

@@ -42,12 +42,17 @@ std::vector<TensorId> made_from(const Shown& shown, TensorId id) {
                                  shown.block->layer < 0 ? architecture.layers - 1 : shown.block->layer);
 }
 
+bool holds_sources(const Shown& shown, TensorId id) {
+    return std::ranges::all_of(made_from(shown, id),
+                               [&](TensorId source) { return shown.tensor(source) != nullptr; });
+}
+
 std::optional<checkpoint::NormWeights> norm_at(const Shown& shown, TensorId id) {
     return checkpoint::norm_weights(*shown.block->architecture, id);
 }
 
 std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell) {
-    if (shown.block == nullptr)
+    if (shown.block == nullptr || !holds_sources(shown, cell.tensor))
         return {};
     const bool whole_row = norm_at(shown, cell.tensor) || cell.tensor == mlp_pre || cell.tensor == mlp_gate ||
                            cell.tensor == mlp_raw || cell.tensor == mlp_out;

@@ -14,6 +14,9 @@ namespace headscope::app {
 /// What a stop around attention is made from, see checkpoint::made_from; of the first layer's input the
 /// embeddings.
 std::vector<TensorId> made_from(const Shown& shown, TensorId id);
+/// Whether what made_from names is shown: the part after the last layer holds the stream that leaves the
+/// layer, and not what that stream was added from.
+bool holds_sources(const Shown& shown, TensorId id);
 /// The cells that a cell of those rows reads, as far as they are tensors with a name.
 std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell);
 /// The weights of a norm at this stop; nothing where it is none.

@@ -29,6 +29,8 @@ struct BlockTrace {
     std::int64_t position = 0;
     TensorPtr head_in; ///< (1, 1, D), the row that the head's table multiplies; null without a head
 
+    /// Of the text: each part of the model holds what enters a layer, resid_in.
+    std::int64_t T() const { return (*this)[TensorId::resid_in]->shape()[1]; }
     /// A tensor, or a weight of block_weight_table(); null where there is none.
     const TensorPtr& find(TensorId id) const;
     const TensorPtr& operator[](TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
