@@ -6,6 +6,7 @@
 #include "core/analysis/effects/ablation_sweep.h"
 #include "core/analysis/heads/copying.h"
 #include "core/analysis/heads/head_distance.h"
+#include "core/analysis/heads/output_shares.h"
 
 #include <algorithm>
 #include <numeric>
@@ -200,6 +201,26 @@ void AtlasDesk::add_effects(Atlas& atlas, Holders& holders, const checkpoint::Mo
     holders.push_back(effects);
 }
 
+void AtlasDesk::add_shares(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
+    if (atlas.survey != nullptr) // has shares of its own
+        return;
+    if (run == nullptr) {
+        if (!state_.document->is_experiment()) // whose run gives the contributions
+            atlas.works[ScoreSource::contributions].why_not =
+                "Weights alone are known: nothing says what a head adds to the output.";
+        return;
+    }
+    const checkpoint::Stack stack = state_.view.attention.stack;
+    const auto shares =
+        runs_of<ByHead>(atlas, HeadScore::share, {run, "share " + std::to_string(static_cast<int>(stack))},
+                        [run, stack](Progress& progress, const auto&) {
+                            return by_head(analysis::output_shares(*run, stack, progress), HeadScore::share);
+                        });
+    if (shares != nullptr)
+        take(atlas, *shares, {HeadScore::share});
+    holders.push_back(shares);
+}
+
 void AtlasDesk::add_retrieval(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
     const std::string why_not = run == nullptr               ? state_.document->is_experiment()
                                                                    ? "A problem writes no text."
@@ -311,6 +332,7 @@ void AtlasDesk::follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr
     survey_ = atlas.survey;
     add_model_scores(atlas, holders, run);
     add_effects(atlas, holders, run);
+    add_shares(atlas, holders, run);
     add_retrieval(atlas, holders, run);
     add_alike(atlas, holders, set);
     add_acts(atlas, holders, set);

@@ -26,6 +26,7 @@ private:
 
     void add_model_scores(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
     void add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
+    void add_shares(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
     void add_retrieval(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
     /// What takes many runs, and so is made only while somebody looks at the score.
     template<class Value, class Make>

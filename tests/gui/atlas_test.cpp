@@ -203,6 +203,14 @@ TEST_CASE("scores are chosen from a list; the effect is measured once somebody a
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h)
             CHECK(desk.atlas().at(l, h)->has(HeadScore::effect));
+    desk.press("choose colour by");
+    desk.press("score share of output");
+    for (std::int64_t l = 0; l < 4; ++l) {
+        float sum = 0;
+        for (std::int64_t h = 0; h < 8; ++h)
+            sum += desk.score(l, h, HeadScore::share);
+        CHECK(sum == Approx(1.0F));
+    }
     CHECK(desk.atlas().needle == nullptr);
     desk.press("choose colour by");
     desk.press("score retrieval");

@@ -94,15 +94,6 @@ HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk, c
     return metrics.result();
 }
 
-/// In double precision neither the squares nor the sum of float32 numbers overflow.
-double norm_of_contribution(const Trace& trace, std::int64_t b, std::int64_t h) {
-    const Tensor& contributions = *trace.stage(TensorId::contributions);
-    return Eigen::Map<const Eigen::VectorXf>(contributions.data() + contributions.offset(b, h, 0, 0),
-                                             trace.dims.Tq * trace.dims.D)
-        .cast<double>()
-        .norm();
-}
-
 } // namespace
 
 RowMetrics::RowMetrics(std::int64_t Tq, std::int64_t Tk, const HeadTokens& tokens, KeyFacts keys)
@@ -187,6 +178,15 @@ HeadMetrics head_metrics(const Trace& trace, std::int64_t b, std::int64_t h, con
     if (trace.stage(TensorId::contributions) != nullptr)
         metrics.output_norm = norm_of_contribution(trace, b, h);
     return metrics;
+}
+
+double norm_of_contribution(const Trace& trace, std::int64_t b, std::int64_t h) {
+    // In double precision neither the squares nor the sum of float32 numbers overflow.
+    const Tensor& contributions = *trace.stage(TensorId::contributions);
+    return Eigen::Map<const Eigen::VectorXf>(contributions.data() + contributions.offset(b, h, 0, 0),
+                                             trace.dims.Tq * trace.dims.D)
+        .cast<double>()
+        .norm();
 }
 
 void set_shares(std::span<HeadMetrics> heads) {

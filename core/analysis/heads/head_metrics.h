@@ -87,6 +87,8 @@ KeyFacts key_facts(const HeadTokens& tokens);
 /// Head h of batch entry b, with the tokens of that entry and key_facts of them; all scores but the share.
 HeadMetrics head_metrics(const Trace& trace, std::int64_t b, std::int64_t h, const HeadTokens& tokens,
                          const KeyFacts& keys);
+/// What head h of batch entry b adds to the stream, as one number: its Frobenius norm. Needs contributions.
+double norm_of_contribution(const Trace& trace, std::int64_t b, std::int64_t h);
 /// Sets the share of each head of a layer from its output_norm.
 void set_shares(std::span<HeadMetrics> heads);
 
