@@ -33,15 +33,6 @@ checkpoint::ModelInputs up_to(checkpoint::ModelInputs inputs, std::int64_t posit
     return inputs;
 }
 
-/// (1, H, 1, Tk): row i of every head. The whole map of a long text takes gigabytes for each layer.
-TensorPtr row_of_heads(const Tensor& weights, std::int64_t i) {
-    const std::int64_t H = weights.shape()[1], Tk = weights.shape()[3];
-    auto rows = std::make_shared<Tensor>(Shape{1, H, 1, Tk});
-    for (std::int64_t h = 0; h < H; ++h)
-        std::copy_n(weights.data() + weights.offset(0, h, i, 0), Tk, rows->data() + rows->offset(0, h, 0, 0));
-    return rows;
-}
-
 } // namespace
 
 std::string Writer::name() const {
@@ -154,8 +145,8 @@ private:
     TensorPtr attend(checkpoint::AttentionPlace place, Problem problem, const Problem& whole) {
         const Dims& d = whole.dims;
         Heads heads{.problem = std::move(problem),
-                    .weights = row_of_heads(
-                        *to_.run_.weights(attention_number(model().architecture(), place)), to_.position_),
+                    .weights = to_.run_.rows(attention_number(model().architecture(), place), to_.position_,
+                                             1, cancel_),
                     .values = nullptr};
         const Tensor& read = whole.cross() ? *whole.x_kv : *whole.x;
         const bool mixed_first = !sources_ && heads.problem.qkv_limit == 0.0F;

@@ -72,7 +72,8 @@ MutableTensor mixture(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& laye
     using enum WeightId;
     const MutableTensor shares = cpu.multiply(x, *layer[router], layer[router_bias].get(), cancel);
     share_out(*shares, architecture.experts_used);
-    note(TensorId::router, *shares);
+    if (note)
+        note(TensorId::router, *shares);
     MutableTensor out = cpu.make(x.shape());
     std::ranges::fill(out->values(), 0.0F);
     Rows sums(out->data(), x.count() / architecture.D, architecture.D);

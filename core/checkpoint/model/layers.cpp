@@ -103,21 +103,46 @@ MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y) {
     return out;
 }
 
-MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
-                  const Note& note, const Progress& cancel) {
+namespace {
+
+MutableTensor mlp_of_rows(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
+                          const Note& note, const Progress& cancel) {
     MutableTensor inside =
         cpu.multiply(x, *layer[WeightId::mlp_in], layer[WeightId::mlp_in_bias].get(), cancel);
-    note(TensorId::mlp_pre, *inside);
+    if (note)
+        note(TensorId::mlp_pre, *inside);
     if (const TensorPtr& gate = layer[WeightId::mlp_gate]) {
         MutableTensor opened = cpu.multiply(x, *gate, layer[WeightId::mlp_gate_bias].get(), cancel);
-        note(TensorId::mlp_gate, *opened);
+        if (note)
+            note(TensorId::mlp_gate, *opened);
         activate(cpu, *opened, activation, cancel);
         Numbers(inside->data(), inside->count()) *= ConstNumbers(opened->data(), opened->count());
     } else {
         activate(cpu, *inside, activation, cancel);
     }
-    note(TensorId::mlp_act, *inside);
+    if (note)
+        note(TensorId::mlp_act, *inside);
     return cpu.multiply(*inside, *layer[WeightId::mlp_out], layer[WeightId::mlp_out_bias].get(), cancel);
+}
+
+} // namespace
+
+MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
+                  const Note& note, const Progress& cancel) {
+    constexpr std::int64_t numbers_at_once = std::int64_t{1} << 22U; // of d_ff
+    const std::int64_t rows = rows_of(x), D = width_of(x),
+                       most = std::max<std::int64_t>(numbers_at_once / width_of(*layer[WeightId::mlp_in]), 1);
+    if (note || rows <= most)
+        return mlp_of_rows(cpu, x, layer, activation, note, cancel);
+    MutableTensor out = cpu.make(x.shape());
+    for (std::int64_t first = 0; first < rows; first += most) {
+        const std::int64_t count = std::min(most, rows - first);
+        const Tensor part(Shape{1, count, D}, x.values().subspan(static_cast<std::size_t>(first * D),
+                                                                 static_cast<std::size_t>(count * D)));
+        std::ranges::copy(mlp_of_rows(cpu, part, layer, activation, note, cancel)->values(),
+                          out->data() + first * D);
+    }
+    return out;
 }
 
 TensorPtr softmax(const Tensor& x) {

@@ -30,7 +30,7 @@ MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y);
 TensorPtr softmax(const Tensor& x);
 
 /// Gets what is computed on the way: mlp_pre, mlp_gate, mlp_act; of a mixture, router. A tensor may change
-/// afterwards.
+/// afterwards. Empty: nobody asks, and an MLP of many rows takes them in blocks.
 using Note = std::function<void(TensorId id, const Tensor& tensor)>;
 
 /// The MLP of a layer: activation(x W_in + b) W_out + b, or with a gate

@@ -39,11 +39,12 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
         return (place.layer < 0 || !options.layer || *options.layer == place.layer) &&
                (!options.stack || *options.stack == place.stack);
     };
-    pass.watch([&](AttentionPlace place, TensorId id, const Tensor& tensor) {
-        if (options.stages.has(id) && kept(place))
-            result.blocks.push_back(
-                {place, id, std::make_shared<const Tensor>(tensor.shape(), tensor.values())});
-    });
+    if (std::ranges::any_of(block_table(), [&](const TensorInfo& row) { return options.stages.has(row.id); }))
+        pass.watch([&](AttentionPlace place, TensorId id, const Tensor& tensor) {
+            if (options.stages.has(id) && kept(place))
+                result.blocks.push_back(
+                    {place, id, std::make_shared<const Tensor>(tensor.shape(), tensor.values())});
+        });
     const auto attend = [&](std::int64_t n, Problem problem) {
         const AttentionPlace place = attention_place(model.architecture(), n);
         problem.temperature *= options.temperature;

@@ -82,11 +82,11 @@ TensorPtr ForwardPass::embed(cpu::CpuDense& cpu) const {
                                              : inputs_.token_types);
     else if (architecture_.word_token_types && !inputs_.token_types.empty())
         add_rows(*x, word_table, inputs_.token_types);
-    watch_({stack_, -1}, TensorId::embedding, *x);
+    saw({stack_, -1}, TensorId::embedding, *x);
     if (architecture_.position_rows > 0) {
         Tensor positions(x->shape(), 0.0F);
         add_rows(positions, position_table, learned_positions(inputs_, architecture_));
-        watch_({stack_, -1}, TensorId::position, positions);
+        saw({stack_, -1}, TensorId::position, positions);
         std::ranges::transform(x->values(), positions.values(), x->data(), std::plus<>());
     }
     if (architecture_.embedding_norm)
@@ -207,7 +207,7 @@ TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr&
     };
     const auto seen = [&](TensorId id, TensorPtr tensor, AttentionPlace at) {
         tensor = patched(n, id, std::move(tensor));
-        watch_(at, id, *tensor);
+        saw(at, id, *tensor);
         return tensor;
     };
     const NormPlaces& norms = architecture_.norms;
@@ -223,7 +223,9 @@ TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr&
                     at);
     };
     const auto mlp_of = [&](const Tensor& in) {
-        const Note note = [&](TensorId id, const Tensor& tensor) { watch_(mlp_place, id, tensor); };
+        Note note;
+        if (watch_)
+            note = [&](TensorId id, const Tensor& tensor) { watch_(mlp_place, id, tensor); };
         return branch(TensorId::mlp_raw, TensorId::mlp_out, WeightId::norm2_after_weight,
                       architecture_.experts > 0 ? mixture(cpu, in, w, architecture_, note, cancel)
                                                 : mlp(cpu, in, w, architecture_.activation, note, cancel),
@@ -292,7 +294,7 @@ bool ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams,
     if (!architecture_.final_norm)
         return true;
     const TensorPtr ended = final_normed(cpu, *streams.back());
-    watch_({stack_, -1}, TensorId::final_norm, *ended);
+    saw({stack_, -1}, TensorId::final_norm, *ended);
     if (!architecture_.final_norm_in_head)
         streams.back() = ended;
     return true;

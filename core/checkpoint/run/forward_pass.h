@@ -77,6 +77,10 @@ private:
     struct Part {
         float begin, end;
     };
+    void saw(AttentionPlace place, TensorId id, const Tensor& tensor) const {
+        if (watch_)
+            watch_(place, id, tensor);
+    }
     std::int64_t rows() const { return inputs_.T - first_; }
     AttentionPlace place_of(std::int64_t n) const;
     std::string words_of(std::int64_t n) const;
@@ -100,8 +104,8 @@ private:
     const ModelInputs& inputs_;
     const ModelEdits& edits_;
     const std::int64_t first_;
-    Stack stack_ = Stack::own; ///< or that of the encoder, whose pass a pass of the whole model runs
-    Watch watch_ = [](AttentionPlace, TensorId, const Tensor&) {};
+    Stack stack_ = Stack::own;   ///< or that of the encoder, whose pass a pass of the whole model runs
+    Watch watch_;                ///< may be empty
     std::vector<Rotary> rotary_; ///< for each of architecture_.ropes
     TensorPtr additive_;         ///< what the architecture adds to the scaled scores; null: nothing
 };

@@ -8,6 +8,7 @@
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/dense.h"
+#include "core/engine/cpu/long_map.h"
 
 #include <algorithm>
 #include <array>
@@ -28,6 +29,15 @@ struct Workshop {
     std::shared_ptr<cpu::CpuMachine> machine = cpu::make_cpu_machine();
     cpu::CpuEngine engine{machine};
     cpu::CpuDense cpu{machine};
+};
+
+/// A layer whose weights are larger than that is never made whole for the sake of a part.
+constexpr std::size_t whole_bytes = std::size_t{256} << 20U;
+
+/// The map of one head of attention n.
+struct HeadOfRun {
+    std::int64_t n = -1, h = -1;
+    std::unique_ptr<const cpu::LongMap> map;
 };
 
 /// The activation alone, as the layer computes it, and its curve.
@@ -71,6 +81,8 @@ public:
     void share(const State& before, std::int64_t count);
     void compute(const Options& options, Progress& progress);
     TensorPtr weights(std::int64_t n) const;
+    TensorPtr rows(std::int64_t n, std::int64_t first, std::int64_t count, const Progress& cancel) const;
+    void read_part(std::int64_t n, std::int64_t h, const MapPart& part, std::span<float> to) const;
     TensorPtr brought(std::int64_t n) const;
     Problem problem(std::int64_t n) const;
     TensorPtr logits() const;
@@ -92,6 +104,10 @@ private:
     // With later_ locked.
     Problem edited(std::int64_t n) const;
     TensorPtr one_stage(const Problem& problem, TensorId id) const;
+    /// Weights that are in memory; null: they are not.
+    TensorPtr held(std::int64_t n) const;
+    std::unique_ptr<const cpu::LongMap> map_of(const Problem& problem, std::int64_t h,
+                                               Progress& progress) const;
     std::shared_ptr<BlockTrace> begun(std::int64_t l) const;
     /// A pass that keeps what it computes around the attention in `block`.
     ForwardPass watched_pass(BlockTrace& block) const;
@@ -100,6 +116,7 @@ private:
     std::shared_ptr<Workshop> workshop_ = std::make_shared<Workshop>();
     std::shared_ptr<Workshop> later_ = std::make_shared<Workshop>(); ///< for what is asked of finished runs
     mutable std::pair<std::int64_t, TensorPtr> latest_{-1, nullptr}; ///< recomputed last
+    mutable HeadOfRun read_;                                         ///< in parts, last
     mutable std::pair<std::int64_t, TensorPtr> predicted_{-1, nullptr}; ///< position, its logits
 };
 
@@ -178,6 +195,53 @@ TensorPtr ModelRun::State::weights(std::int64_t n) const {
         latest_ = {n, one_stage(edited(n), TensorId::weights)};
     }
     return latest_.second;
+}
+
+TensorPtr ModelRun::State::held(std::int64_t n) const {
+    const TensorPtr& kept = kept_[static_cast<std::size_t>(n)];
+    return kept == nullptr && latest_.first == n ? latest_.second : kept;
+}
+
+std::unique_ptr<const cpu::LongMap> ModelRun::State::map_of(const Problem& problem, std::int64_t h,
+                                                            Progress& progress) const {
+    return std::make_unique<const cpu::LongMap>(problem, 0, h, later_->engine, later_->machine, progress);
+}
+
+TensorPtr ModelRun::State::rows(std::int64_t n, std::int64_t first, std::int64_t count,
+                                const Progress& cancel) const {
+    const std::scoped_lock lock(later_->mutex);
+    const TensorPtr whole = held(n);
+    const Problem problem = whole == nullptr ? edited(n) : Problem();
+    const AttentionInfo& sizes = info[static_cast<std::size_t>(attention_place(architecture, n).stack)];
+    const MapPart part{first, 0, count, sizes.Tk};
+    const auto size = static_cast<std::size_t>(count * sizes.Tk);
+    auto out = std::make_shared<Tensor>(Shape{1, sizes.H, count, sizes.Tk});
+    for (std::int64_t h = 0; h < sizes.H; ++h) {
+        cancel.check();
+        const std::span<float> to = out->values().subspan(static_cast<std::size_t>(h) * size, size);
+        Progress progress;
+        if (whole != nullptr)
+            copy_part(*whole, h, part, to);
+        else
+            std::ranges::copy(map_of(problem, h, progress)->rectangle(part, progress).values(), to.begin());
+    }
+    return out;
+}
+
+void ModelRun::State::read_part(std::int64_t n, std::int64_t h, const MapPart& part,
+                                std::span<float> to) const {
+    const AttentionInfo& sizes = info[static_cast<std::size_t>(attention_place(architecture, n).stack)];
+    if (sizeof(float) * static_cast<std::size_t>(sizes.H * sizes.Tq * sizes.Tk) <= whole_bytes)
+        return copy_part(*weights(n), h, part, to);
+    const std::scoped_lock lock(later_->mutex);
+    if (const TensorPtr whole = held(n))
+        return copy_part(*whole, h, part, to);
+    Progress progress;
+    if (read_.n != n || read_.h != h) {
+        read_ = {}; // its memory first
+        read_ = {n, h, map_of(edited(n), h, progress)};
+    }
+    std::ranges::copy(read_.map->rectangle(part, progress).values(), to.begin());
 }
 
 TensorPtr ModelRun::State::brought(std::int64_t n) const {
@@ -388,6 +452,11 @@ TensorPtr ModelRun::weights(std::int64_t n) const {
     return state_->weights(n);
 }
 
+TensorPtr ModelRun::rows(std::int64_t n, std::int64_t first, std::int64_t count,
+                         const Progress& cancel) const {
+    return state_->rows(n, first, count, cancel);
+}
+
 TensorPtr ModelRun::brought_by(std::int64_t n) const {
     return state_->brought(n);
 }
@@ -409,7 +478,7 @@ TensorPtr ModelRun::layer(std::int64_t l) const {
 }
 
 void ModelRun::read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const {
-    copy_part(*layer(l), h, part, to);
+    state_->read_part(attention_number(state_->architecture, {Stack::own, l}), h, part, to);
 }
 
 } // namespace headscope::checkpoint

@@ -27,7 +27,7 @@ class ModelRun final : public AttentionSet {
 public:
     struct Options {
         /// What the kept attention weights may take together; those of layers beyond it are recomputed from
-        /// the layer's input when they are asked for.
+        /// the layer's input when they are asked for, and of a large layer only the part that is.
         std::size_t kept_bytes = std::size_t{512} << 20U;
     };
 
@@ -69,8 +69,11 @@ public:
     /// What the queries and the keys of a stack are.
     const ModelInputs& read_by_queries(Stack stack) const;
     const ModelInputs& read_by_keys(Stack stack) const;
-    /// (1, H, Tq, Tk) of attention n.
+    /// (1, H, Tq, Tk) of attention n, held together: of a long text several gigabytes.
     TensorPtr weights(std::int64_t n) const;
+    /// (1, H, count, Tk): the same of queries [first, first + count). Those of a layer that is not kept are
+    /// made without those of its other queries. Throws Error(cancelled).
+    TensorPtr rows(std::int64_t n, std::int64_t first, std::int64_t count, const Progress& cancel) const;
     /// (1, H, Tk) of attention n, computed anew: see AttentionSet::brought.
     TensorPtr brought_by(std::int64_t n) const;
 
