@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-r"""Runs the forward pass of a GPT-2 checkpoint in PyTorch and in Headscope in turn, in one run, and prints the ratio.
+r"""Runs the forward pass of a GPT-2 or Llama checkpoint in PyTorch and in Headscope in turn, in one run, and prints the
+ratio.
 
-usage: compare_model.py HEADSCOPE FOLDER [--rounds N] [--threads N] [--json]
+usage: compare_model.py HEADSCOPE FOLDER [--rounds N] [--samples N] [--threads N] [--json]
 
 Not part of the build; make_checkpoint.py makes FOLDER. Needs PyTorch and NumPy. PyTorch's part is what Hugging Face's
-eager GPT-2 computes, with less around it: every layer's attention weights are returned, and the logits of every token.
-The results of both are compared first. Choose PyTorch's BLAS as compare_torch.py says, and see with OPENBLAS_VERBOSE=2
+eager model computes, with less around it: every layer's attention weights are returned, and the logits of every token.
+A checkpoint in bfloat16 runs in PyTorch in the faster one of bfloat16 and float32. The results of both
+programs are compared first, in float32. Choose PyTorch's BLAS as compare_torch.py says, and see with OPENBLAS_VERBOSE=2
 that OpenBLAS knows the processor: 0.3.21 takes a newer one for a Prescott and is four times slower than with
 OPENBLAS_CORETYPE=SkylakeX (AVX-512) or Haswell (AVX2).
   OPENBLAS_CORETYPE=SkylakeX LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu/openblas-openmp OMP_NUM_THREADS=2 \
@@ -28,17 +30,26 @@ import torch.nn.functional as F
 
 
 def read_safetensors(path):
-    """Name -> tensor of a file whose tensors are all float32."""
+    """Name -> float32 or bfloat16 tensor of a file; other types are left out."""
     data = pathlib.Path(path).read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + size])
     tensors = {}
     for name, entry in header.items():
-        if name == "__metadata__" or entry["dtype"] != "F32":
+        kind = {"F32": np.float32, "BF16": np.int16}.get(entry.get("dtype"))
+        if kind is None:
             continue
         begin, end = entry["data_offsets"]
-        part = np.frombuffer(data, np.float32, (end - begin) // 4, 8 + size + begin)
-        tensors[name] = torch.from_numpy(part.reshape(entry["shape"]).copy())
+        part = np.frombuffer(data, kind, (end - begin) // np.dtype(kind).itemsize, 8 + size + begin)
+        tensor = torch.from_numpy(part.reshape(entry["shape"]).copy())
+        tensors[name] = tensor.view(torch.bfloat16) if kind is np.int16 else tensor
+    return tensors
+
+
+def read_checkpoint(folder):
+    tensors = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        tensors |= read_safetensors(path)
     return tensors
 
 
@@ -46,7 +57,7 @@ class Gpt2:
     def __init__(self, folder):
         config = json.loads((folder / "config.json").read_text())
         self.H, self.layers, self.eps = config["n_head"], config["n_layer"], config["layer_norm_epsilon"]
-        self.w = {n.removeprefix("transformer."): t for n, t in read_safetensors(folder / "model.safetensors").items()}
+        self.w = {n.removeprefix("transformer."): t for n, t in read_checkpoint(folder).items()}
         self.vocab, self.D = self.w["wte.weight"].shape
         self.future = torch.triu(torch.ones(self.w["wpe.weight"].shape[0], self.w["wpe.weight"].shape[0], dtype=torch.bool), 1)
 
@@ -80,6 +91,62 @@ class Gpt2:
         return hidden, attentions, F.linear(hidden[-1], self.w["wte.weight"])
 
 
+class Llama:
+    def __init__(self, folder, dtype):
+        config = json.loads((folder / "config.json").read_text())
+        self.H, self.Hkv = config["num_attention_heads"], config["num_key_value_heads"]
+        self.layers, self.eps, self.dtype = config["num_hidden_layers"], config["rms_norm_eps"], dtype
+        self.w = {n.removeprefix("model."): t.to(dtype) for n, t in read_checkpoint(folder).items()}
+        self.vocab, self.D = self.w["embed_tokens.weight"].shape
+        self.dk = self.D // self.H
+        places, rates = config["max_position_embeddings"], torch.arange(0, self.dk, 2, dtype=torch.float32) / self.dk
+        angles = torch.outer(torch.arange(places, dtype=torch.float32), config["rope_theta"] ** -rates).repeat(1, 2)
+        self.cos, self.sin = angles.cos().to(dtype), angles.sin().to(dtype)
+        self.future = torch.triu(torch.ones(places, places, dtype=torch.bool), 1)
+
+    def norm(self, x, name):
+        wide = x.float()
+        return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.eps)).to(self.dtype) * self.w[name + ".weight"]
+
+    def heads(self, x, name, count, turned):
+        """(count, T, dk)."""
+        x = F.linear(x, self.w[name + ".weight"]).view(-1, count, self.dk).transpose(0, 1)
+        if not turned:
+            return x
+        T, half = x.shape[1], self.dk // 2
+        return x * self.cos[:T] + torch.cat((-x[..., half:], x[..., :half]), -1) * self.sin[:T]
+
+    def forward(self, ids):
+        """(T,) -> hidden states, attention weights (H, T, T) of each layer, logits (T, vocab)."""
+        T = len(ids)
+        x = self.w["embed_tokens.weight"][ids]
+        hidden, attentions = [x], []
+        for l in range(self.layers):
+            at = f"layers.{l}."
+            inside = self.norm(x, at + "input_layernorm")
+            q = self.heads(inside, at + "self_attn.q_proj", self.H, True)
+            k, v = (self.heads(inside, f"{at}self_attn.{name}_proj", self.Hkv, name == "k").repeat_interleave(self.H // self.Hkv, 0)
+                    for name in "kv")
+            scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(self.dk)
+            weights = torch.softmax(scores.masked_fill_(self.future[:T, :T], -math.inf).float(), -1).to(self.dtype)
+            attentions.append(weights)
+            x = x + F.linear(torch.bmm(weights, v).transpose(0, 1).reshape(T, self.D), self.w[at + "self_attn.o_proj.weight"])
+            inside = self.norm(x, at + "post_attention_layernorm")
+            gate, up = (F.linear(inside, self.w[f"{at}mlp.{name}_proj.weight"]) for name in ("gate", "up"))
+            x = x + F.linear(F.silu(gate) * up, self.w[at + "mlp.down_proj.weight"])
+            hidden.append(x)
+        hidden[-1] = self.norm(x, "norm")
+        return hidden, attentions, F.linear(hidden[-1], self.w["lm_head.weight"])
+
+
+def models_of(folder):
+    """The checkpoint in PyTorch, in float32 first."""
+    if json.loads((folder / "config.json").read_text())["model_type"] == "gpt2":
+        return [Gpt2(folder)]
+    stored = next(iter(read_safetensors(next(folder.glob("*.safetensors"))).values())).dtype
+    return [Llama(folder, dtype) for dtype in dict.fromkeys([torch.float32, stored])]
+
+
 def compare(program, folder, model, ids):
     """Largest differences of attentions, hidden states and logits."""
     with tempfile.TemporaryDirectory() as place:
@@ -95,15 +162,19 @@ def compare(program, folder, model, ids):
     }
 
 
-def torch_round(model, ids, samples=31):
-    for _ in range(3):
-        model.forward(ids)
+def torch_round(model, ids, samples):
+    model.forward(ids)
     times = []
     for _ in range(samples):
         start = time.perf_counter()
         model.forward(ids)
         times.append(time.perf_counter() - start)
     return statistics.median(times)
+
+
+def fastest(models, ids):
+    """The one with the shorter second pass."""
+    return min(models, key=lambda model: torch_round(model, ids, 1))
 
 
 def headscope_round(program, folder, T):
@@ -117,6 +188,7 @@ def taken(doc):
     parser.add_argument("program")
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--samples", type=int, default=31, help="of PyTorch in each round")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     take = parser.parse_args()
@@ -126,13 +198,15 @@ def taken(doc):
 
 def main():
     take = taken(__doc__)
-    model, T = Gpt2(take.folder), 128
-    ids = torch.arange(T) * 7919 % model.vocab
+    models, T = models_of(take.folder), 128
+    ids = torch.arange(T) * 7919 % models[0].vocab
     with torch.no_grad():
-        gaps = compare(take.program, take.folder, model, ids)
-        rounds = [(torch_round(model, ids), headscope_round(take.program, take.folder, T)) for _ in range(take.rounds)]
+        gaps = compare(take.program, take.folder, models[0], ids)
+        peer = fastest(models, ids)
+        rounds = [(torch_round(peer, ids, take.samples), headscope_round(take.program, take.folder, T)) for _ in range(take.rounds)]
     result = {
         "torch": torch.__version__,
+        "torch_type": str(next(iter(peer.w.values())).dtype),
         "T": T,
         "largest_difference": gaps,
         "torch_ms": statistics.median(t for t, _ in rounds) * 1e3,
@@ -142,7 +216,7 @@ def main():
     if take.json:
         print(json.dumps(result, indent=2))
     else:
-        print(f"T {T}: PyTorch {result['torch_ms']:.1f} ms, ours {result['ours_ms']:.1f} ms, ratio {result['ratio']:.2f}")
+        print(f"T {T}: PyTorch ({result['torch_type']}) {result['torch_ms']:.1f} ms, ours {result['ours_ms']:.1f} ms, ratio {result['ratio']:.2f}")
         print("largest differences: " + ", ".join(f"{name} {gap:.1e}" for name, gap in gaps.items()))
     if gaps["attentions"] > 1e-5 or gaps["hidden"] > 5e-5 or gaps["logits"] > 2e-4:
         sys.exit("the results differ")

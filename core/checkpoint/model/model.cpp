@@ -6,10 +6,12 @@
 #include "core/checkpoint/gguf/gguf_architecture.h"
 #include "core/checkpoint/model/rope.h"
 #include "core/checkpoint/model/sinusoids.h"
+#include "core/engine/cpu/worker_pool.h"
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <set>
+#include <thread>
 #include <utility>
 
 namespace headscope::checkpoint {
@@ -29,6 +31,13 @@ std::string name_in(const TensorFiles& files, const std::string& name) {
                 return old;
         }
     return name;
+}
+
+constexpr std::int64_t threads_from = std::int64_t{1} << 20U; ///< numbers of a layer, about
+
+int reading_threads() {
+    constexpr unsigned most = 8;
+    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, most));
 }
 
 TensorPtr transposed(const Tensor& tensor) {
@@ -307,9 +316,17 @@ WeightSet Model::read_step(std::int64_t step) const {
     WeightSet set;
     const NameMap& map = architecture_.names;
     const std::int64_t l = step / attentions_per_layer();
+    std::vector<const TensorName*> rows;
     for (const TensorName& row : step % attentions_per_layer() == 0 ? map.body : map.cross)
         if (is_per_layer(row.weight) && is_in_layer(row, architecture_, l))
-            set[row.weight] = load(row, prefix_, l);
+            rows.push_back(&row);
+    // Widening and transposing a large layer takes longer than one pass through it.
+    const bool large = architecture_.D * (architecture_.D + architecture_.d_ff) > threads_from;
+    cpu::WorkerPool pool(large ? reading_threads() : 1);
+    pool.run(std::ssize(rows), [&](std::int64_t index, int) {
+        const TensorName& row = *rows[static_cast<std::size_t>(index)];
+        set[row.weight] = load(row, prefix_, l);
+    });
     using enum WeightId;
     cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);
     cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
