@@ -3,6 +3,7 @@
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/memory.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/text/plain_text.h"
 
@@ -86,6 +87,16 @@ void check_numbers(CLI::App& command) {
         check_numbers(*inner);
 }
 
+void add_memory(CLI::App& command) {
+    command
+        .add_option_function<std::uint64_t>(
+            "--memory", &limit_memory,
+            "the most memory to take, such as 4GB (default: what is free, less a margin)")
+        ->transform(CLI::AsSizeValue(true))
+        ->type_name("SIZE")
+        ->group("Machine");
+}
+
 /// Adds all options and sub-commands. Returns the action of a call without a sub-command.
 std::function<int()> add_commands(CLI::App& program) {
     program.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
@@ -109,6 +120,10 @@ std::function<int()> add_commands(CLI::App& program) {
     add_tokenize(program);
     add_lesson(program);
     std::function<int()> open_window = add_window(program);
+    add_memory(program);
+    for (const char* const name :
+         {"trace", "export", "heads", "generate", "explain", "patch", "map", "render", "record"})
+        add_memory(*program.get_subcommand(name));
     check_numbers(program);
     return open_window;
 }

@@ -10,6 +10,7 @@
 #include "core/checkpoint/model/patch_file.h"
 #include "core/engine/engine.h"
 #include "core/export/model_export.h"
+#include "core/export/streamed_weights.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -227,6 +228,24 @@ ModelGain parse_model_gain(const std::string& text, const checkpoint::Architectu
 
 namespace {
 
+/// Leaves to the writing of the file what is large and can be made then.
+void keep_little(checkpoint::ForwardOptions& options, const exporting::TraceExport& wanted,
+                 const checkpoint::Model& model, const checkpoint::ModelInputs& inputs) {
+    if (wanted.format != exporting::TraceFormat::safetensors)
+        return;
+    constexpr std::int64_t kept_logits = std::int64_t{64} << 20U; // numbers
+    const checkpoint::Architecture& a = model.architecture();
+    options.logits = inputs.B * inputs.T * a.vocab <= kept_logits || wanted.stages.has(TensorId::logits) ||
+                     wanted.stages.has(TensorId::probabilities);
+    // Of a sink the shares of all rows are written too, and an encoder-decoder's texts are short.
+    if (a.encoder != nullptr || find_row(a.names.body, checkpoint::WeightId::sink) != nullptr)
+        return;
+    const std::int64_t layers = options.layer ? 1 : a.layers;
+    options.stages =
+        exporting::kept_stages({.B = inputs.B * layers, .Tq = inputs.T, .Tk = inputs.T, .H = a.H}, wanted);
+    options.keep_problems = options.stages != wanted.stages;
+}
+
 /// Names the stages around the attention that were asked for and that the model has not.
 void tell_lacking(const StageSet& wanted, const checkpoint::ForwardResult& result,
                   const std::string& family) {
@@ -258,6 +277,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
                    std::to_string(H - 1));
     options.stages = wanted.stages;
     options.layer = layer_;
+    keep_little(options, wanted, model, inputs);
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     const checkpoint::ForwardResult result = forward(model, inputs, options, device);

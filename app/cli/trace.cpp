@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/engine/engine.h"
 #include "core/engine/memory_need.h"
-#include "core/export/trace_export.h"
+#include "core/export/streamed_weights.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -70,11 +70,11 @@ void run_trace(const TraceOptions& options) {
     }
     exporting::check_target(wanted, options.out);
     const app::DocumentPtr document = options.problem.read();
-    engine::require_memory_for(document->problem, wanted.stages,
-                               exporting::writing_bytes(document->problem, wanted));
+    const StageSet kept = exporting::kept_stages(document->problem.dims, wanted);
+    engine::require_memory_for(document->problem, kept, exporting::writing_bytes(document->problem, wanted));
     const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
     Progress progress;
-    const Trace trace = engine->run(document->problem, wanted.stages, progress);
+    const Trace trace = engine->run(document->problem, kept, progress);
     exporting::export_trace(document->problem, trace, wanted, options.out);
 }
 

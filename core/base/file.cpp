@@ -129,12 +129,21 @@ std::string temporary_name(const fs::path& path, int attempt) {
 
 constexpr int attempts = 100;
 
-void write_directly(const std::string& path, std::string_view bytes) {
+using Make = std::function<void(const ByteSink&)>;
+
+/// A sink that writes to a file. Throws Error(input), which calls the file by this name.
+ByteSink sink_to(int descriptor, const std::string& path) {
+    return [descriptor, path](std::string_view bytes) {
+        if (const int error = write_all(descriptor, bytes); error != 0)
+            fail("write", path, error);
+    };
+}
+
+void write_directly(const std::string& path, const Make& make) {
     File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file.open())
         fail("write", path, errno);
-    if (const int error = write_all(file.get(), bytes); error != 0)
-        fail("write", path, error);
+    make(sink_to(file.get(), path));
     if (const int error = file.close(); error != 0)
         fail("write", path, error);
 }
@@ -149,11 +158,15 @@ void sync_folder(const fs::path& folder) {
 
 /// Fills the temporary file and renames it to `target`; on failure throws and removes the temporary file.
 void fill_and_rename(int descriptor, const std::string& temporary, const std::string& target,
-                     std::string_view bytes, const std::string& path) {
+                     const Make& make, const std::string& path) {
     File file(descriptor);
-    int error = write_all(file.get(), bytes);
-    if (error == 0 && ::fsync(file.get()) != 0 && errno != EINVAL)
-        error = errno;
+    try {
+        make(sink_to(descriptor, path));
+    } catch (...) {
+        ::unlink(temporary.c_str());
+        throw;
+    }
+    int error = ::fsync(file.get()) != 0 && errno != EINVAL ? errno : 0;
     if (const int closing = file.close(); error == 0)
         error = closing;
     if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0)
@@ -177,17 +190,18 @@ std::string read_file(const std::string& path, std::uint64_t most) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes) {
-    if (path == "-") {
-        if (const int error = write_all(STDOUT_FILENO, bytes); error != 0)
-            fail("write", "standard output", error);
-        return;
-    }
+    write_file_atomically(path, [bytes](const ByteSink& sink) { sink(bytes); });
+}
+
+void write_file_atomically(const std::string& path, const Make& make) {
+    if (path == "-")
+        return make(sink_to(STDOUT_FILENO, "standard output"));
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode))
         fail_input("cannot write " + path + ": it is a folder; name a file in it");
     if (exists && !S_ISREG(status.st_mode))
-        return write_directly(path, bytes);
+        return write_directly(path, make);
     if (exists && ::access(path.c_str(), W_OK) != 0)
         fail("write", path, errno);
 
@@ -203,7 +217,7 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
             fail("write", path, errno);
         if (exists)
             static_cast<void>(::fchmod(descriptor, status.st_mode & 07777U));
-        return fill_and_rename(descriptor, temporary, target.string(), bytes, path);
+        return fill_and_rename(descriptor, temporary, target.string(), make, path);
     }
     fail("write", path, EEXIST);
 }

@@ -23,6 +23,12 @@ std::string read_file(const std::string& path, std::uint64_t most = largest_text
 /// Throws Error(input) naming the path and the reason.
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
+/// Takes the bytes of a file, one part after another.
+using ByteSink = std::function<void(std::string_view bytes)>;
+/// The same with the bytes that `make` gives to the sink, which need not be in memory together. What `make`
+/// throws goes on to the caller, and no file is left of it; what went to standard output has gone.
+void write_file_atomically(const std::string& path, const std::function<void(const ByteSink&)>& make);
+
 /// Makes a folder whole or not at all: `fill` gets the path of a temporary folder beside `path`, which is
 /// renamed to `path` at the end and removed on failure. An existing folder is replaced if `replaceable`
 /// returns true for each name in it. Throws Error(input) if it is not, or if `path` is something else than a

@@ -1,6 +1,7 @@
 #include "core/base/memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,8 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t least_margin = std::uint64_t{128} << 20U;
 constexpr std::uint64_t always_granted = std::uint64_t{64} << 20U; ///< not worth asking the system for
+
+std::atomic<std::uint64_t> own_limit = unlimited;
 
 /// A file that holds one number; "max" is the largest.
 std::optional<std::uint64_t> number_in(const fs::path& path) {
@@ -109,8 +112,17 @@ std::uint64_t detail::available_memory_below(const std::string& root) {
     return std::min(kilobytes ? *kilobytes * 1024 : unlimited, left_in_all_groups(root));
 }
 
+void limit_memory(std::uint64_t bytes) {
+    own_limit = bytes;
+}
+
 std::uint64_t available_memory() {
-    return detail::available_memory_below("/");
+    const std::uint64_t available = detail::available_memory_below("/");
+    if (own_limit == unlimited)
+        return available;
+    // Pages of files are given up when others need them.
+    const std::uint64_t taken = number_after("/proc/self/status", "RssAnon:").value_or(0) * 1024;
+    return std::min(available, own_limit - std::min<std::uint64_t>(own_limit, taken));
 }
 
 void require_memory(std::uint64_t bytes, const std::string& work, const std::string& advice) {
@@ -120,7 +132,8 @@ void require_memory(std::uint64_t bytes, const std::string& work, const std::str
     const std::uint64_t margin = std::max(least_margin, available / 16);
     const std::uint64_t free = available - std::min(available, margin);
     if (bytes > free)
-        throw MemoryShortage(work + " needs " + size_text(bytes) + " of memory, and this machine can spare " +
+        throw MemoryShortage(work + " needs " + size_text(bytes) + " of memory, and " +
+                             (own_limit == unlimited ? "this machine can spare " : "its limit leaves ") +
                              size_text(free) + "; " + advice);
 }
 

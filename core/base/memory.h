@@ -12,6 +12,10 @@ namespace headscope {
 /// where neither can be read. Any thread.
 std::uint64_t available_memory();
 
+/// The most that this process may take in all, in bytes, with what it has already; available_memory() then is
+/// at most what is left of that. For the beginning of the program.
+void limit_memory(std::uint64_t bytes);
+
 /// Work that does not fit into memory, whichever device does it.
 class MemoryShortage : public Error {
 public:

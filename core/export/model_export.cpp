@@ -2,7 +2,8 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/export/trace_selection.h"
+#include "core/checkpoint/run/forward_pass.h"
+#include "core/export/streamed_weights.h"
 #include "core/format/npy.h"
 
 #include <algorithm>
@@ -59,13 +60,16 @@ std::vector<SelectedStage> tensors_of(const checkpoint::Model& model, const chec
     const auto add = [&](std::string title, TensorPtr tensor) {
         tensors.push_back({.info = nullptr, .tensor = std::move(tensor), .title = std::move(title)});
     };
-    for (const checkpoint::LayerRun& run : result.layers)
-        for (SelectedStage& stage : select_stages(run.trace, wanted)) {
+    for (const checkpoint::LayerRun& run : result.layers) {
+        std::vector<SelectedStage> stages = run.problem ? select_or_stream(*run.problem, run.trace, wanted)
+                                                        : select_stages(run.trace, wanted);
+        for (SelectedStage& stage : stages) {
             stage.title = prefix_of(model, run.place) + std::string(stage.info->name);
             if (run.trace.parts.sink && stage.info->id == TensorId::weights)
                 add(prefix_of(model, run.place) + "sink", sink_shares(*stage.tensor));
             tensors.push_back(std::move(stage));
         }
+    }
     for (const checkpoint::BlockRun& run : result.blocks)
         add((run.id == TensorId::probabilities ? "" : prefix_of(model, run.place)) +
                 std::string(tensor_info(run.id).name),
@@ -77,6 +81,30 @@ std::vector<SelectedStage> tensors_of(const checkpoint::Model& model, const chec
     if (result.logits != nullptr)
         add("logits", result.logits);
     return tensors;
+}
+
+/// Those of all tokens, made block by block: of a long text they take more memory than the pass.
+SelectedStage made_logits(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
+                          const checkpoint::ForwardResult& result) {
+    const auto make = [&](const format::SafetensorsWriter::NumberSink& sink) {
+        constexpr std::int64_t numbers_at_once = std::int64_t{4} << 20U;
+        const checkpoint::ForwardPass pass(model, inputs, result.edits);
+        cpu::CpuDense cpu;
+        const Tensor& hidden = *result.hidden.back();
+        const std::int64_t D = hidden.shape().back(0), rows = hidden.count() / D,
+                           most = std::max<std::int64_t>(numbers_at_once / model.architecture().vocab, 1);
+        for (std::int64_t first = 0; first < rows; first += most) {
+            const std::int64_t count = std::min(most, rows - first);
+            const Tensor part(Shape{1, count, D},
+                              hidden.values().subspan(static_cast<std::size_t>(first * D),
+                                                      static_cast<std::size_t>(count * D)));
+            sink(pass.logits(cpu, part, Progress())->values());
+        }
+    };
+    return {.info = nullptr,
+            .tensor = nullptr,
+            .title = "logits",
+            .made = MadeNumbers{Shape{inputs.B, inputs.T, model.architecture().vocab}, make}};
 }
 
 /// Those of the queries and keys where one stack's attention was kept, so that the file can be opened as
@@ -154,16 +182,17 @@ ordered_json with_integers(ordered_json metadata, const checkpoint::ModelInputs&
     return metadata;
 }
 
-std::string safetensors_of_pass(const ordered_json& metadata, const checkpoint::ModelInputs& inputs,
-                                const std::vector<SelectedStage>& tensors) {
+format::SafetensorsWriter safetensors_of_pass(const ordered_json& metadata,
+                                              const checkpoint::ModelInputs& inputs,
+                                              const std::vector<SelectedStage>& tensors) {
     format::SafetensorsWriter writer;
     for (const SelectedStage& tensor : tensors)
-        writer.add(tensor.name(), tensor.tensor);
+        add_stage(writer, tensor);
     for (const auto& [name, numbers, shape] : integers_of(inputs))
         writer.add_integers(name, shape, numbers);
     for (const auto& [key, value] : metadata.items())
         writer.set_metadata(key, value.is_string() ? value.get<std::string>() : json_text(value));
-    return writer.bytes();
+    return writer;
 }
 
 /// What a folder of such a pass holds, so that it may be replaced.
@@ -195,7 +224,7 @@ std::string model_trace_bytes(const checkpoint::Model& model, const checkpoint::
     case TraceFormat::safetensors:
         break;
     }
-    return safetensors_of_pass(metadata, inputs, tensors);
+    return safetensors_of_pass(metadata, inputs, tensors).bytes();
 }
 
 void check_model_target(const TraceExport& wanted, const std::string& path) {
@@ -209,6 +238,13 @@ void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelI
                         const checkpoint::ForwardResult& result, const TraceExport& wanted,
                         const std::string& path) {
     check_model_target(wanted, path);
+    if (wanted.format == TraceFormat::safetensors) {
+        std::vector<SelectedStage> tensors = tensors_of(model, result, wanted);
+        if (result.logits == nullptr && model.has_head())
+            tensors.push_back(made_logits(model, inputs, result));
+        const auto writer = safetensors_of_pass(metadata_of(model, inputs, result), inputs, tensors);
+        return write_file_atomically(path, [&](const ByteSink& sink) { writer.write_to(sink); });
+    }
     if (wanted.format != TraceFormat::npy)
         return write_file_atomically(path, model_trace_bytes(model, inputs, result, wanted));
     write_folder_atomically(path, is_file_of_pass, [&](const std::string& folder) {

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/engine/memory_need.h"
+#include "core/export/streamed_weights.h"
 #include "core/export/trace_selection.h"
 #include "core/format/npy.h"
 #include "core/format/safetensors.h"
@@ -23,14 +24,14 @@ constexpr std::array<std::pair<std::string_view, TraceFormat>, 5> formats{
      {"tsv", TraceFormat::tsv},
      {"json", TraceFormat::json}}};
 
-std::string safetensors_bytes(const nlohmann::ordered_json& metadata,
-                              const std::vector<SelectedStage>& stages) {
+format::SafetensorsWriter safetensors_of(const nlohmann::ordered_json& metadata,
+                                         const std::vector<SelectedStage>& stages) {
     format::SafetensorsWriter writer;
     for (const SelectedStage& stage : stages)
-        writer.add(std::string(stage.info->name), stage.tensor);
+        add_stage(writer, stage);
     for (const auto& [key, value] : metadata.items())
         writer.set_metadata(key, value.is_string() ? value.get<std::string>() : json_text(value));
-    return writer.bytes();
+    return writer;
 }
 
 std::ptrdiff_t count_of(const StageSet& stages) {
@@ -101,9 +102,9 @@ std::uint64_t writing_bytes(const Problem& problem, const TraceExport& wanted) {
                 largest = std::max(largest, engine::stage_bytes(kept, StageSet().with(info.id)));
         return largest;
     case TraceFormat::safetensors:
-        break;
+        break; // written from where they are
     }
-    return engine::stage_bytes(kept, wanted.stages);
+    return 0;
 }
 
 std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceExport& wanted) {
@@ -122,7 +123,7 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
     case TraceFormat::safetensors:
         break;
     }
-    return safetensors_bytes(trace_metadata(problem, trace), stages);
+    return safetensors_of(trace_metadata(problem, trace), stages).bytes();
 }
 
 void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
@@ -130,7 +131,11 @@ void export_trace(const Problem& problem, const Trace& trace, const TraceExport&
     check_target(wanted, path);
     if (wanted.format == TraceFormat::npy && count_of(wanted.stages) != 1)
         return export_npy_folder(trace_metadata(problem, trace), select_stages(trace, wanted), path);
-    write_file_atomically(path, trace_bytes(problem, trace, wanted));
+    if (wanted.format != TraceFormat::safetensors)
+        return write_file_atomically(path, trace_bytes(problem, trace, wanted));
+    const std::vector<SelectedStage> stages = select_or_stream(problem, trace, wanted);
+    const format::SafetensorsWriter writer = safetensors_of(trace_metadata(problem, trace), stages);
+    write_file_atomically(path, [&](const ByteSink& sink) { writer.write_to(sink); });
 }
 
 } // namespace headscope::exporting

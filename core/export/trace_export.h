@@ -47,7 +47,8 @@ std::uint64_t writing_bytes(const Problem& problem, const TraceExport& wanted);
 std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceExport& wanted);
 
 /// Writes those bytes to a file, whole or not at all ("-": standard output). npy with several stages makes
-/// `path` a folder that holds STAGE.npy for each and trace.json with the metadata.
+/// `path` a folder that holds STAGE.npy for each and trace.json with the metadata. The trace need not hold
+/// weights that kept_stages() leaves out: they are made while the file is written.
 void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
                   const std::string& path);
 

@@ -81,6 +81,13 @@ std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& 
     return selected;
 }
 
+void add_stage(format::SafetensorsWriter& writer, const SelectedStage& stage) {
+    if (stage.made)
+        writer.add_made(stage.name(), stage.made->shape, stage.made->make);
+    else
+        writer.add(stage.name(), stage.tensor);
+}
+
 ordered_json trace_metadata(const Problem& problem, const Trace& trace) {
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> heads_masked;
     for (const MaskedRow& row : trace.fully_masked)

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "core/attention/mask.h"
+#include "core/base/file.h"
 #include "core/format/tensor_entry.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -95,16 +97,22 @@ public:
     void add(const std::string& name, TensorPtr tensor);
     void add(const std::string& name, BoolTensorPtr tensor);
     void add_integers(const std::string& name, const Shape& shape, std::span<const std::int64_t> values);
+    /// Numbers that `make` gives to its sink while the file is written: shape.count() of them, in order.
+    using NumberSink = std::function<void(std::span<const float> numbers)>;
+    void add_made(const std::string& name, const Shape& shape, std::function<void(const NumberSink&)> make);
     void set_metadata(const std::string& key, std::string text) { metadata_[key] = std::move(text); }
 
     std::string bytes() const;
+    /// The same bytes, part by part. Throws what the sink throws and what makes numbers.
+    void write_to(const ByteSink& sink) const;
 
 private:
     struct Part {
         const NumberType* type;
         Shape shape;
-        std::span<const std::byte> bytes;
-        std::shared_ptr<const void> owner; ///< keeps `bytes` alive
+        std::span<const std::byte> bytes;              ///< of numbers that are there
+        std::shared_ptr<const void> owner;             ///< keeps `bytes` alive
+        std::function<void(const NumberSink&)> make{}; ///< of the others
     };
     void add_part(const std::string& name, Part part);
 

@@ -31,7 +31,18 @@ void SafetensorsWriter::add_integers(const std::string& name, const Shape& shape
     add_part(name, {&type_of<std::int64_t>(), shape, bytes, std::move(owner)});
 }
 
+void SafetensorsWriter::add_made(const std::string& name, const Shape& shape,
+                                 std::function<void(const NumberSink&)> make) {
+    add_part(name, {&type_of<float>(), shape, {}, nullptr, std::move(make)});
+}
+
 std::string SafetensorsWriter::bytes() const {
+    std::string out;
+    write_to([&](std::string_view part) { out += part; });
+    return out;
+}
+
+void SafetensorsWriter::write_to(const ByteSink& sink) const {
     using Row = std::pair<const std::string, Part>;
     std::vector<const Row*> order;
     for (const Row& row : parts_)
@@ -44,24 +55,41 @@ std::string SafetensorsWriter::bytes() const {
     std::size_t at = 0;
     for (const Row* row : order) {
         const Part& part = row->second;
+        const std::size_t size = static_cast<std::size_t>(part.shape.count()) * part.type->width;
         header[row->first] = {{"dtype", part.type->safetensors},
                               {"shape", std::vector<std::int64_t>(part.shape.begin(), part.shape.end())},
-                              {"data_offsets", {at, at + part.bytes.size()}}};
-        at += part.bytes.size();
+                              {"data_offsets", {at, at + size}}};
+        at += size;
     }
     constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
     std::string text = header.dump(-1, ' ', false, replace);
     constexpr std::size_t alignment = 8;
     text.append((alignment - text.size() % alignment) % alignment, ' ');
 
-    std::string out;
-    out.reserve(alignment + text.size() + at);
+    std::string begin;
     for (unsigned byte = 0; byte < alignment; ++byte)
-        out.push_back(static_cast<char>(static_cast<std::uint64_t>(text.size()) >> 8U * byte & 0xFFU));
-    out += text;
-    for (const Row* row : order)
-        out.append(reinterpret_cast<const char*>(row->second.bytes.data()), row->second.bytes.size());
-    return out;
+        begin.push_back(static_cast<char>(static_cast<std::uint64_t>(text.size()) >> 8U * byte & 0xFFU));
+    sink(begin);
+    sink(text);
+    const auto put = [&](std::span<const std::byte> bytes) {
+        sink({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    };
+    for (const Row* row : order) {
+        const Part& part = row->second;
+        if (!part.make) {
+            put(part.bytes);
+            continue;
+        }
+        std::int64_t left = part.shape.count();
+        part.make([&](std::span<const float> numbers) {
+            left -= std::ssize(numbers);
+            put(std::as_bytes(numbers));
+        });
+        if (left != 0)
+            throw Error(ErrorKind::internal,
+                        "the tensor " + row->first +
+                            " was made with another count of numbers than its shape has");
+    }
 }
 
 } // namespace headscope::format

@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/model_run.h"
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/model_edits.h"
@@ -166,7 +167,7 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
     const auto bytes_of = [](const TensorPtr& weights) {
         return weights == nullptr ? 0 : static_cast<std::size_t>(weights->count()) * sizeof(float);
     };
-    std::size_t room = options.kept_bytes;
+    std::size_t room = std::min<std::size_t>(options.kept_bytes, available_memory() / 4);
     for (const TensorPtr& weights : kept_)
         room -= std::min(room, bytes_of(weights));
     const std::scoped_lock lock(workshop_->mutex);

@@ -26,8 +26,9 @@ using ModelRunPtr = std::shared_ptr<const ModelRun>;
 class ModelRun final : public AttentionSet {
 public:
     struct Options {
-        /// What the kept attention weights may take together; those of layers beyond it are recomputed from
-        /// the layer's input when they are asked for, and of a large layer only the part that is.
+        /// What the kept attention weights may take together, at most a quarter of the free memory; those of
+        /// layers beyond it are recomputed from the layer's input when they are asked for, and of a large
+        /// layer only the part that is.
         std::size_t kept_bytes = std::size_t{512} << 20U;
     };
 

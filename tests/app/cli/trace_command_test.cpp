@@ -309,3 +309,19 @@ TEST_CASE("two sentences: queries from one, keys and values from the other") {
                   2, "X_kv");
     check_failure(run_program({"trace", "a cat", "--kv-sentence", " ", "-o", "-"}), 1, "has no word");
 }
+
+TEST_CASE("--memory limits what a run takes, and says so") {
+    const std::vector<std::string> run =
+        case_arguments("s1_none_bias", "2") + std::vector<std::string>{"-o", "-", "--memory"};
+    CHECK(run_program(run + std::vector<std::string>{"2GB"}).code == 0);
+    check_failure(run_program(run + std::vector<std::string>{"a lot"}), 2, "--memory");
+    format::SafetensorsWriter writer;
+    writer.add("X", std::make_shared<const Tensor>(Shape{1, 2500, 8}, 1.0F));
+    for (const char* const name : {"W_Q", "W_K", "W_V", "W_O"})
+        writer.add(name, std::make_shared<const Tensor>(Shape{8, 8}, 1.0F));
+    const TemporaryFolder folder;
+    write_file_atomically(folder.file("long.safetensors"), writer.bytes());
+    check_failure(run_program({"trace", "--case", folder.file("long.safetensors"), "--heads", "4", "--stages",
+                               "scores", "-o", "-", "--memory", "150MB"}),
+                  3, "its limit leaves");
+}

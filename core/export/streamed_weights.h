@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/export/trace_selection.h"
+
+namespace headscope::exporting {
+
+// Weights that are too large to be kept: they are made head by head while the file is written.
+
+/// The stages that a run of a problem of these sizes keeps for the file: all that are wanted, or all but the
+/// weights.
+StageSet kept_stages(const Dims& dims, const TraceExport& wanted);
+StageSet without_weights(StageSet stages);
+
+/// The weights of the problem, (B, H, Tq, Tk), cut to one head where one is asked for; making them takes the
+/// memory of cpu::LongMap and 16 MB. The stage holds a copy of the problem.
+SelectedStage streamed_weights(const Problem& problem, const TraceExport& wanted);
+
+/// select_stages, with streamed weights where the trace does not hold those that are wanted.
+std::vector<SelectedStage> select_or_stream(const Problem& problem, const Trace& trace,
+                                            const TraceExport& wanted);
+
+} // namespace headscope::exporting
