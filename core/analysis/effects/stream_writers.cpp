@@ -169,6 +169,7 @@ private:
         auto output = std::make_shared<Tensor>(Shape{1, 1, d.D});
         Eigen::Map<Eigen::RowVectorXf>(output->data(), d.D) = all.colwise().sum();
         written_ = {std::move(writers), std::move(rows)};
+        heads.problem.x = heads.problem.x_kv = nullptr; // of a long text as large as the values
         heads_ = std::move(heads);
         return output;
     }
