@@ -32,9 +32,6 @@ struct Workshop {
     cpu::CpuDense cpu{machine};
 };
 
-/// A layer whose weights are larger than that is never made whole for the sake of a part.
-constexpr std::size_t whole_bytes = std::size_t{256} << 20U;
-
 /// The map of one head of attention n.
 struct HeadOfRun {
     std::int64_t n = -1, h = -1;
@@ -94,6 +91,7 @@ public:
 
     const ModelPtr model;
     const Architecture& architecture = model->architecture();
+    std::size_t whole_bytes = Options().whole_bytes;
     const ModelInputs inputs;
     const ModelEdits edits;
     const ForwardPass pass;
@@ -372,6 +370,7 @@ ModelRunPtr ModelRun::compute(const ModelPtr& model, const ModelInputs& inputs, 
     check_edits(*model, edits);
     auto state = std::make_unique<State>(model, inputs, edits);
     state->describe();
+    state->whole_bytes = options.whole_bytes;
     const std::int64_t count = attention_count(model->architecture());
     if (before != nullptr)
         state->take_workshops(*before->state_);
@@ -458,6 +457,10 @@ TensorPtr ModelRun::rows(std::int64_t n, std::int64_t first, std::int64_t count,
     return state_->rows(n, first, count, cancel);
 }
 
+void ModelRun::read_weights(std::int64_t n, std::int64_t h, const MapPart& part, std::span<float> to) const {
+    state_->read_part(n, h, part, to);
+}
+
 TensorPtr ModelRun::brought_by(std::int64_t n) const {
     return state_->brought(n);
 }
@@ -479,7 +482,7 @@ TensorPtr ModelRun::layer(std::int64_t l) const {
 }
 
 void ModelRun::read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const {
-    state_->read_part(attention_number(state_->architecture, {Stack::own, l}), h, part, to);
+    read_weights(attention_number(state_->architecture, {Stack::own, l}), h, part, to);
 }
 
 } // namespace headscope::checkpoint

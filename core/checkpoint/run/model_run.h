@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace headscope::checkpoint {
@@ -30,6 +31,8 @@ public:
         /// layers beyond it are recomputed from the layer's input when they are asked for, and of a large
         /// layer only the part that is.
         std::size_t kept_bytes = std::size_t{512} << 20U;
+        /// A layer whose weights take more is never made whole for the sake of a part.
+        std::size_t whole_bytes = std::size_t{256} << 20U;
     };
 
     /// Runs the model. From `before` - a run of the same model and inputs, or null - everything up to the
@@ -75,6 +78,8 @@ public:
     /// (1, H, count, Tk): the same of queries [first, first + count). Those of a layer that is not kept are
     /// made without those of its other queries. Throws Error(cancelled).
     TensorPtr rows(std::int64_t n, std::int64_t first, std::int64_t count, const Progress& cancel) const;
+    /// A part of one head of attention n, as AttentionSet::read_part gives it.
+    void read_weights(std::int64_t n, std::int64_t h, const MapPart& part, std::span<float> to) const;
     /// (1, H, Tk) of attention n, computed anew: see AttentionSet::brought.
     TensorPtr brought_by(std::int64_t n) const;
 

@@ -32,7 +32,7 @@ TensorPtr SpelledRun::brought(std::int64_t l) const {
 }
 
 void SpelledRun::read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const {
-    copy_part(*layer(l), h, part, to);
+    run_->read_weights(attention_number(run_->model().architecture(), {stack_, l}), h, part, to);
 }
 
 } // namespace headscope::checkpoint

@@ -171,6 +171,34 @@ TEST_CASE("weights beyond the budget are computed again, and are the same") {
     }
 }
 
+TEST_CASE("rows and heads of a layer that is not kept are those of the whole layer") {
+    for (const std::string& name : model_case_names()) {
+        INFO(name);
+        const ModelPtr model = open_model(name);
+        ModelEdits edits;
+        edits[1].gains = std::vector<float>(static_cast<std::size_t>(model->architecture().H), 0.5F);
+        const ModelRunPtr whole = run(model, first_text(name), edits),
+                          parts = run(model, first_text(name), edits, nullptr,
+                                      {.kept_bytes = 0, .whole_bytes = 0});
+        const AttentionInfo& info = whole->info();
+        const MapPart part{1, 2, info.Tq - 1, info.Tk - 2};
+        std::vector<float> a(static_cast<std::size_t>(part.rows * part.cols)), b(a.size());
+        for (std::int64_t l = 0; l < info.L; ++l) {
+            const TensorPtr rows = parts->rows(l, 2, 2, Progress()), kept = whole->rows(l, 2, 2, Progress());
+            REQUIRE(rows->shape() == Shape{1, info.H, 2, info.Tk});
+            for (std::int64_t n = 0; n < rows->count(); ++n)
+                REQUIRE(rows->data()[n] == Approx(kept->data()[n]).margin(1e-6));
+            for (std::int64_t h = 0; h < info.H; ++h) {
+                CHECK(kept->at(0, h, 1, 0) == whole->layer(l)->at(0, h, 3, 0));
+                whole->read_part(l, h, part, a);
+                parts->read_part(l, h, part, b);
+                for (std::size_t n = 0; n < a.size(); ++n)
+                    REQUIRE(b[n] == Approx(a[n]).margin(1e-6));
+            }
+        }
+    }
+}
+
 TEST_CASE("a layer's problem is the checkpoint's own attention, and its weights are one object") {
     for (const std::size_t kept : {std::size_t{0}, Model::default_kept_bytes}) {
         const ModelInputs inputs = first_text("qwen2_tiny_bf16");
