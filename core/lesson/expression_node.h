@@ -28,6 +28,8 @@ ExpressionNode parse_expression(std::string_view text);
 ///   lost(head, token, token): how far the logit, or the difference, falls without that head of the layer.
 ///   recovered(kind, place, token, token): see analysis::Patching, of the scene's second prompt; the kind is
 ///   an id of analysis::patch_kinds, the place a head of the layer, or a position.
+///   path("0.4", "2.4", keys, token, token): the same share of one path, from a head into the queries, keys
+///   or values of a later one.
 /// Throws Error(input) without a checkpoint, and for what it does not have.
 std::optional<LessonValue> model_function(const std::string& name, const std::vector<LessonValue>& arguments,
                                           const LessonState& state);

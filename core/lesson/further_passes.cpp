@@ -50,7 +50,7 @@ void each_expression(const Question& question, const TakeExpression& take) {
 }
 
 bool reads_further_passes(const Expression& expression) {
-    constexpr std::array<std::string_view, 3> names{"corrupted", "lost", "recovered"};
+    constexpr std::array<std::string_view, 4> names{"corrupted", "lost", "recovered", "path"};
     return std::ranges::any_of(expression.functions(), [&](const std::string& name) {
         return std::ranges::find(names, name) != names.end();
     });
@@ -114,18 +114,41 @@ double FurtherPasses::recovered(analysis::PatchKind kind, std::int64_t row, std:
     if (known != shares_.end())
         return known->second;
     Progress progress;
-    auto& patching = patchings_[words];
-    if (patching == nullptr)
-        patching = std::make_unique<analysis::Patching>(
+    analysis::Patching& of = patching(words);
+    if (row < 0 || row >= of.rows(kind) || column < 0 || column >= of.columns(kind))
+        fail_input("recovered names a place that is not there");
+    const double share = of.recovered(of.patched(kind, row, column, progress));
+    shares_[{words, kind, row, column}] = share;
+    return share;
+}
+
+analysis::Patching& FurtherPasses::patching(Words words) {
+    auto& known = patchings_[words];
+    if (known == nullptr) {
+        Progress progress;
+        known = std::make_unique<analysis::Patching>(
             run_, second().numbers,
             analysis::Patching::Question{.answer = words.token,
                                          .against = words.against.value_or(words.token),
                                          .position = run_->inputs().T - 1},
             progress);
-    if (row < 0 || row >= patching->rows(kind) || column < 0 || column >= patching->columns(kind))
-        fail_input("recovered names a place that is not there");
-    const double share = patching->recovered(patching->patched(kind, row, column, progress));
-    shares_[{words, kind, row, column}] = share;
+    }
+    return *known;
+}
+
+double FurtherPasses::path(analysis::HeadPlace from, analysis::HeadPlace to, analysis::PatchKind input,
+                           Words words) {
+    const std::lock_guard lock(one_at_a_time_);
+    const std::array heads{from.layer, from.head, to.layer, to.head};
+    const auto known = paths_.find({words, heads, input});
+    if (known != paths_.end())
+        return known->second;
+    using enum analysis::PatchKind;
+    const analysis::PathInputs inputs{.queries = input == q, .keys = input == k, .values = input == v};
+    Progress progress;
+    analysis::Patching& of = patching(words);
+    const double share = of.recovered(of.path(from, to, inputs, progress));
+    paths_[{words, heads, input}] = share;
     return share;
 }
 

@@ -4,6 +4,7 @@
 #include "core/lesson/lesson.h"
 #include "core/lesson/lesson_model.h"
 
+#include <array>
 #include <compare>
 #include <map>
 #include <memory>
@@ -38,9 +39,13 @@ public:
     /// The share of the difference that a patch brings back; see analysis::Patching, whose errors it throws.
     /// row, column: of the kind's map. Throws Error(input) for a place outside of it.
     double recovered(analysis::PatchKind kind, std::int64_t row, std::int64_t column, Words words);
+    /// The share that one path brings back: what `from` wrote is the first prompt's for `input` (PatchKind q,
+    /// k or v) of the head `to` alone. Throws what analysis::Patching::path throws.
+    double path(analysis::HeadPlace from, analysis::HeadPlace to, analysis::PatchKind input, Words words);
 
 private:
     const LessonModel& second();
+    analysis::Patching& patching(Words words);
 
     checkpoint::TextModelPtr model_;
     checkpoint::ModelRunPtr run_;
@@ -50,6 +55,8 @@ private:
     std::map<Words, std::map<std::pair<std::int64_t, std::int64_t>, double>> losses_; ///< by layer and head
     std::map<Words, std::unique_ptr<analysis::Patching>> patchings_;
     std::map<std::tuple<Words, analysis::PatchKind, std::int64_t, std::int64_t>, double> shares_;
+    /// By the layer and head of `from`, those of `to`, and the input.
+    std::map<std::tuple<Words, std::array<std::int64_t, 4>, analysis::PatchKind>, double> paths_;
 };
 
 /// Has the further passes computed that the live values and gates of a lesson read, so that no reader waits

@@ -3,11 +3,14 @@
 #include "core/checkpoint/run/predictions.h"
 #include "core/lesson/expression_node.h"
 #include "core/lesson/further_passes.h"
+#include "core/lesson/panel.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <string_view>
+#include <utility>
 
 namespace headscope::lesson {
 
@@ -90,6 +93,25 @@ public:
                                                        : position(arguments_[1]),
                                          {token(2, row), token(3, row)});
     }
+    LessonValue path() const {
+        need(5, 5);
+        const auto word = [&](std::size_t n) {
+            const auto* const text = std::get_if<std::string>(&arguments_[n]);
+            if (text == nullptr)
+                fail_input("path takes words: two heads in quotation marks, such as \"0.4\", and what is "
+                           "changed of the second");
+            return *text;
+        };
+        using enum analysis::PatchKind;
+        const std::array<std::pair<std::string_view, analysis::PatchKind>, 3> inputs{
+            {{"queries", q}, {"keys", k}, {"values", v}}};
+        const auto input = std::ranges::find(inputs, word(2), [](const auto& known) { return known.first; });
+        if (input == inputs.end())
+            fail_input("path ends in queries, keys or values of a head");
+        const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
+        return model_.further->path(head_place(word(0)), head_place(word(1)), input->second,
+                                    {token(3, row), token(4, row)});
+    }
 
 private:
     void need(std::size_t low, std::size_t high) const {
@@ -152,6 +174,7 @@ std::optional<LessonValue> model_function(const std::string& name, const Argumen
         {"kl", [](const ModelCall& call, const LessonModel&) { return call.kl(); }},
         {"attribution", [](const ModelCall& call, const LessonModel&) { return call.attribution(); }},
         {"lost", [](const ModelCall& call, const LessonModel&) { return call.lost(); }},
+        {"path", [](const ModelCall& call, const LessonModel&) { return call.path(); }},
         {"recovered", [](const ModelCall& call, const LessonModel&) { return call.recovered(); }}};
     const auto found = functions.find(name);
     if (found == functions.end())

@@ -58,6 +58,9 @@ struct HeadsPanel {
     std::int64_t rows = 8;
 };
 
+/// "2.7" is head 7 of layer 2. Throws Error(input) for other texts.
+analysis::HeadPlace head_place(const std::string& text);
+
 /// What a head reads in one row when what an earlier head wrote is taken out of its queries, or its keys.
 struct PathPanel {
     analysis::HeadPlace from;

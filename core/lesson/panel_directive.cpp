@@ -9,6 +9,15 @@
 
 namespace headscope::lesson {
 
+analysis::HeadPlace head_place(const std::string& text) {
+    const auto point = text.find('.');
+    const TargetIndex layer = parse_index(text.substr(0, point)),
+                      head = parse_index(point == std::string::npos ? "" : text.substr(point + 1));
+    if (layer.kind != TargetIndex::Kind::number || head.kind != TargetIndex::Kind::number)
+        fail_input("\"" + text + "\" is no head; write 2.7 for head 7 of layer 2");
+    return {layer.first, head.first};
+}
+
 namespace {
 
 using Sizes = std::initializer_list<std::pair<const char*, std::int64_t*>>;
@@ -79,16 +88,6 @@ HeadsPanel heads_panel(Fields& fields) {
     panel.against = fields.text("against").value_or("");
     take(fields, {{"rows", &panel.rows}});
     return panel;
-}
-
-/// "2.7" is head 7 of layer 2.
-analysis::HeadPlace head_place(const std::string& text) {
-    const auto point = text.find('.');
-    const TargetIndex layer = parse_index(text.substr(0, point)),
-                      head = parse_index(point == std::string::npos ? "" : text.substr(point + 1));
-    if (layer.kind != TargetIndex::Kind::number || head.kind != TargetIndex::Kind::number)
-        fail_input("\"" + text + "\" is no head; write 2.7 for head 7 of layer 2");
-    return {layer.first, head.first};
 }
 
 PathPanel path_panel(Fields& fields) {

@@ -110,6 +110,9 @@ TEST_CASE("losses and patches are those of the manual, which a forward pass in N
     CHECK(pocket.number("recovered(residual, 14, Mary, John)") == Approx(0.329).margin(1e-3));
     CHECK(pocket.number("recovered(residual, book, Mary, John)") ==
           pocket.number("recovered(residual, 13, Mary, John)"));
+    CHECK(pocket.number("path(\"0.6\", \"1.5\", values, Mary, John)") == Approx(0.223).margin(1e-3));
+    CHECK(pocket.number("L3.path(\"0.6\", \"1.5\", keys, Mary, John)", 0) == Approx(0.039).margin(1e-3));
+    CHECK(pocket.number("path(\"0.6\", \"1.5\", queries, Mary, John)") == Approx(0).margin(1e-3));
     CHECK(pocket.number("layer + patch_row + patch_column") == 0);
     CHECK(pocket.word("screen") == "stages");
     // With a head switched off, both prompts run without it.
@@ -129,6 +132,10 @@ TEST_CASE("losses and patches are those of the manual, which a forward pass in N
     CHECK_THAT(fault(pocket, "recovered(shape, 6, Mary, John)"), Contains("such as head or residual"));
     CHECK_THAT(fault(pocket, "recovered(head, 8, Mary, John)"), Contains("a place that is not there"));
     CHECK_THAT(fault(pocket, "recovered(head, 6, Mary, Mary)"), Contains("both prompts give the same"));
+    CHECK_THAT(fault(pocket, "path(\"0.6\", \"1.5\", scores, Mary, John)"),
+               Contains("queries, keys or values"));
+    CHECK_THAT(fault(pocket, "path(\"0.6\", \"0.7\", keys, Mary, John)"), Contains("earlier"));
+    CHECK_THAT(fault(pocket, "path(0.6, 1.5, keys, Mary, John)"), Contains("in quotation marks"));
     CHECK_THAT(fault(pocket, "corrupted(corrupted(T))"), Contains("there is no second prompt"));
     CHECK_THAT(fault(Pocket(book_text), "recovered(head, 6, Mary, John)"),
                Contains("there is no second prompt"));
