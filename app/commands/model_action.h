@@ -36,6 +36,10 @@ struct WriteOn {
 struct TakeBack {
     std::int64_t tokens = 1; ///< at most as many as the model wrote
 };
+/// Goes back to a text that was written on and left: one of ModelState::branches, by its number.
+struct TakeBranch {
+    std::size_t number;
+};
 /// How tokens are taken. Throws what check_settings throws.
 struct SetSampling {
     checkpoint::SamplingSettings settings;
@@ -77,6 +81,6 @@ struct OpenSurvey {
 /// What the user can do to an open checkpoint beside editing it.
 using ModelAction = std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn,
                                  TakeBack, SetSampling, AskEffects, AskPatching, AskCircuits, MeasureRuns,
-                                 OpenPatch, LeavePatch, SwapPrompts, OpenSurvey>;
+                                 OpenPatch, LeavePatch, SwapPrompts, OpenSurvey, TakeBranch>;
 
 } // namespace headscope::app

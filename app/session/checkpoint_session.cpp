@@ -249,6 +249,7 @@ void CheckpointSession::act(const ModelAction& action) {
                 app::apply(state().view, AttentionChange(ShowScreen{Screen::atlas}));
                 app::apply(state().view, AttentionChange(AtlasChange(ShowAtlasTab{AtlasTab::survey})));
             },
+            [&](const TakeBranch& c) { take_branch(c.number); },
             [&](const SetSampling& c) {
                 checkpoint::check_settings(c.settings);
                 state().model.sampling = c.settings;
@@ -320,6 +321,7 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
         const PatchedRun* const patch = patched_run(*answer.part);
         const bool opens = patch != nullptr && patch != patched_run(*now.part());
         state().model.target = answer.part->target;
+        state().model.branches = branches_after(state().model.branches, now.part(), *answer.part);
         wanted_ = {answer.part, answer.attention, wanted_.position};
         known_[answer.attention] = {answer.part->inputs, answer.base};
         state().view.selected.reset();

@@ -80,6 +80,7 @@ private:
     void came_written(std::int64_t id);
     void stop_writing(std::string why = {});
     void take_back(std::int64_t tokens);
+    void take_branch(std::size_t number);
     /// What `sampling` makes of the logits.
     void sample_next();
     // Attentions by their numbers; see core/checkpoint/model/stacks.h.

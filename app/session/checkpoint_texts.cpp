@@ -91,6 +91,13 @@ void CheckpointSession::take_back(std::int64_t tokens) {
     }
 }
 
+void CheckpointSession::take_branch(std::size_t number) {
+    stop_writing();
+    const std::vector<ModelPartPtr>& branches = state().model.branches;
+    if (number < branches.size())
+        write(branches[number], "go to another branch");
+}
+
 void CheckpointSession::sample_next() {
     constexpr std::size_t listed = 64;
     ModelState& model = state().model;

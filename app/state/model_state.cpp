@@ -106,6 +106,26 @@ ModelPartPtr without_tokens(const ModelPart& part, std::int64_t count) {
     return with_ids(part, std::move(ids), part.written - count);
 }
 
+std::optional<std::int64_t> parts_at(const ModelPart& branch, const ModelPart& now) {
+    const std::vector<std::int64_t>&a = branch.inputs->ids, &b = now.inputs->ids;
+    const auto common = std::ranges::mismatch(a, b).in1 - a.begin();
+    const bool same_prompt = branch.model == now.model && branch.inputs->source == now.inputs->source &&
+                             branch.inputs->T - branch.written == now.inputs->T - now.written &&
+                             common >= now.inputs->T - now.written;
+    return same_prompt && common < std::ssize(a) ? std::optional(common) : std::nullopt;
+}
+
+std::vector<ModelPartPtr> branches_after(std::vector<ModelPartPtr> branches, const ModelPartPtr& left,
+                                         const ModelPart& now) {
+    const bool known =
+        std::ranges::any_of(branches, [&](const ModelPartPtr& branch) { return !parts_at(*left, *branch); });
+    if (left->written > 0 && !known)
+        branches.insert(branches.begin(), left);
+    std::erase_if(branches, [&](const ModelPartPtr& branch) { return !parts_at(*branch, now); });
+    branches.resize(std::min(branches.size(), most_branches));
+    return branches;
+}
+
 std::string why_full(const ModelPart& part) {
     const std::int64_t most = part.model->model->architecture().longest_text();
     if (part.inputs->T < most)

@@ -58,6 +58,7 @@ struct ModelState {
     bool writing = false;                         ///< token after token
     bool measuring = false;                       ///< runs fill the map on screen
     std::string stopped;                          ///< why that ended by itself, one sentence
+    std::vector<ModelPartPtr> branches; ///< texts written on from one prompt and left, the newest first
 };
 
 /// The position that is looked at: `chosen`, clamped, or the usual one.
@@ -79,6 +80,14 @@ TensorPtr next_logits(const checkpoint::TextModel& model, const checkpoint::Mode
 /// model has no place for the token or no such token, and when fewer tokens were written.
 ModelPartPtr with_token(const ModelPart& part, std::int64_t id);
 ModelPartPtr without_tokens(const ModelPart& part, std::int64_t count);
+/// The branches once `now` stands in place of `left`: that is one more where the model wrote it and `now`
+/// does not go on with it; those of another prompt go, and at most `most_branches` stay.
+std::vector<ModelPartPtr> branches_after(std::vector<ModelPartPtr> branches, const ModelPartPtr& left,
+                                         const ModelPart& now);
+inline constexpr std::size_t most_branches = 4;
+/// The tokens from the start that a branch has in common with a text of the same prompt; nothing for a branch
+/// of another one, and for one that the text goes on with.
+std::optional<std::int64_t> parts_at(const ModelPart& branch, const ModelPart& now);
 /// Why a text takes no further token, one sentence; empty when there is a position for one.
 std::string why_full(const ModelPart& part);
 

@@ -29,6 +29,24 @@ void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
     sheet.y += 42;
 }
 
+/// Texts that the model wrote on from the same prompt, and that were left.
+void write_branches(Sheet& sheet, const ModelState& model, const ModelPart& part) {
+    bool first = true;
+    for (std::size_t number = 0; number < model.branches.size(); ++number) {
+        const ModelPart& branch = *model.branches[number];
+        const auto from = parts_at(branch, part);
+        if (!from)
+            continue;
+        if (first)
+            sheet.section("Other branches", "click to go there");
+        first = false;
+        const std::vector<std::string>& tokens = branch.inputs->tokens;
+        write_branch_tokens(sheet, {tokens.begin() + *from, tokens.end()},
+                            tokens[static_cast<std::size_t>(*from - 1)], ModelAction(TakeBranch{number}),
+                            "branch " + std::to_string(number));
+    }
+}
+
 /// A token with its probability as a bar, and a tick at the probability before the edits.
 void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
     const DrawContext& context = sheet.context;
@@ -178,6 +196,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     if (two_texts)
         write_how_written(sheet, part);
     write_branch(sheet, part.inputs->T - 1 - position, part.written);
+    write_branches(sheet, model, part);
     if (text.masked() && text.tokenizer != nullptr && text.mask_id >= 0 &&
         std::ranges::find(model.run->inputs().ids, text.mask_id) == model.run->inputs().ids.end())
         sheet.paragraph("Type " + checkpoint::label_of(text, text.mask_id) +

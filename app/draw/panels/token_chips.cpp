@@ -55,4 +55,38 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
                         theme.muted);
 }
 
+void write_branch_tokens(Sheet& sheet, const std::vector<std::string>& tokens, const std::string& after,
+                         const Action& action, const std::string& label) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    constexpr float size = 12.5F, pad = 5, gap = 3, height = 22;
+    constexpr std::size_t most = 24;
+    float x = sheet.left;
+    const auto put = [&](const std::string& token, std::optional<std::size_t> place) {
+        const std::string text = fitted(context, token, figure::Font::ui, size, sheet.width() - 2 * pad);
+        const float width = context.measure(text, figure::Font::ui, size) + 2 * pad;
+        if (x + width > sheet.right && x > sheet.left) {
+            x = sheet.left;
+            sheet.y += height + gap;
+        }
+        const figure::Rect area{x, sheet.y, width, height};
+        if (place)
+            sheet.picture.scene.add(
+                figure::RectItem{.area = area, .fill = theme.panel, .stroke = theme.line2, .radius = 4});
+        draw_text(sheet.picture, context, x + pad, figure::baseline_for(area.y + height / 2, size), text,
+                  figure::Font::ui, size, theme.muted);
+        if (place)
+            sheet.picture.hotspots.push_back(
+                {area, label + ", token " + std::to_string(*place), action,
+                 "Goes back to this text. What is on screen stays as another branch"});
+        x += width + gap;
+    };
+    put(after + " …", {});
+    for (std::size_t i = 0; i < std::min(tokens.size(), most); ++i)
+        put(tokens[i], i);
+    if (tokens.size() > most)
+        put("and " + std::to_string(tokens.size() - most) + " more", {});
+    sheet.y += height + 8;
+}
+
 } // namespace headscope::app

@@ -181,6 +181,39 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
         CHECK(open.ids() == before);
         CHECK(open.state.document->part()->written == 4);
     }
+    SECTION("what is taken back stays as a branch, and a click on it goes there") {
+        const auto picture = [&] {
+            const figure::TextMeasure measure = approximate_measure();
+            return draw_predictions({open.state.shown, open.state.view, theme(false), measure, 312, 848},
+                                    open.state.model);
+        };
+        const Ids written = open.ids();
+        CHECK(open.state.model.branches.empty());
+        open.act(TakeBack{2});
+        open.act(TakeBack{});
+        const checkpoint::Distribution& next = *open.state.model.next;
+        open.act(WriteToken{next.candidates[next.taken == 0 ? 1 : 0].id});
+        const Ids other = open.ids();
+        REQUIRE(open.state.model.branches.size() == 1);
+        CHECK(open.state.model.branches[0]->inputs->ids == written);
+        CHECK(parts_at(*open.state.model.branches[0], *open.state.document->part()) == 6);
+        const Picture drawn = picture();
+        CHECK(std::ranges::count(drawn.hotspots, "branch 0, token 2", &Hotspot::label) == 1);
+        CHECK(std::ranges::count(drawn.hotspots, "branch 0, token 3", &Hotspot::label) == 0);
+        check_layout(drawn, 312);
+        open.act(std::get<TakeBranch>(std::get<ModelAction>(action_of(drawn, "branch 0, token 0"))));
+        CHECK(open.ids() == written);
+        CHECK(open.state.document->part()->written == 4);
+        REQUIRE(open.state.model.branches.size() == 1);
+        CHECK(open.state.model.branches[0]->inputs->ids == other);
+        // A text that goes on with a branch is not beside it.
+        open.act(TakeBranch{0});
+        open.act(WriteToken{});
+        REQUIRE(open.state.model.branches.size() == 1);
+        CHECK(open.state.model.branches[0]->inputs->ids == written);
+        open.act(TypePrompt{"9 9"});
+        CHECK(open.state.model.branches.empty());
+    }
     SECTION("what is typed replaces all of it") {
         open.act(TypePrompt{"9 9"});
         CHECK(open.ids() == Ids{9, 9});
