@@ -34,11 +34,6 @@ bool lies_around(TensorId id) {
     return tensor_info(id).operation == Operation::around || is_block_weight(id);
 }
 
-/// The final norm is of no layer, and so no part of what is run for a tensor.
-bool is_of_layer(TensorId id) {
-    return tensor_info(id).group < StageGroup::final_norm;
-}
-
 std::optional<TensorId> find_around(const std::string& name) {
     const auto stage = find_block_stage(name), weight = find_block_weight(name);
     return weight && is_of_layer(*weight) ? weight : stage;

@@ -1,6 +1,7 @@
 #include "app/commands/command.h"
 
 #include "app/commands/model_commands.h"
+#include "app/commands/model_numbers.h"
 #include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
@@ -45,9 +46,7 @@ void set_kv_sentence(project::Recipe& recipe, const std::optional<std::string>& 
 }
 
 bool edit_cell(project::Recipe& recipe, const Document& document, const EditCell& edit) {
-    if (!std::isfinite(edit.value))
-        fail_input("a number of " + std::string(tensor_info(edit.cell.tensor).name) +
-                   " must be finite; type one such as 0.25");
+    check_number(edit);
     return change(recipe, document, EditBlock{{edit.cell.tensor, edit.cell.at}, SetTo{edit.value}});
 }
 
@@ -93,6 +92,9 @@ bool change_any(project::Recipe& recipe, const Document& document, const Command
                               edit_only = true;
                           },
                           [&](const SetRecipe& c) { recipe = c.recipe; },
+                          [](const ReleaseNumber&) {
+                              fail_input("only activations of a checkpoint are set and taken back");
+                          },
                           [&](const ResetEdits&) {
                               recipe.edits.clear();
                               recipe.gains.clear();
@@ -154,11 +156,12 @@ CommandName name_of(const Document& before, const Command& command) {
                    },
                    [&](const EditCell& c) {
                        const Block block{c.cell.tensor, c.cell.at};
-                       const TensorPtr tensor = editable(before, c.cell.tensor);
-                       check_inside(block, *tensor);
-                       return CommandName{
-                           "edit " + block_text(block, dims),
-                           from_to(tensor->data()[tensor->shape().offset(c.cell.at)], c.value)};
+                       if (c.cell.tensor == TensorId::mlp_act)
+                           return CommandName{"set " + block_text(block, dims), "to " + brief(c.value)};
+                       check_inside(block, *editable(before, c.cell.tensor));
+                       return CommandName{"edit " + block_text(block, dims),
+                                          from_to(owned_value(before, c.cell.tensor, c.cell.at), c.value),
+                                          is_of_layer(c.cell.tensor)};
                    },
                    [&](const SetGain& c) {
                        const bool known = c.head >= 0 && c.head < dims.H;
@@ -210,6 +213,7 @@ ChangeId change_of(const Document& before, const Command& command) {
                           [&](const CopyHead&) { single(); },
                           [&](const SwapHeads&) { single(); },
                           [&](const ResetHead&) { single(); },
+                          [&](const ReleaseNumber&) { single(); },
                           [&](const SetRecipe&) { single(); }},
                command);
     return id;
@@ -224,6 +228,8 @@ DocumentPtr apply(const DocumentPtr& document, const Command& command) {
                    " and nothing that they were computed from is known: they can be looked at, not changed");
     if (document->is_checkpoint())
         check_model_command(*document, command);
+    if (DocumentPtr changed = change_in_model(*document, command))
+        return changed;
     const bool edit_only = change_any(recipe, *document, command);
     if (document->is_checkpoint() && edit_only)
         return edit_model_document(*document, std::move(recipe), std::holds_alternative<ResetEdits>(command));

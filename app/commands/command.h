@@ -70,7 +70,7 @@ struct ResetEdits {};
 using Command =
     std::variant<SetSentence, SetKvSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
                  SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock, CopyHead,
-                 SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe>;
+                 SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe, ReleaseNumber>;
 
 CommandName name_of(const Document& before, const Command& command);
 

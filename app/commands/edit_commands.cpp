@@ -28,13 +28,19 @@ void check_head(const Dims& dims, std::int64_t head) {
 }
 
 CommandName name_of(const Document& before, const EditBlock& c) {
-    return {operation_name(c.operation) + " " + block_text(c.block, before.problem.dims), {}};
+    return {operation_name(c.operation) + " " + block_text(c.block, before.problem.dims),
+            {},
+            is_of_layer(c.block.tensor)};
 }
 
 CommandName name_of(const Document& before, const PasteBlock& c) {
     const Block block{c.cell.tensor, c.cell.at, c.table.rows, c.table.cols};
     return {"paste " + block_text(block, before.problem.dims),
-            std::to_string(c.table.rows) + " × " + std::to_string(c.table.cols)};
+            std::to_string(c.table.rows) + " × " + std::to_string(c.table.cols), is_of_layer(c.cell.tensor)};
+}
+
+CommandName name_of(const Document& before, const ReleaseNumber& c) {
+    return {"take back " + block_text({c.cell.tensor, c.cell.at}, before.problem.dims), {}};
 }
 
 bool change(project::Recipe& recipe, const Document& document, const EditBlock& c) {

@@ -39,9 +39,16 @@ struct PaintMask {
 /// Back to the mask that was chosen.
 struct ResetMask {};
 
+/// A number of mlp_act that was set is what the layer computes again.
+struct ReleaseNumber {
+    CellAddress cell;
+};
+
 /// How history names a command: what it does, and from which value to which.
 struct CommandName {
     std::string label, detail;
+    bool of_layer =
+        true; ///< of a checkpoint, it changes the open layer and not what stands around the layers
 };
 CommandName name_of(const Document& before, const EditBlock& command);
 CommandName name_of(const Document& before, const PasteBlock& command);
@@ -50,6 +57,7 @@ CommandName name_of(const Document& before, const SwapHeads& command);
 CommandName name_of(const Document& before, const ResetHead& command);
 CommandName name_of(const Document& before, const PaintMask& command);
 CommandName name_of(const Document& before, const ResetMask& command);
+CommandName name_of(const Document& before, const ReleaseNumber& command);
 
 // Each writes what the command asks for into a copy of the document's recipe and says whether nothing but
 // edits, gains, temperature and painted mask changed. All throw Error(input) with the sentence to show.

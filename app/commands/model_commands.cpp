@@ -32,13 +32,13 @@ void check_model_command(const Document& document, const Command& command) {
                           [&](const EditBlock& c) { check_tensor(document, c.block.tensor); },
                           [&](const PasteBlock& c) { check_tensor(document, c.cell.tensor); },
                           [](const CopyHead&) {}, [](const SwapHeads&) {}, [](const ResetHead&) {},
-                          [](const SetGain&) {}, [](const ResetEdits&) {}, [](const SetPreset&) {},
-                          [](const SetRecipe&) {}, // another problem as a whole
+                          [](const SetGain&) {}, [](const ResetEdits&) {}, [](const ReleaseNumber&) {},
+                          [](const SetPreset&) {}, [](const SetRecipe&) {}, // another problem as a whole
                           [&](const auto&) {
                               fail_input(
                                   "the mask, the scale and the number of heads belong to " + document.title +
-                                  " and stay; the weights and biases of attention, norms and MLP and the "
-                                  "gains of heads can be changed");
+                                  " and stay; the weights and biases of attention, norms and MLP, the rows "
+                                  "of the tables and the gains of heads can be changed");
                           }},
                command);
 }

@@ -1,6 +1,8 @@
 #include "app/commands/view_change.h"
 
+#include "app/state/shown.h"
 #include "core/base/overloaded.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -142,6 +144,9 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           },
                           [&](const SetJoined& c) { view.joined_target = c.joined ? 1.0F : 0.0F; },
                           [&](const Select& c) {
+                              // A weight is looked at where it is used: the token in question stays.
+                              if (c.cell && is_block_weight(c.cell->tensor))
+                                  view.row = row_around(view, view.row);
                               view.selected = c.cell;
                               view.block_end.reset();
                           },

@@ -39,7 +39,8 @@ std::int64_t shared(const checkpoint::ModelEdits& a, const checkpoint::ModelEdit
     return first_difference(a, b).value_or(count);
 }
 
-/// How many attentions a run has in common with one of the part's inputs and these edits; -1: nothing at all.
+/// How many attentions a run has in common with one of the part's inputs and these edits; 0 also where that
+/// text may go on with the run's; -1: nothing at all.
 std::int64_t in_common(const checkpoint::ModelRunPtr& run, const ModelPart& part,
                        const checkpoint::ModelEdits& edits) {
     if (run == nullptr || run->model_ptr() != part.model->model)
@@ -50,7 +51,9 @@ std::int64_t in_common(const checkpoint::ModelRunPtr& run, const ModelPart& part
         return same;
     // Another text of the decoder leaves what the encoder computed.
     const bool same_source = part.two_texts() && run->inputs().source == part.inputs->source;
-    return same_source ? std::min(same, attention_number(architecture, {checkpoint::Stack::own, 0})) : -1;
+    if (same_source)
+        return std::min(same, attention_number(architecture, {checkpoint::Stack::own, 0}));
+    return same == attention_count(architecture) ? 0 : -1;
 }
 
 std::shared_ptr<const Problem> base_of(const checkpoint::ModelRun& run, std::int64_t attention) {
@@ -161,7 +164,7 @@ ModelDesk::Answer ModelDesk::compute(const Wish& wish, Progress& progress, const
     const auto run = [&](const checkpoint::ModelEdits& edits) {
         checkpoint::ModelRunPtr before;
         std::int64_t most = -1;
-        for (const checkpoint::ModelRunPtr& known : {unedited_, last_})
+        for (const checkpoint::ModelRunPtr& known : {last_, unedited_})
             if (const std::int64_t same = in_common(known, *part, edits); same > most) {
                 before = known;
                 most = same;

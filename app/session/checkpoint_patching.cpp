@@ -56,10 +56,10 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
         return;
     }
     const auto patched =
-        std::ranges::find_if(*edits.value, [](const auto& of) { return of.second.patched.has_value(); });
+        std::ranges::find_if(*edits.value, [](const auto& of) { return checkpoint::is_patched({of}); });
     if (patched == edits.value->end())
         return; // both runs have the same numbers there
-    const checkpoint::PatchedRows& rows = *patched->second.patched;
+    const checkpoint::PatchedRows& rows = patched->second.patched.back();
     const bool heads = by_head(*view.map);
     const ModelPartPtr own = state().document->part();
     auto part = std::make_shared<ModelPart>(*own);

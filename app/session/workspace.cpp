@@ -139,8 +139,10 @@ void Workspace::run(const Command& command) {
     CommandName name = name_of(*before, command);
     DocumentPtr next = app::apply(before, command);
     std::string notice = notice_of(*before, command, *next);
-    history_.push({next, session_->step_name(std::move(name.label)), std::move(name.detail),
-                   change_of(*before, command), gesture_});
+    if (name.of_layer)
+        name.label = session_->step_name(std::move(name.label));
+    history_.push(
+        {next, std::move(name.label), std::move(name.detail), change_of(*before, command), gesture_});
     state_.document = std::move(next);
     fill_sentences(state_, &command);
     document_changed();

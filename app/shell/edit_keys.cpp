@@ -44,8 +44,7 @@ bool handle_wheel(AppState& state, const Sink& send) {
         return false;
     constexpr float pixels_a_notch = 10;
     const float grain = grain_of(state, view.hover->tensor, io.KeyShift) * pixels_a_notch;
-    const TensorPtr tensor = owned_tensor(*state.document, view.hover->tensor);
-    const float value = tensor->data()[tensor->shape().offset(view.hover->at)];
+    const float value = owned_value(*state.document, view.hover->tensor, view.hover->at);
     const float changed = std::round((value + io.MouseWheel * grain) / grain * 10) / 10 * grain;
     send(Command(EditCell{*view.hover, changed}));
     return true;
@@ -56,9 +55,11 @@ void copy_numbers(AppState& state) {
     const Tensor* tensor = block ? state.shown.tensor(block->tensor) : nullptr;
     if (tensor == nullptr)
         return;
-    const int across = col_axis(block->tensor), down = std::max(row_axis(block->tensor), 0);
-    ImGui::SetClipboardText(
-        format::tsv(*tensor, {block->first, down, across, block->rows, block->cols}).c_str());
+    Tensor numbers(Shape{block->rows, block->cols});
+    for (std::int64_t row = 0; row < block->rows; ++row)
+        for (std::int64_t col = 0; col < block->cols; ++col)
+            numbers.data()[row * block->cols + col] = state.shown.value({block->tensor, block->at(row, col)});
+    ImGui::SetClipboardText(format::tsv(numbers).c_str());
     state.notice = "Copied " + block_text(*block, state.shown.dims()) + ", " + std::to_string(block->rows) +
                    " × " + std::to_string(block->cols) +
                    " numbers with tabs between: paste them into a spreadsheet.";

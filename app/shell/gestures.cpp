@@ -14,13 +14,15 @@ namespace {
 void follow_drag(CellDrag& drag, AppState& state, float scale, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
     constexpr float threshold = 3; // a click that trembles is no drag
-    const float way = io.MousePos.x / scale - drag.start_x;
+    const bool upwards = drag.by_height != 0;
+    const float way = upwards ? drag.start_y - io.MousePos.y / scale : io.MousePos.x / scale - drag.start_x;
     drag.moved = drag.moved || std::abs(way) >= threshold;
     if (!drag.moved || state.shown.tensor(drag.cell.tensor) == nullptr)
         return;
     const float grain = grain_of(state, drag.cell.tensor, io.KeyShift);
     // Divided, not multiplied: 80 times 0.01 is 0.79999995 in float32, and 80 by 100 is 0.8.
-    const float value = std::round((drag.start_value + way * grain) / grain) /
+    const float by = upwards ? drag.by_height * (io.KeyShift ? 0.1F : 1.0F) : grain;
+    const float value = std::round((drag.start_value + way * by) / grain) /
                         std::round(1 / std::min(grain, 1.0F)) * std::max(grain, 1.0F);
     if (value != drag.value)
         send(Command(EditCell{drag.cell, value}));

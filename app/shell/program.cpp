@@ -228,6 +228,10 @@ void Program::frame(Surface& surface, double now) {
         .measure = measure,
         .send = send,
         .value = [this](const CellAddress& cell) { return state_.shown.value(cell); },
+        .is_set =
+            [this](const CellAddress& cell) {
+                return state_.shown.block != nullptr && state_.shown.block->is_set(cell.tensor, cell.at);
+            },
         .view = &state_.view,
         .field = &state_.field,
         .hovered = &hovered_spot,

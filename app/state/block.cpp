@@ -6,9 +6,10 @@ namespace headscope::app {
 
 namespace {
 
-/// A weight whose columns belong to units of the MLP is read unit by unit: its columns run across.
+/// A weight whose columns belong to units of the MLP, or to experts, is read one by one: its columns run
+/// across.
 bool is_read_by_columns(const TensorInfo& info) {
-    return info.rank() == 2 && info.axes[1] == Axis::d_ff;
+    return info.rank() == 2 && (info.axes[1] == Axis::d_ff || info.axes[1] == Axis::experts);
 }
 
 } // namespace
@@ -25,6 +26,10 @@ int col_axis(TensorId tensor) {
 
 bool is_owned(TensorId tensor) {
     return is_editable(tensor) || is_block_weight(tensor);
+}
+
+bool takes_number(TensorId tensor) {
+    return is_owned(tensor) || tensor == TensorId::mlp_act;
 }
 
 Index Block::at(std::int64_t row, std::int64_t col) const {
@@ -50,7 +55,7 @@ bool Block::contains(const CellAddress& cell) const {
 Block matrix_of(const CellAddress& cell, const Dims& dims) {
     const Shape shape = tensor_info(cell.tensor).shape(dims);
     Block block{.tensor = cell.tensor, .first = cell.at, .rows = 1, .cols = shape[col_axis(cell.tensor)]};
-    if (const int axis = row_axis(cell.tensor); axis >= 0) {
+    if (const int axis = row_axis(cell.tensor); axis >= 0 && !is_table(cell.tensor)) {
         block.rows = shape[axis];
         block.first[static_cast<std::size_t>(axis)] = 0;
     }

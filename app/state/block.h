@@ -21,11 +21,12 @@ struct Block {
 };
 
 /// The axes of a tensor that run down (-1 for a bias) and across: its last but one and its last, but of W_in
-/// and W_gate, whose columns are units, units stand one below the other.
+/// and W_gate, whose columns are units, and of W_router, whose columns are experts, these stand one below the
+/// other.
 int row_axis(TensorId tensor);
 int col_axis(TensorId tensor);
 
-/// The whole matrix that a cell lies in.
+/// The whole matrix that a cell lies in; of a table of a checkpoint's ends its row.
 Block matrix_of(const CellAddress& cell, const Dims& dims);
 /// The block with these two cells in opposite corners. Both are of the same tensor.
 Block block_between(const CellAddress& a, const CellAddress& b);
@@ -33,6 +34,9 @@ Block block_between(const CellAddress& a, const CellAddress& b);
 std::optional<Block> selected_block(const ViewState& view);
 /// Whether it is a number that the user decides.
 bool is_owned(TensorId tensor);
+/// Whether a single number of it can be set: also of mlp_act, where it stands in place of what the layer
+/// computes.
+bool takes_number(TensorId tensor);
 
 /// "W_O[4:8, 0:8]", or "W_O[5, 1]" for one number. A batch of one is not written.
 std::string block_text(const Block& block, const Dims& dims);

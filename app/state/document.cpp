@@ -66,6 +66,13 @@ TensorPtr owned_tensor(const Document& document, TensorId tensor) {
     return edited == document.recipe.edits.end() ? unedited_tensor(document, tensor) : edited->second;
 }
 
+float owned_value(const Document& document, TensorId id, const Index& at) {
+    if (is_table(id))
+        return edited_table(*document.part(), id).row(at[0])[static_cast<std::size_t>(at[1])];
+    const TensorPtr tensor = owned_tensor(document, id);
+    return tensor->data()[tensor->shape().offset(at)];
+}
+
 TensorPtr unedited_tensor(const Document& document, TensorId tensor) {
     if (!is_block_weight(tensor))
         return document.unedited->input_ptr(tensor);
@@ -73,6 +80,8 @@ TensorPtr unedited_tensor(const Document& document, TensorId tensor) {
         return nullptr;
     const checkpoint::Model& model = *document.part()->model->model;
     const checkpoint::WeightId weight = *checkpoint::weight_of(tensor);
+    if (is_table(tensor))
+        return model.weight(weight);
     return checkpoint::editable_weights(
         model, checkpoint::edited_with(model.architecture(), open_attention(document), weight))[weight];
 }

@@ -102,8 +102,11 @@ DocumentPtr make_document(const project::Recipe& recipe, std::uint64_t revision)
 DocumentPtr edit_document(const Document& document, const project::Recipe& recipe);
 
 /// A tensor that the user may change, as the document has it; null where it has none. Weights around a
-/// checkpoint's attention are held by the model (see Model), and read again when nothing else holds them.
+/// checkpoint's attention are held by the model (see Model), and read again when nothing else holds them. Of
+/// tables it is the checkpoint's own: edited rows are kept beside it.
 TensorPtr owned_tensor(const Document& document, TensorId tensor);
+/// One number of it, of a table with its edits. The document must have the tensor, and it the cell.
+float owned_value(const Document& document, TensorId tensor, const Index& at);
 /// The same as the preset, the file or the checkpoint gave it.
 TensorPtr unedited_tensor(const Document& document, TensorId tensor);
 /// Whether a cell of an input holds another number than the preset, the file or the checkpoint gave it.

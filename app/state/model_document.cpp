@@ -27,12 +27,22 @@ bool lies_around(WeightId weight) {
 void mark_around(LayerMarks& marks, const checkpoint::Model& model, std::int64_t n,
                  const checkpoint::LayerEdits& edits) {
     std::erase_if(marks.others, is_block_weight);
+    for (const auto& [table, rows] : edits.rows)
+        marks.others.push_back(*checkpoint::tensor_of(table));
     if (std::ranges::none_of(edits.tensors, [](const auto& edit) { return lies_around(edit.first); }))
         return;
     const checkpoint::WeightSet own = checkpoint::editable_weights(model, n);
     for (const auto& [weight, tensor] : edits.tensors)
         if (lies_around(weight) && !std::ranges::equal(tensor->values(), own[weight]->values()))
             marks.others.push_back(*checkpoint::tensor_of(weight));
+}
+
+/// An attention without edits is not listed.
+void forget_if_empty(ModelPart& part, std::int64_t n) {
+    if (!part.edits[n].empty())
+        return;
+    part.edits.erase(n);
+    part.marks.erase(n);
 }
 
 /// What the page of an open attention may edit: its own, and what is edited there of another one (see
@@ -55,9 +65,12 @@ const PatchedRun* patched_run(const ModelPart& part) {
 const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t layer,
                                           const CellAddress& cell) {
     const checkpoint::LayerEdits* const edits = checkpoint::edits_of(part.edits, layer);
-    const bool patched = edits != nullptr && edits->patched && edits->patched->at == cell.tensor &&
-                         edits->patched->holds(cell.at[1]);
-    return patched ? &*edits->patched : nullptr;
+    if (edits == nullptr)
+        return nullptr;
+    const auto patch = std::ranges::find_if(edits->patched, [&](const checkpoint::PatchedRows& rows) {
+        return rows.at == cell.tensor && rows.holds(cell.at[1], cell.at[2]);
+    });
+    return patch == edits->patched.end() ? nullptr : &*patch;
 }
 
 DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
@@ -108,12 +121,50 @@ DocumentPtr edit_model_document(const Document& document, project::Recipe recipe
         if (n == open)
             marks = marks_of(checkpoint::with_edits(*document.unedited, &edits), *document.unedited);
         mark_around(marks, model, n, edits);
-        if (edits.empty()) {
-            part->edits.erase(n);
-            part->marks.erase(n);
-        }
+        forget_if_empty(*part, n);
     }
     return model_document(part, open, document.unedited, document.revision + 1);
+}
+
+checkpoint::EditedTable edited_table(const ModelPart& part, TensorId table) {
+    return {*part.model->model, part.edits, *checkpoint::weight_of(table)};
+}
+
+DocumentPtr with_table_rows(const Document& document, TensorId table, const checkpoint::TableRows& rows) {
+    auto part = std::make_shared<ModelPart>(*document.part());
+    const checkpoint::Model& model = *part->model->model;
+    const WeightId weight = checkpoint::read_as(model.architecture(), *checkpoint::weight_of(table));
+    const std::int64_t open = open_attention(document),
+                       n = checkpoint::edited_with(model.architecture(), open, weight);
+    const checkpoint::EditedTable own = edited_table(*part, table);
+    checkpoint::LayerEdits& edits = part->edits[n];
+    checkpoint::TableRows& edited = edits.rows[weight];
+    for (const auto& [row, numbers] : rows)
+        if (std::ranges::equal(numbers->values(), own.own_row(row)))
+            edited.erase(row);
+        else
+            edited[row] = numbers;
+    if (edited.empty())
+        edits.rows.erase(weight);
+    mark_around(part->marks[n], model, n, edits);
+    forget_if_empty(*part, n);
+    return model_document(part, open, document.unedited, document.revision + 1);
+}
+
+DocumentPtr with_activation(const Document& document, const CellAddress& cell, std::optional<float> value) {
+    auto part = std::make_shared<ModelPart>(*document.part());
+    const std::int64_t n = open_attention(document);
+    auto& patched = part->edits[n].patched;
+    std::erase_if(patched, [&](const checkpoint::PatchedRows& rows) {
+        return rows.at == cell.tensor && rows.holds(cell.at[1], cell.at[2]);
+    });
+    if (value)
+        patched.push_back({.at = cell.tensor,
+                           .first = cell.at[1],
+                           .rows = std::make_shared<const Tensor>(Shape{1, 1}, *value),
+                           .column = cell.at[2]});
+    forget_if_empty(*part, n);
+    return model_document(part, n, document.unedited, document.revision + 1);
 }
 
 bool same_vectors(const Problem& a, const Problem& b) {

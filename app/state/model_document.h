@@ -2,6 +2,7 @@
 
 #include "app/state/document.h"
 #include "app/state/head_edits.h"
+#include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/run/model_run.h"
 
@@ -52,6 +53,15 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
 /// A document of a checkpoint whose recipe changed in edits and gains of the open layer. `all_dropped`: those
 /// of other layers go too. Throws Error(input) likewise.
 DocumentPtr edit_model_document(const Document& document, project::Recipe recipe, bool all_dropped);
+
+/// A table of the part's checkpoint with its edits: W_E, W_P or W_U.
+checkpoint::EditedTable edited_table(const ModelPart& part, TensorId table);
+/// A document of a checkpoint in which rows of a table have other numbers; a row that has the checkpoint's
+/// own ones is no edit any more.
+DocumentPtr with_table_rows(const Document& document, TensorId table, const checkpoint::TableRows& rows);
+/// A document of a checkpoint in whose open layer a number of mlp_act is not computed but given; nothing: it
+/// is computed again.
+DocumentPtr with_activation(const Document& document, const CellAddress& cell, std::optional<float> value);
 
 /// Whether two problems of one attention read the same vectors.
 bool same_vectors(const Problem& a, const Problem& b);

@@ -32,7 +32,9 @@ bool Shown::holds(const CellAddress& cell) const {
 }
 
 std::shared_ptr<const void> Shown::holder(TensorId id) const {
-    if (lies_around(id))
+    if (is_block_weight(id))
+        return block->find(id);
+    if (is_computed_around(id))
         return block;
     return is_stage(id) ? std::shared_ptr<const void>(trace) : std::shared_ptr<const void>(document);
 }

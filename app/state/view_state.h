@@ -26,11 +26,12 @@ enum class Projection : std::uint8_t { q, k, v };
 /// What is on screen when there is a baseline A: the document as it is (B), A itself, or B − A.
 enum class Compare : std::uint8_t { now, baseline, difference };
 
-/// A number being dragged sideways.
+/// A number being dragged, sideways or up and down.
 struct CellDrag {
     CellAddress cell;
     float start_value = 0;
-    float start_x = 0; ///< logical pixels of the window
+    float start_x = 0, start_y = 0; ///< logical pixels of the window
+    float by_height = 0;            ///< see MatrixGrid
     bool moved = false;
     float value = start_value; ///< as it was last sent
 };

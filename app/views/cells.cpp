@@ -46,10 +46,10 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
         paint_mask(cell, tools);
         return;
     }
-    const bool editable = tools.value && grid.actual && is_owned(cell.tensor);
+    const bool editable = tools.value && grid.actual && takes_number(cell.tensor);
     const ImGuiIO& io = ImGui::GetIO();
     if (editable && !io.KeyShift)
-        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+        ImGui::SetMouseCursor(grid.by_height != 0 ? ImGuiMouseCursor_ResizeNS : ImGuiMouseCursor_ResizeEW);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Right)) {
         const auto block = tools.view == nullptr ? std::nullopt : selected_block(*tools.view);
         if (!block || !block->contains(cell))
@@ -63,10 +63,17 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
             return;
         }
         tools.send(ViewChange(Select{cell}));
-        if (editable) {
-            const float value = tools.value(cell);
-            tools.send(
-                ViewChange(BeginDrag{{cell, value, io.MousePos.x / tools.surface.scale(), false, value}}));
+        if (editable && tools.is_set && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) &&
+            tools.is_set(cell)) {
+            tools.send(Command(ReleaseNumber{cell}));
+        } else if (editable) {
+            const float value = tools.value(cell), scale = tools.surface.scale();
+            tools.send(ViewChange(BeginDrag{{.cell = cell,
+                                             .start_value = value,
+                                             .start_x = io.MousePos.x / scale,
+                                             .start_y = io.MousePos.y / scale,
+                                             .by_height = grid.by_height,
+                                             .value = value}}));
         }
         return;
     }

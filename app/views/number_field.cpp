@@ -56,7 +56,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     const auto cell = state.view.drag ? std::optional(state.view.drag->cell) : state.view.selected;
     // A is as it was marked: nothing of it is typed over.
     const bool shows_a = effective(state.compare, state.view.compare) == Compare::baseline;
-    if (!cell || !is_owned(cell->tensor) || state.shown.tensor(cell->tensor) == nullptr || shows_a) {
+    if (!cell || !takes_number(cell->tensor) || state.shown.tensor(cell->tensor) == nullptr || shows_a) {
         edit = {};
         return 0;
     }
@@ -111,8 +111,9 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
         return height;
     }
     const Dims& dims = state.shown.dims();
-    // Enter goes down; of a unit of the MLP one row is on screen, and it goes on in that.
-    const bool one_row = row_axis(cell->tensor) >= 0 && unit_of(*cell);
+    // Enter goes down; of weights around a checkpoint's attention one row is on screen, and it goes on in
+    // that.
+    const bool one_row = row_axis(cell->tensor) >= 0 && is_block_weight(cell->tensor);
     const auto next = tab ? moved(*cell, col_axis(cell->tensor), ImGui::GetIO().KeyShift ? -1 : 1, dims)
                           : moved(*cell, one_row ? col_axis(cell->tensor) : row_axis(cell->tensor), 1, dims);
     if (next)

@@ -63,7 +63,9 @@ struct ViewTools {
     const figure::TextMeasure& measure;
     const Sink& send;
     std::function<float(const CellAddress&)> value =
-        {};                          ///< of a cell that is shown; empty: cells cannot be edited
+        {}; ///< of a cell that is shown; empty: cells cannot be edited
+    /// Whether the user set the number in place of what a checkpoint computes; empty: nobody did.
+    std::function<bool(const CellAddress&)> is_set = {};
     const ViewState* view = nullptr; ///< null: no selecting by mouse, no painting
     bool keeps_selection = false;    ///< a click beside every cell leaves the selection as it is
     FieldEdit* field = nullptr;      ///< null: pictures have no fields

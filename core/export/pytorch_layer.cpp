@@ -79,6 +79,25 @@ std::string norm_definition(const checkpoint::Architecture& architecture) {
            ")\n    return rows * scale * weight + bias\n\n\n";
 }
 
+/// Python that writes what the run patches at a stage into it; a stage before the layer holds it already.
+std::string patches_of(const checkpoint::BlockTrace& block, TensorId id) {
+    std::ostringstream text;
+    text.precision(9);
+    for (const checkpoint::PatchedRows& patch : block.patched) {
+        if (patch.at != id)
+            continue;
+        const std::int64_t count = patch.rows->shape()[0], width = patch.rows->shape()[1];
+        for (std::int64_t row = 0; row < count; ++row) {
+            text << tensor_info(id).name << "[0, " << patch.first + row << ", " << patch.column << ":"
+                 << patch.column + width << "] " << (patch.added ? "+=" : "=") << " torch.tensor([";
+            for (std::int64_t c = 0; c < width; ++c)
+                text << (c == 0 ? "" : ", ") << patch.rows->data()[row * width + c];
+            text << "])\n";
+        }
+    }
+    return text.str().empty() ? "" : "# Set by hand, or taken from another run.\n" + text.str();
+}
+
 /// The Python of one row of block_table().
 std::string line_of(const checkpoint::BlockTrace& block, TensorId id) {
     const checkpoint::Architecture& architecture = *block.architecture;
@@ -107,7 +126,11 @@ std::string line_of(const checkpoint::BlockTrace& block, TensorId id) {
             right += (right.empty() ? "" : " + ") + python(term);
     }
     const std::string name = python(id);
-    return name + " = " + right + "\nprint(\"" + name + "\", " + name + ", sep=\"\\n\")\n";
+    // Written into, it must be a tensor of its own.
+    const std::string patches = patches_of(block, id);
+    if (!patches.empty())
+        right = "(" + right + ").clone()";
+    return name + " = " + right + "\n" + patches + "print(\"" + name + "\", " + name + ", sep=\"\\n\")\n";
 }
 
 } // namespace

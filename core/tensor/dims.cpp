@@ -36,8 +36,10 @@ std::int64_t extent(Axis axis, const Dims& dims) {
         return dims.d_ff;
     case Axis::vocab:
         return dims.vocab;
+    case Axis::positions:
+        return dims.positions;
     case Axis::experts:
-        return 0;
+        return dims.experts;
     }
     return 0;
 }
@@ -78,6 +80,8 @@ std::string axis_name(Axis axis) {
         return "experts";
     case Axis::vocab:
         return "vocab";
+    case Axis::positions:
+        return "positions";
     }
     return "";
 }

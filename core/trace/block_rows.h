@@ -100,8 +100,14 @@ inline constexpr std::array<Row, block_weight_count> block_weights{{
     given(b_gate, "b_gate", "MLP bias, gate", "b_gate", G::mlp_gate, axes(A::d_ff)),
     given(W_out, "W_out", "MLP weights, out", "W_out", G::mlp_out, axes(A::d_ff, A::D)),
     given(b_out, "b_out", "MLP bias, out", "b_out", G::mlp_out, axes(A::D)),
+    given(W_router, "W_router", "Weights of the router", "W_router", G::mlp_out, axes(A::D, A::experts)),
+    given(b_router, "b_router", "Bias of the router", "b_router", G::mlp_out, axes(A::experts)),
     given(final_norm_weight, "final_norm_weight", "Weight of the final norm", "γ", G::final_norm, axes(A::D)),
     given(final_norm_bias, "final_norm_bias", "Bias of the final norm", "β", G::final_norm, axes(A::D)),
+    given(W_E, "W_E", "Word table", "W_E", G::embedding, axes(A::vocab, A::D)),
+    given(W_P, "W_P", "Position table", "W_P", G::position, axes(A::positions, A::D)),
+    given(W_U, "W_U", "Output table", "W_U", G::logits, axes(A::vocab, A::D)),
+    given(b_U, "b_U", "Output bias", "b_U", G::logits, axes(A::vocab)),
 }};
 
 } // namespace headscope::rows

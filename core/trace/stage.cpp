@@ -59,6 +59,17 @@ bool is_block_weight(TensorId id) {
     return all.test(static_cast<std::size_t>(id));
 }
 
+bool is_of_layer(TensorId id) {
+    const StageGroup group = tensor_info(id).group;
+    return group < StageGroup::final_norm && group != StageGroup::embedding && group != StageGroup::position;
+}
+
+bool is_table(TensorId id) {
+    const TensorInfo& info = tensor_info(id);
+    return info.operation == Operation::given && info.rank() == 2 &&
+           (info.axes[0] == Axis::vocab || info.axes[0] == Axis::positions);
+}
+
 bool has_tensor(TensorId id, const ProblemParts& parts) {
     const ProblemPart when = tensor_info(id, parts).when;
     return when == nullptr || parts.*when;
@@ -166,6 +177,7 @@ HeadAxis head_axis(const TensorInfo& info, const Dims& dims) {
         case Axis::d_ff:
         case Axis::experts:
         case Axis::vocab:
+        case Axis::positions:
             break;
         }
     return {};

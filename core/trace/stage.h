@@ -96,20 +96,22 @@ std::span<const TensorInfo> stage_table();
 /// before: from the embedding to the probabilities. Those up to `position` and from `final_norm` on exist
 /// once.
 std::span<const TensorInfo> block_table();
-/// The weights of norms and MLP that a checkpoint has around its attention.
+/// The weights that a checkpoint has around its attention: of norms, MLP and router, and the end's tables.
 std::span<const TensorInfo> block_weight_table();
 /// What attention is given: what is not computed and is not of block_weight_table().
 std::span<const TensorInfo> input_table();
 bool is_stage(TensorId id);
 /// By its name, for example "head_out"; nothing when there is no such tensor.
 std::optional<TensorId> find_tensor(std::string_view name);
-/// By its name among the stages alone.
+/// By its name among the stages alone, in block_table(), and in block_weight_table().
 std::optional<TensorId> find_stage(std::string_view name);
-/// By its name in block_table().
 std::optional<TensorId> find_block_stage(std::string_view name);
-/// By its name in block_weight_table().
 std::optional<TensorId> find_block_weight(std::string_view name);
 bool is_block_weight(TensorId id);
+/// Whether it is of a layer, not of what stands before the first or after the last one.
+bool is_of_layer(TensorId id);
+/// W_E, W_P and W_U, whose rows are edited one by one.
+bool is_table(TensorId id);
 
 /// Whether a problem with these parts has the tensor.
 bool has_tensor(TensorId id, const ProblemParts& parts);

@@ -78,10 +78,16 @@ enum class TensorId : std::uint8_t {
     b_gate,
     W_out,
     b_out,
+    W_router,
+    b_router,
     final_norm_weight,
-    final_norm_bias
+    final_norm_bias,
+    W_E,
+    W_P,
+    W_U,
+    b_U
 };
-inline constexpr int stage_count = 18, block_count = 18, block_weight_count = 14, tensor_count = 72;
+inline constexpr int stage_count = 18, block_count = 18, block_weight_count = 20, tensor_count = 78;
 
 /// How one cell of a stage follows from the cells it reads; the inspector explains each in its own way.
 enum class Operation : std::uint8_t {

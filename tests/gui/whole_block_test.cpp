@@ -45,7 +45,8 @@ Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model&
     for (const TensorInfo& row : block_weight_table()) {
         const checkpoint::WeightId weight = *checkpoint::weight_of(row.id);
         const std::int64_t with = checkpoint::edited_with(model.architecture(), layer, weight);
-        trace.slot(row.id) = checkpoint::editable_weights(model, with)[weight];
+        trace.slot(row.id) =
+            is_table(row.id) ? model.weight(weight) : checkpoint::editable_weights(model, with)[weight];
     }
     return trace;
 }

@@ -90,9 +90,9 @@ void add_writes(Sheet& sheet, const CellAddress& cell) {
                      about(format.approximate) + number(act * to, format.decimals));
 }
 
-/// Of a number that comes from a table, or from experts: why it cannot be changed.
-void say_not_edited(Sheet& sheet, const std::string& what) {
-    sheet.paragraph(what + " cannot be edited here: each edit would be a copy of all of its numbers.",
+/// Where the weight that the number comes from can be edited.
+void say_edited(Sheet& sheet, const std::string& what) {
+    sheet.paragraph(what + " stands below the figure: click a number of it, then drag or type.",
                     sheet.context.theme.muted);
 }
 
@@ -104,7 +104,10 @@ int add_experts(Sheet& sheet, const CellAddress& cell) {
         if (shares[expert] > 0)
             sheet.row("expert " + n(static_cast<std::int64_t>(expert)),
                       number(static_cast<double>(shares[expert]), 3));
-    say_not_edited(sheet, "The tensor of all experts");
+    sheet.paragraph(
+        "The router’s weights stand below the figure and can be edited. The experts’ own matrices "
+        "are not drawn and stay as they are.",
+        sheet.context.theme.muted);
     return 3;
 }
 
@@ -224,12 +227,12 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
         sheet.place("row", n(checkpoint::learned_positions(inputs, architecture)[i]),
                     "of " + grouped(architecture.position_rows));
         sheet.place("column", n(cell.at[2]), "of " + grouped(architecture.D));
-        say_not_edited(sheet, "The position table");
+        say_edited(sheet, "The row of W_P");
         return 4;
     }
     const std::int64_t id = inputs.ids[i];
-    const TensorPtr& table = shown.block->weights[W::word_table];
-    const auto own = static_cast<double>(table->data()[id * architecture.D + cell.at[2]]);
+    const auto own =
+        static_cast<double>(shown.block->table_row(W::word_table, id)[static_cast<std::size_t>(cell.at[2])]);
     sheet.section("Word table", "row of the token");
     sheet.place("token", checkpoint::label_of(*shown.document->part()->model, id));
     sheet.place("row", n(id), "of " + grouped(architecture.vocab));
@@ -241,21 +244,21 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
     const double types = static_cast<double>(shown.value(cell)) - own * architecture.embedding_scale;
     if (architecture.token_types > 0 || !inputs.token_types.empty())
         sheet.row("+ row of its token type", number(types, 4));
-    say_not_edited(sheet, "The word table");
+    say_edited(sheet, "The row of W_E");
     return 4;
 }
 
 int add_logit(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const checkpoint::BlockTrace& block = *shown.block;
-    const TensorPtr& table = block.weights[W::output_table];
+    const std::span<const float> row = block.table_row(W::output_table, cell.at[2]);
     const TensorPtr& bias = block.weights[W::output_bias];
     const std::int64_t D = block.architecture->D, token = cell.at[2];
     std::vector<Term> terms;
     double sum = 0;
     for (std::int64_t d = 0; d < D; ++d) {
         const auto left = static_cast<double>(block.head_in->data()[d]),
-                   right = static_cast<double>(table->data()[token * D + d]);
+                   right = static_cast<double>(row[static_cast<std::size_t>(d)]);
         terms.push_back({.label = n(d), .factors = {{left, right}}, .value = left * right});
         sum += left * right;
     }
@@ -270,7 +273,8 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
     if (bias != nullptr)
         sum_table.others.push_back({.label = "+ b_U[" + n(token) + "]", .factors = {}, .value = added});
     const int decimals = draw_terms(sheet, sum_table);
-    say_not_edited(sheet, block.architecture->tied ? "W_U, which is the word table," : "W_U");
+    say_edited(sheet,
+               block.architecture->tied ? "The row of W_U, which is also the row of W_E," : "The row of W_U");
     if (cap != 0) {
         sheet.section("Soft cap", "c · tanh(sum ÷ c)");
         sheet.arithmetic(number(cap, 1) + " · tanh(" + number(sum + added, 2) + " ÷ " + number(cap, 1) + ")",
@@ -298,11 +302,31 @@ int add_probability(Sheet& sheet, const CellAddress& cell) {
     return 4;
 }
 
+/// A number that the user set in place of what the layer computes.
+int add_set(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const auto i = static_cast<std::size_t>(cell.at[1] * shown.dims().d_ff + cell.at[2]);
+    double computed = static_cast<double>(shown.block->activated->values()[i]);
+    if (shown.tensor(mlp_gate) != nullptr)
+        computed *= value_of(shown, mlp_pre, cell.at);
+    sheet.section("Set by hand");
+    sheet.row("the layer computes", number(computed, 4));
+    sheet.row("set to", number(static_cast<double>(shown.value(cell)), 4), true);
+    sheet.paragraph(
+        "All that comes after follows. Double click the number, or the point on the curve, and the "
+        "layer computes it again.",
+        sheet.context.theme.text);
+    add_writes(sheet, cell);
+    return 4;
+}
+
 } // namespace
 
 int add_around(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const ModelPart& part = *shown.document->part();
+    if (shown.block->is_set(cell.tensor, cell.at))
+        return add_set(sheet, cell);
     if (const auto* const patch = patched_at(part, shown.block->layer, cell);
         patch != nullptr && !patch->added) {
         sheet.section("Patched");

@@ -205,6 +205,11 @@ private:
                      to = static_cast<double>(
                          shown.block->activated
                              ->values()[static_cast<std::size_t>(i * shown.dims().d_ff) + at]);
+        // The point is mlp_act, with a gate what mlp_act is divided by its other factor.
+        const CellAddress act{mlp_act, {0, i, unit, 0}};
+        const bool set = shown.block->is_set(act.tensor, act.at), gated = shown.tensor(mlp_gate) != nullptr;
+        const double factor = gated ? static_cast<double>(row_of(shown, mlp_pre, i)[at]) : 1.0,
+                     now = set && factor != 0 ? static_cast<double>(shown.value(act)) / factor : to;
         const double end = std::max(4.0, std::ceil(std::abs(from)));
         Plot plot{.x = {.low = -end, .high = end, .ticks = ticks(-end, end)}, .y = {}};
         PlotLine line{.points = {}, .colour = theme.ink};
@@ -212,23 +217,51 @@ private:
             if (std::abs(static_cast<double>(a)) <= end)
                 line.points.emplace_back(a, b);
         const auto by_y = std::ranges::minmax(line.points, {}, &std::pair<double, double>::second);
-        plot.y = {.low = std::floor(by_y.min.second), .high = std::ceil(by_y.max.second)};
+        plot.y = {.low = std::floor(std::min(by_y.min.second, now)),
+                  .high = std::ceil(std::max(by_y.max.second, now))};
         plot.y.ticks = ticks(plot.y.low, plot.y.high);
         plot.lines.push_back(std::move(line));
         plot.marks.push_back({.x = from, .words = "", .colour = theme.muted});
-        plot.dots.push_back({.x = from, .y = to, .colour = theme.ink});
+        if (set)
+            plot.dots.push_back({.x = from, .y = to, .colour = theme.muted, .hollow = true});
+        plot.dots.push_back({.x = from, .y = now, .colour = theme.ink});
         plot.x_says = std::string(tensor_info(before).name) + " of unit " + std::to_string(unit);
-        draw_plot(picture, context, plot, {x, y + 28, curve_width, curve_height});
+        const figure::Rect inner = draw_plot(picture, context, plot, {x, y + 28, curve_width, curve_height});
+        add_handle(act,
+                   {inner.x + inner.w * static_cast<float>(plot.x.place(from)),
+                    inner.bottom() - inner.h * static_cast<float>(plot.y.place(now))},
+                   static_cast<float>(factor * (plot.y.high - plot.y.low)) / inner.h);
         draw_text(picture, context, x, y + curve_height + 52,
-                  "unit " + std::to_string(unit) + ": " + number(from, 3) + " → " + number(to, 3),
+                  "unit " + std::to_string(unit) + ": " + number(from, 3) + " → " + number(now, 3) +
+                      (set ? ", set" : ""),
                   figure::Font::mono_semibold, 13, theme.ink);
         const std::span<const float> row = row_of(shown, before, i);
         const auto above = std::ranges::count_if(row, [](float v) { return v > 0; });
         const float below = draw_paragraph(picture, context, x, y + curve_height + 76, curve_width,
                                            grouped(above) + " of " + grouped(shown.dims().d_ff) +
-                                               " units are above 0 at " + word(i) + ".",
+                                               " units are above 0 at " + word(i) + ". " +
+                                               (set ? "Double click the point and the layer computes it "
+                                                      "again."
+                                                    : "Drag the point to set mlp_act of the unit here."),
                                            figure::Font::ui, 12.5F, 18, theme.muted);
         return draw_words(x, below + 6);
+    }
+
+    /// The point as something to drag: a pixel upwards adds `by_height` to the activation.
+    void add_handle(const CellAddress& act, figure::Point at, float by_height) {
+        constexpr float reach = 10;
+        picture.grids.push_back({.tensor = act.tensor,
+                                 .origin = act.at,
+                                 .row_axis = 1,
+                                 .col_axis = 2,
+                                 .rows = 1,
+                                 .cols = 1,
+                                 .area = {at.x - reach, at.y - reach, 2 * reach, 2 * reach},
+                                 .pitch_x = 2 * reach,
+                                 .pitch_y = 2 * reach,
+                                 .map = {},
+                                 .actual = context.showing == Compare::now,
+                                 .by_height = by_height});
     }
 
     /// The words whose logits the unit moves most. Returns the lower edge.

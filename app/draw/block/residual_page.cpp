@@ -1,4 +1,5 @@
 #include "app/draw/block/block_parts.h"
+#include "app/draw/block/end_weights.h"
 #include "app/draw/block/row_blocks.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -38,7 +39,11 @@ Picture draw_residual_page(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
     draw_page_head(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
-    const float end = draw_row_blocks(picture, context, blocks_of(context), 104, context.height - 104);
+    const bool tables = id == embedding || id == position;
+    const float below = tables ? embedding_weights_height(context) : 0.0F;
+    float end = draw_row_blocks(picture, context, blocks_of(context), 104, context.height - 104 - below);
+    if (tables)
+        end = draw_embedding_weights(picture, context, std::max(end + 8, context.height - below));
     picture.scene.height = std::max(context.height, end);
     return picture;
 }

@@ -1,149 +1,18 @@
 #include "app/draw/block/unit_weights.h"
 
-#include "app/draw/kit/controls.h"
-#include "app/draw/kit/format.h"
-#include "app/draw/matrix/comparison.h"
-#include "app/draw/matrix/edit_marks.h"
-#include "app/draw/matrix/matrix.h"
-
-#include <algorithm>
-#include <cmath>
+#include "app/draw/block/weight_strips.h"
 
 namespace headscope::app {
 
-namespace {
-
 using enum TensorId;
-
-constexpr float strip_height = 20, strip_pitch = 25, label_width = 124, bias_width = 68, widest_cell = 42;
-
-/// A run of D numbers of a weight as one row of cells.
-struct Strip {
-    TensorId tensor;
-    Index origin; ///< its first number
-    int axis;     ///< along which it runs
-    std::string name;
-    std::optional<TensorId> bias = {}; ///< one number of it stands at the end of the row
-};
-
-class Strips {
-public:
-    Strips(Picture& p, const DrawContext& c, const std::vector<Strip>& drawn)
-        : picture(p), context(c), strips(drawn), D(c.dims().D) {
-        const bool biases = std::ranges::any_of(strips, [](const Strip& s) { return s.bias.has_value(); });
-        const float room = context.width - 2 * canvas_pad - label_width - (biases ? bias_width + 24 : 0.0F);
-        const float each = room / static_cast<float>(D);
-        cell_w = std::clamp(each < 12 ? std::floor(each) : each, 1.0F, widest_cell);
-        float largest = 0;
-        for (const Strip& strip : strips)
-            for (std::int64_t d = 0; d < D; ++d)
-                largest = std::max(largest, std::abs(context.shown.value({strip.tensor, at(strip, d)})));
-        high = symmetric_end(largest);
-    }
-
-    float draw(float y) {
-        for (const Strip& strip : strips) {
-            draw_strip(strip, y);
-            y += strip_pitch;
-        }
-        draw_legend(picture, context, canvas_pad + label_width, y + 2, 160, context.theme.diverging, -high,
-                    high, "weight, one cell for each dimension", false);
-        return y + 44;
-    }
-
-private:
-    static Index at(const Strip& strip, std::int64_t d) {
-        Index place = strip.origin;
-        place[static_cast<std::size_t>(strip.axis)] = d;
-        return place;
-    }
-
-    void draw_strip(const Strip& strip, float y) {
-        const int other = tensor_info(strip.tensor).rank() == 1 ? 3 : 1 - strip.axis;
-        const MatrixGrid grid = draw_matrix(picture, context,
-                                            {.tensor = strip.tensor,
-                                             .origin = strip.origin,
-                                             .row_axis = other,
-                                             .col_axis = strip.axis,
-                                             .rows = 1,
-                                             .cols = D,
-                                             .x = canvas_pad + label_width,
-                                             .y = y,
-                                             .cell_w = cell_w,
-                                             .cell_h = strip_height,
-                                             .fill = CellFill::diverging,
-                                             .high = high});
-        picture.scene.add(figure::RectItem{.area = grid.area, .stroke = context.theme.line2});
-        name(strip.name, y);
-        if (std::min(cell_w, strip_height) < texture_below) // larger cells mark themselves
-            for (std::int64_t d = 0; d < D; ++d)
-                if (marked_as_edited(context, strip.tensor, at(strip, d))) {
-                    const figure::Rect cell = grid.cell(0, d);
-                    draw_edited_diamond(picture, context, {cell.x + cell.w / 2, y - 2}, 5);
-                }
-        float right = grid.area.right();
-        if (strip.bias) {
-            const float x = right + 16;
-            draw_text(picture, context, x, figure::baseline_for(y + strip_height / 2, 12.5F), "+",
-                      figure::Font::mono, 12.5F, context.theme.muted);
-            Index place{};
-            place[0] = strip.origin[static_cast<std::size_t>(other)];
-            draw_matrix(picture, context,
-                        {.tensor = *strip.bias,
-                         .origin = place,
-                         .row_axis = 3,
-                         .col_axis = 0,
-                         .rows = 1,
-                         .cols = 1,
-                         .x = x + 14,
-                         .y = y,
-                         .cell_w = bias_width - 6,
-                         .cell_h = strip_height,
-                         .fill = CellFill::diverging,
-                         .high = high,
-                         .decimals = 3});
-            picture.tips.push_back({{x, y, bias_width + 8, strip_height},
-                                    std::string(tensor_info(*strip.bias).name) + " of this unit"});
-            right = x + 14 + bias_width;
-        }
-        picture.scene.width = std::max(picture.scene.width, right + canvas_pad);
-    }
-
-    void name(const std::string& text, float y) {
-        draw_text(picture, context, canvas_pad + label_width - 12,
-                  figure::baseline_for(y + strip_height / 2, 12.5F), text, figure::Font::mono_semibold, 12.5F,
-                  context.theme.ink, figure::Align::right);
-    }
-
-    Picture& picture;
-    const DrawContext& context;
-    const std::vector<Strip>& strips;
-    const std::int64_t D;
-    float cell_w = 1, high = 1;
-};
-
-float draw_heading(Picture& picture, const DrawContext& context, const std::string& title,
-                   const std::string& says, float y) {
-    draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
-    y += 26;
-    const float wide =
-        draw_text(picture, context, canvas_pad, y, title, figure::Font::ui_semibold, 15, context.theme.ink);
-    const float room = context.width - 2 * canvas_pad - wide - 12;
-    draw_text(picture, context, canvas_pad + wide + 12, y,
-              fitted(context, says, figure::Font::ui, 12.5F, room), figure::Font::ui, 12.5F,
-              context.theme.muted);
-    return y + 12;
-}
-
-} // namespace
 
 float draw_unit_weights(Picture& picture, const DrawContext& context, std::int64_t unit, float y) {
     const std::string k = std::to_string(unit);
-    std::vector<Strip> strips;
+    std::vector<WeightStrip> strips;
     const auto add = [&](TensorId id, int axis, const std::string& name, TensorId bias, bool with_bias) {
         if (context.shown.tensor(id) == nullptr)
             return;
-        Strip strip{id, {}, axis, name, {}};
+        WeightStrip strip{id, {}, axis, name, {}};
         strip.origin[static_cast<std::size_t>(1 - axis)] = unit;
         if (with_bias && context.shown.tensor(bias) != nullptr)
             strip.bias = bias;
@@ -153,20 +22,20 @@ float draw_unit_weights(Picture& picture, const DrawContext& context, std::int64
     add(W_gate, 0, "W_gate[:, " + k + "]", b_gate, true);
     add(W_out, 1, "W_out[" + k + ", :]", b_out, false);
     const bool gated = context.shown.tensor(W_gate) != nullptr;
-    y = draw_heading(picture, context, "Weights of unit " + k,
-                     std::string("W_in") + (gated ? " and W_gate say" : " says") +
-                         " what the unit looks for, W_out what it writes. Click a cell, then drag it or type "
-                         "a number.",
-                     y);
-    return Strips(picture, context, strips).draw(y);
+    return draw_weight_strips(
+        picture, context, "Weights of unit " + k,
+        std::string("W_in") + (gated ? " and W_gate say" : " says") +
+            " what the unit looks for, W_out what it writes. Click a cell, then drag it "
+            "or type a number.",
+        strips, y);
 }
 
 float draw_output_bias(Picture& picture, const DrawContext& context, float y) {
     if (context.shown.tensor(b_out) == nullptr)
         return y;
-    y = draw_heading(picture, context, "Bias b_out",
-                     "added at every token. Click a cell, then drag it or type a number.", y);
-    return Strips(picture, context, {{b_out, {}, 0, "b_out", {}}}).draw(y);
+    return draw_weight_strips(picture, context, "Bias b_out",
+                              "added at every token. Click a cell, then drag it or type a number.",
+                              {{b_out, {}, 0, "b_out", {}}}, y);
 }
 
 } // namespace headscope::app

@@ -1,4 +1,5 @@
 #include "app/draw/block/block_parts.h"
+#include "app/draw/block/end_weights.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
@@ -86,9 +87,15 @@ Picture draw_vocabulary_page(const DrawContext& context) {
     float y = draw_positions(picture, context, 104);
     const std::span<const float> logit = shown.tensor(logits)->values(),
                                  share = shown.tensor(probabilities)->values();
-    const auto fit = static_cast<std::size_t>(std::max((context.height - y - 90) / row_height, 8.0F));
-    const std::vector<std::int64_t> tokens =
+    const float below = output_weights_height(context);
+    const auto fit = static_cast<std::size_t>(std::max((context.height - y - 90 - below) / row_height, 8.0F));
+    std::vector<std::int64_t> tokens =
         first_by(logit.size(), fit, [&](std::int64_t token) { return logit[at(token)]; });
+
+    // The token that is looked at has its place.
+    const std::int64_t chosen = token_looked_at(context, tokens.front());
+    if (std::ranges::find(tokens, chosen) == tokens.end())
+        tokens.back() = chosen;
 
     const float right = context.width - canvas_pad, bar = canvas_pad + name_width + number_width + 16,
                 room = right - bar - number_width;
@@ -105,11 +112,12 @@ Picture draw_vocabulary_page(const DrawContext& context) {
     const float least =
         shares ? 0.0F : std::min(0.0F, *std::ranges::min_element(logit)); // bars begin at the lowest or at 0
     const auto cell = spoken_of(shown, context.view);
+    const std::int64_t spoken = cell && cell->tensor == id ? cell->at[2] : chosen;
     double sum = 0;
     for (const std::int64_t token : tokens) {
         const float value = shares ? share[at(token)] : logit[at(token)];
         sum += static_cast<double>(share[at(token)]);
-        const bool on = cell && cell->at[2] == token;
+        const bool on = spoken == token;
         const float baseline = figure::baseline_for(y + row_height / 2, 13);
         const figure::Rect area{canvas_pad - 8, y, right - canvas_pad + 16, row_height};
         if (on)
@@ -145,7 +153,8 @@ Picture draw_vocabulary_page(const DrawContext& context) {
                   grouped(static_cast<std::int64_t>(logit.size())) + " tokens together have " +
                   percent_text(sum) + ".",
               figure::Font::ui, 12.5F, theme.muted);
-    picture.scene.height = std::max(context.height, y + 40);
+    y = draw_output_weights(picture, context, chosen, std::max(y + 42, context.height - below));
+    picture.scene.height = std::max(context.height, y);
     return picture;
 }
 
@@ -186,7 +195,7 @@ Picture draw_vocabulary_change(const DrawContext& context) {
         const float by = change[at(token)], baseline = figure::baseline_for(y + row_height / 2, 13),
                     length = room / 2 * std::abs(by) / most;
         const figure::Rect area{canvas_pad - 8, y, right - canvas_pad + 16, row_height};
-        if (cell && cell->at[2] == token)
+        if (cell && cell->tensor == id && cell->at[2] == token)
             picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
         draw_text(picture, context, canvas_pad, baseline,
                   shortened(checkpoint::label_of(*context.shown.document->part()->model, token), 18),

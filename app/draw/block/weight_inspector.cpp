@@ -1,7 +1,7 @@
 #include "app/draw/block/block_parts.h"
 #include "app/draw/inspector/inspector_sections.h"
 #include "app/draw/kit/format.h"
-#include "core/checkpoint/model/model_edits.h"
+#include "app/state/model_document.h"
 
 #include <algorithm>
 
@@ -44,8 +44,32 @@ Made made_with(const Shown& shown, const CellAddress& cell, std::int64_t i) {
         return {attn_out, {0, i, last, 0}};
     case norm2_after_weight:
         return {mlp_out, {0, i, last, 0}};
+    case W_router:
+    case b_router:
+        return {router, {0, i, last, 0}};
+    case W_E:
+        return {embedding, {0, i, last, 0}};
+    case W_P:
+        return {position, {0, i, last, 0}};
+    case W_U:
+    case b_U:
+        return {logits, {0, shown.block->position, cell.at[0], 0}};
     default:
         return {final_norm, {0, i, last, 0}};
+    }
+}
+
+const char* place_name(Axis axis) {
+    switch (axis) {
+    case Axis::d_ff:
+        return "unit";
+    case Axis::experts:
+        return "expert";
+    case Axis::vocab:
+    case Axis::positions:
+        return "row";
+    default:
+        return "dimension";
     }
 }
 
@@ -55,15 +79,33 @@ void add_places(Sheet& sheet, const CellAddress& cell) {
     sheet.section(std::string(info.title), shape.text());
     for (int axis = 0; axis < shape.rank(); ++axis) {
         const auto a = static_cast<std::size_t>(axis);
-        sheet.place(info.axes[a] == Axis::d_ff ? "unit" : "dimension", text_of(cell.at[a]),
-                    "of " + grouped(shape[axis]));
+        sheet.place(place_name(info.axes[a]), text_of(cell.at[a]), "of " + grouped(shape[axis]));
     }
     const Shown& shown = sheet.context.shown;
-    const TensorPtr& own = shown.block->own[*checkpoint::weight_of(cell.tensor)];
-    const auto was = static_cast<double>(own->data()[own->shape().offset(cell.at)]),
+    if (info.axes[0] == Axis::vocab)
+        sheet.place("token", checkpoint::label_of(*shown.document->part()->model, cell.at[0]));
+    const auto was = static_cast<double>(shown.block->own_value(cell.tensor, cell.at)),
                now = static_cast<double>(shown.value(cell));
     if (was != now)
         sheet.row("in the checkpoint", number(was, 4));
+    if (shown.block->architecture->tied && (cell.tensor == W_E || cell.tensor == W_U))
+        sheet.paragraph("W_E and W_U are one table in this model: an edit changes what the token’s vector is "
+                        "and what its logit is.",
+                        sheet.context.theme.text);
+}
+
+/// Whether token i is made with that row of the table.
+bool reads_row(const Shown& shown, const CellAddress& cell, std::int64_t i) {
+    const checkpoint::ModelInputs& inputs = *shown.document->part()->inputs;
+    const auto at = static_cast<std::size_t>(i);
+    return cell.at[0] == (cell.tensor == W_E
+                              ? inputs.ids[at]
+                              : checkpoint::learned_positions(inputs, *shown.block->architecture)[at]);
+}
+
+/// What the MLP of a layer reads.
+TensorId last_norm(const Shown& shown) {
+    return shown.tensor(norm2) != nullptr ? norm2 : resid_mid;
 }
 
 /// What it does in one product: the number that it multiplies, and what comes of that.
@@ -72,14 +114,32 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
     const auto weight = static_cast<double>(shown.value(cell));
     const std::string to = address_text(shown, {made.tensor, made.at});
     if (tensor_info(cell.tensor).rank() == 1) {
-        sheet.row("added to " + to, number(weight, 4), true);
+        sheet.row(cell.tensor == b_router ? "added to the expert’s score" : "added to " + to,
+                  number(weight, 4), true);
         return;
     }
-    const CellAddress read{made_from(shown, made.tensor).front(), {0, made.at[1], cell.at[0], 0}};
-    const auto from = static_cast<double>(shown.value(read));
-    sheet.row(address_text(shown, read), number(from, 4));
+    if (cell.tensor == W_E || cell.tensor == W_P) {
+        const double scale = cell.tensor == W_E ? shown.block->architecture->embedding_scale : 1.0;
+        if (scale != 1.0)
+            sheet.arithmetic(number(weight, 4) + " × " + number(scale, 4), number(weight * scale, 4));
+        if (reads_row(shown, cell, made.at[1]))
+            sheet.row(to, number(static_cast<double>(shown.value({made.tensor, made.at})), 4));
+        return;
+    }
+    const bool head = cell.tensor == W_U;
+    const CellAddress read{head                      ? final_norm
+                           : cell.tensor == W_router ? last_norm(shown)
+                                                     : made_from(shown, made.tensor).front(),
+                           {0, made.at[1], cell.at[head ? 1 : 0], 0}};
+    const auto from = head ? static_cast<double>(shown.block->head_in->data()[cell.at[1]])
+                           : static_cast<double>(shown.value(read));
+    sheet.row(head ? "final row[" + text_of(cell.at[1]) + "]" : address_text(shown, read), number(from, 4));
     sheet.arithmetic(number(from, 4) + " × " + number(weight, 4), number(from * weight, 4));
-    sheet.row("a part of " + to, number(static_cast<double>(shown.value({made.tensor, made.at})), 4));
+    if (cell.tensor == W_router)
+        sheet.paragraph("a part of the expert’s score, of which the softmax makes its share.",
+                        sheet.context.theme.text);
+    else
+        sheet.row("a part of " + to, number(static_cast<double>(shown.value({made.tensor, made.at})), 4));
 }
 
 } // namespace
@@ -111,6 +171,18 @@ std::string say_weight_around(const CellAddress& cell) {
         return "added to unit " + first + " before the activation";
     case b_gate:
         return "added to the gate of unit " + first;
+    case W_router:
+        return "what speaks for expert " + second + " in dimension " + first;
+    case b_router:
+        return "added to the score of expert " + first;
+    case W_E:
+    case W_P:
+        return "dimension " + second + " of row " + first + ", which every such " +
+               (cell.tensor == W_E ? "token" : "place") + " reads";
+    case W_U:
+        return "what token " + first + " looks for in dimension " + second;
+    case b_U:
+        return "added to the logit of token " + first;
     case b_out:
     case norm1_bias:
     case norm2_bias:

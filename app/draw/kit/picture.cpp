@@ -187,6 +187,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         case Axis::d_ff:
         case Axis::experts:
         case Axis::vocab:
+        case Axis::positions:
         case Axis::H_dk:
         case Axis::Hkv_dk:
         case Axis::Hkv_dv:
@@ -198,7 +199,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
     const bool around = info.operation == Operation::around;
     if (around && shown.block != nullptr && shown.block->layer >= 0) {
         heads = "[" + std::to_string(shown.block->layer) + "]";
-    } else if (document.is_checkpoint() && !around) {
+    } else if (document.is_checkpoint() && !around && is_of_layer(cell.tensor)) {
         heads = "[" + std::to_string(document.layer()) + "]" + heads;
     } else if (given != nullptr && given->info().L > 1) {
         const std::int64_t number = given->info().numbers[static_cast<std::size_t>(document.layer())];

@@ -33,6 +33,8 @@ struct MatrixGrid {
     float low = 0, high = 0;        ///< values at the ends of the colour map
     bool outlined = true;           ///< takes part in outlines and hovering
     bool actual = true;             ///< cells show the tensor's own values, not a difference or a mean
+    /// What a pixel upwards adds to a number that is dragged; 0: numbers are dragged sideways.
+    float by_height = 0;
 
     figure::Rect cell(std::int64_t row, std::int64_t col) const;
     Index index(std::int64_t row, std::int64_t col) const;

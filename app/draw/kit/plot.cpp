@@ -21,7 +21,8 @@ double PlotAxis::place(double value) const {
     return std::clamp(part, 0.0, 1.0);
 }
 
-void draw_plot(Picture& picture, const DrawContext& context, const Plot& plot, const figure::Rect& area) {
+figure::Rect draw_plot(Picture& picture, const DrawContext& context, const Plot& plot,
+                       const figure::Rect& area) {
     const Theme& theme = context.theme;
     figure::Scene& scene = picture.scene;
     float left = 0;
@@ -63,9 +64,10 @@ void draw_plot(Picture& picture, const DrawContext& context, const Plot& plot, c
                                        2});
     for (const PlotDot& dot : plot.dots)
         scene.add(figure::RectItem{.area = {x_at(dot.x) - 4, y_at(dot.y) - 4, 8, 8},
-                                   .fill = dot.colour,
-                                   .stroke = theme.raise,
+                                   .fill = dot.hollow ? theme.canvas : dot.colour,
+                                   .stroke = dot.hollow ? dot.colour : theme.raise,
                                    .radius = 4});
+    return inner;
 }
 
 figure::Color plot_colour(const Theme& theme, std::size_t line) {

@@ -32,6 +32,7 @@ struct PlotMark {
 struct PlotDot {
     double x = 0, y = 0;
     figure::Color colour = 0;
+    bool hollow = false;
 };
 
 struct Plot {
@@ -42,8 +43,9 @@ struct Plot {
     std::string x_says = {}; ///< quantity along the bottom, with its unit
 };
 
-/// Draws the plot into `area`, labels included.
-void draw_plot(Picture& picture, const DrawContext& context, const Plot& plot, const figure::Rect& area);
+/// Draws the plot into `area`, labels included. Returns the part that the axes span.
+figure::Rect draw_plot(Picture& picture, const DrawContext& context, const Plot& plot,
+                       const figure::Rect& area);
 
 /// Colours for lines that do not belong to heads; the first is ink.
 figure::Color plot_colour(const Theme& theme, std::size_t line);

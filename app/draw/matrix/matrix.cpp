@@ -209,6 +209,8 @@ float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, Pix
     const Tensor& tensor = *shown.tensor(id);
     const auto look = [&] {
         auto values = tensor.values();
+        if (is_table(id)) // too many rows to be searched: the first ones stand for all
+            values = values.first(static_cast<std::size_t>(std::min<std::int64_t>(tensor.count(), 1 << 20)));
         if (tensor_info(id).axes[0] == Axis::B) {
             const auto per_entry = values.size() / static_cast<std::size_t>(tensor.shape()[0]);
             values = values.subspan(per_entry * static_cast<std::size_t>(batch), per_entry);

@@ -2,7 +2,6 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/matrix.h"
-#include "core/checkpoint/model/model_edits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,16 +39,24 @@ MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec) {
 }
 
 bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at) {
+    if (id == TensorId::mlp_act)
+        return context.shown.block != nullptr && context.shown.block->is_set(id, at);
     if (id != TensorId::x && tensor_info(id).operation != Operation::given)
         return false;
     const Document& document = *context.shown.document;
     const Tensor* const b = context.shown.tensor(id);
     const bool compared =
         context.showing == Compare::now && context.compare != nullptr && context.compare->comparable();
-    if (!compared && !is_block_weight(id))
+    if (is_block_weight(id)) {
+        const float now = context.shown.value({id, at});
+        if (!compared)
+            return context.shown.block->own_value(id, at) != now;
+        const Shown& baseline = context.compare->baseline();
+        return baseline.tensor(id) != nullptr && baseline.value({id, at}) != now;
+    }
+    if (!compared)
         return document.recipe.edits.contains(id) && is_edited(document, id, b->shape().offset(at));
-    const Tensor* const a = compared ? context.compare->baseline().tensor(id)
-                                     : context.shown.block->own[*checkpoint::weight_of(id)].get();
+    const Tensor* const a = context.compare->baseline().tensor(id);
     if (a == b || a == nullptr || b == nullptr)
         return false;
     const std::int64_t offset = b->shape().offset(at);

@@ -162,9 +162,10 @@ void draw_neighbourhood(Sheet& sheet, const CellAddress& cell) {
         return std::pair(std::clamp<std::int64_t>(at - shown / 2, 0, extent - shown), shown);
     };
     const int down = row_axis(cell.tensor);
+    const std::int64_t first_row = down < 0 ? 0 : all.first[static_cast<std::size_t>(down)];
     const auto across = static_cast<std::size_t>(col_axis(cell.tensor));
     const auto [row, rows] =
-        window(down < 0 ? 0 : cell.at[static_cast<std::size_t>(down)], all.rows, most_rows);
+        window(down < 0 ? 0 : cell.at[static_cast<std::size_t>(down)] - first_row, all.rows, most_rows);
     const auto [col, cols] = window(cell.at[across], all.cols, most_cols);
     sheet.section("Numbers around it", "drag, type");
     const float top = sheet.y + 20;
@@ -185,8 +186,9 @@ void draw_neighbourhood(Sheet& sheet, const CellAddress& cell) {
                   figure::Font::mono, 12, context.theme.muted, figure::Align::center);
     for (std::int64_t r = 0; r < rows && down >= 0; ++r)
         draw_text(sheet.picture, context, sheet.left + label - 8,
-                  figure::baseline_for(grid.cell(r, 0).y + cell_h / 2, 12), std::to_string(row + r),
-                  figure::Font::mono, 12, context.theme.muted, figure::Align::right);
+                  figure::baseline_for(grid.cell(r, 0).y + cell_h / 2, 12),
+                  std::to_string(first_row + row + r), figure::Font::mono, 12, context.theme.muted,
+                  figure::Align::right);
     sheet.y = grid.area.bottom() + 12;
 }
 

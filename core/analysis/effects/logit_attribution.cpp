@@ -33,7 +33,7 @@ LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQ
     cpu::CpuDense cpu;
     const checkpoint::ForwardPass pass(model, run.inputs(), run.edits());
     const StreamWriters stream(run, question.position, attention_count(a), question.sources, cpu, cancel);
-    const TableReading table = table_reading(model, question);
+    const TableReading table = table_reading(model, run.edits(), question);
     const Tensor left(Shape{1, 1, a.D}, stream.stream());
     const LogitDirection towards = logit_direction(model, pass, table, left, cpu, cancel);
     LogitAttribution out;

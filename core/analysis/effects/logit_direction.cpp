@@ -2,6 +2,7 @@
 
 #include "core/analysis/effects/frozen_norm.h"
 #include "core/analysis/effects/logit_attribution.h"
+#include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/layers.h"
 
 #include <Eigen/Core>
@@ -62,25 +63,32 @@ double TableReading::of(const Tensor& x) const {
            bias;
 }
 
-TableReading table_reading(const Model& model, const LogitQuestion& question) {
+TableReading table_reading(const Model& model, const checkpoint::ModelEdits& edits,
+                           const LogitQuestion& question) {
     const std::int64_t D = model.architecture().D, vocab = model.architecture().vocab;
-    const TensorPtr table = model.weight(WeightId::output_table), bias = model.weight(WeightId::output_bias);
+    const checkpoint::EditedTable table(model, edits, WeightId::output_table);
+    const TensorPtr bias = checkpoint::edited_output_bias(model, edits);
+    const auto row = [&](std::int64_t id) -> Vector {
+        return Eigen::Map<const Eigen::VectorXf>(table.row(id).data(), D).cast<double>();
+    };
     const auto bias_of = [&](std::int64_t id) {
         return bias == nullptr ? 0.0 : static_cast<double>(bias->data()[id]);
     };
-    Reading reading{numbers(*table, question.token * D, D), bias_of(question.token)};
+    Reading reading{row(question.token), bias_of(question.token)};
     if (question.from == From::token) {
-        reading.direction -= numbers(*table, question.against * D, D);
+        reading.direction -= row(question.against);
         reading.bias -= bias_of(question.against);
     } else if (question.from == From::mean) {
         Vector sum = Vector::Zero(D);
         for (std::int64_t first = 0; first < vocab; first += 1024)
-            sum += Eigen::Map<const RowMajor>(table->data() + first * D,
+            sum += Eigen::Map<const RowMajor>(table.own().data() + first * D,
                                               std::min<std::int64_t>(1024, vocab - first), D)
                        .colwise()
                        .sum()
                        .transpose()
                        .cast<double>();
+        for (const auto& [id, numbers] : table.changed())
+            sum += row(id) - Eigen::Map<const Eigen::VectorXf>(table.own_row(id).data(), D).cast<double>();
         reading.direction -= sum / static_cast<double>(vocab);
         if (bias != nullptr)
             reading.bias -= numbers(*bias, 0, vocab).mean();

@@ -18,7 +18,8 @@ struct TableReading {
 
     double of(const Tensor& x) const;
 };
-TableReading table_reading(const checkpoint::Model& model, const LogitQuestion& question);
+TableReading table_reading(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
+                           const LogitQuestion& question);
 
 /// The same logit at one position as a linear function of what the last layer leaves there, norms held at
 /// their scale.

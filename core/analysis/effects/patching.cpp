@@ -4,6 +4,7 @@
 #include "core/analysis/effects/mixed_weights.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
+#include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/engine/cpu/cpu_engine.h"
@@ -150,7 +151,7 @@ public:
     double difference_with(std::int64_t l, const checkpoint::ModelEdits& edits, Progress& progress) {
         progress.check();
         const checkpoint::ForwardPass pass(run(false).model(), run(false).inputs(), edits);
-        const bool same_attention = edits.at(l).patched->at != TensorId::resid_in;
+        const bool same_attention = edits.at(l).patched.back().at != TensorId::resid_in;
         checkpoint::Streams streams;
         for (std::int64_t n = 0; n <= l; ++n)
             streams.own.push_back(stream(false, n));
@@ -190,7 +191,7 @@ public:
 
     checkpoint::ModelEdits patched(std::int64_t l, checkpoint::PatchedRows rows) const {
         checkpoint::ModelEdits edits = run(false).edits();
-        edits[l].patched = std::move(rows);
+        edits[l].patched.push_back(std::move(rows));
         return edits;
     }
 
@@ -257,10 +258,10 @@ private:
         const checkpoint::Architecture& a = architecture();
         const Model& model = run(false).model();
         const TensorPtr head_in = pass_.head_input(cpu_, one, cancel);
-        const TensorPtr table = model.weight(WeightId::output_table),
-                        bias = model.weight(WeightId::output_bias);
+        const checkpoint::EditedTable table(model, run(false).edits(), WeightId::output_table);
+        const TensorPtr bias = checkpoint::edited_output_bias(model, run(false).edits());
         const auto logit = [&](std::int64_t id) {
-            const Eigen::Map<const Eigen::RowVectorXf> row(table->data() + id * a.D, a.D),
+            const Eigen::Map<const Eigen::RowVectorXf> row(table.row(id).data(), a.D),
                 x(head_in->data(), a.D);
             const double sum = x.cast<double>().dot(row.cast<double>()) +
                                (bias == nullptr ? 0.0 : static_cast<double>(bias->data()[id]));

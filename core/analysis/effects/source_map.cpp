@@ -109,7 +109,7 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     WayToTheEnd way(run, cpu, cancel);
     std::vector<PassedNorm> norms;
     const TensorPtr left = way.walk(attention, norms);
-    const TableReading table = table_reading(run.model(), question);
+    const TableReading table = table_reading(run.model(), run.edits(), question);
     const std::int64_t T = left->shape()[1];
     Tensor directions(Shape{T, a.D});
     for (std::int64_t i = 0; i < T; ++i) {

@@ -1,5 +1,7 @@
 #include "core/analysis/effects/unit_words.h"
 
+#include "core/checkpoint/model/edited_table.h"
+
 #include <Eigen/Core>
 #include <algorithm>
 #include <numeric>
@@ -47,10 +49,10 @@ bool has_unit_words(const checkpoint::Model& model) {
 UnitWords unit_words(const checkpoint::ModelRun& run, std::int64_t l, std::int64_t unit, std::size_t most,
                      const Progress& cancel) {
     const Eigen::VectorXf direction = direction_of(run, l, unit);
-    const TensorPtr table = run.model().weight(WeightId::output_table); // (vocab, D)
-    const std::int64_t vocab = table->shape()[0], D = table->shape()[1];
+    const checkpoint::EditedTable table(run.model(), run.edits(), WeightId::output_table);
+    const std::int64_t vocab = table.rows(), D = table.own().shape()[1];
     using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const Eigen::Map<const Rows> rows(table->data(), vocab, D);
+    const Eigen::Map<const Rows> rows(table.own().data(), vocab, D);
     Eigen::VectorXf logits(vocab);
     constexpr std::int64_t part = 4096;
     for (std::int64_t first = 0; first < vocab; first += part) {
@@ -58,6 +60,8 @@ UnitWords unit_words(const checkpoint::ModelRun& run, std::int64_t l, std::int64
         const std::int64_t count = std::min(part, vocab - first);
         logits.segment(first, count).noalias() = rows.middleRows(first, count) * direction;
     }
+    for (const auto& [id, row] : table.changed())
+        logits[id] = Eigen::Map<const Eigen::VectorXf>(row->data(), D).dot(direction);
     std::vector<std::int64_t> ids(static_cast<std::size_t>(vocab));
     std::iota(ids.begin(), ids.end(), std::int64_t{0});
     most = std::min(most, ids.size());

@@ -2,6 +2,7 @@
 
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
+#include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/stacks.h"
 #include "core/engine/cpu/dense.h"
@@ -82,9 +83,11 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
     require_number(token, a.vocab, "token");
     const checkpoint::WeightSet w = with_edits(model.layer(n), checkpoint::edits_of(edits, n));
     const std::int64_t dk = a.dk, kv = head / (a.H / a.Hkv);
-    const TensorPtr words = model.weight(WeightId::word_table), out = model.weight(WeightId::output_table);
+    const checkpoint::EditedTable words(model, edits, WeightId::word_table),
+        out(model, edits, WeightId::output_table);
     cpu::CpuDense cpu;
-    Eigen::RowVectorXf e = static_cast<float>(a.embedding_scale) * whole(words).row(token);
+    Eigen::RowVectorXf e = static_cast<float>(a.embedding_scale) *
+                           Eigen::Map<const Eigen::RowVectorXf>(words.row(token).data(), a.D);
     if (vector == TokenVector::first_mlp)
         e = after_first_mlp(model, edits, e, cpu, cancel);
     const Eigen::RowVectorXf written = (e * whole(w[WeightId::W_V]).middleCols(kv * dk, dk)) *
@@ -93,8 +96,8 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
         (e * whole(w[WeightId::W_Q]).middleCols(head * dk, dk)) *
         whole(w[WeightId::W_K]).middleCols(kv * dk, dk).transpose() *
         static_cast<float>(a.embedding_scale / std::sqrt(static_cast<double>(dk)));
-    const auto writes = cpu.multiply_by_rows(as_row(written), *out, nullptr, cancel);
-    const auto keys = cpu.multiply_by_rows(as_row(wanted), *words, nullptr, cancel);
+    const auto writes = out.multiply(cpu, as_row(written), nullptr, cancel);
+    const auto keys = words.multiply(cpu, as_row(wanted), nullptr, cancel);
     return {extreme(writes->values(), top, std::greater<>()), extreme(writes->values(), top, std::less<>()),
             extreme(keys->values(), top, std::greater<>())};
 }

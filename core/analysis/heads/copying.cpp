@@ -1,12 +1,15 @@
 #include "core/analysis/heads/copying.h"
 
 #include "core/base/error.h"
+#include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/stacks.h"
 #include "core/engine/cpu/dense.h"
 
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <set>
+#include <span>
 
 namespace headscope::analysis {
 
@@ -21,10 +24,12 @@ Eigen::Map<const FloatRows> rows_of(const Tensor& tensor, std::int64_t rows, std
 
 /// W_U W_E, (1, D, D): the sum over the vocabulary of a token's row of W_U times its row of W_E. Parts of the
 /// vocabulary are added in double, so that a long sum loses nothing.
-Tensor table_product(const checkpoint::Model& model, cpu::CpuDense& cpu, const Progress& cancel) {
-    const TensorPtr words = model.weight(WeightId::word_table), out = model.weight(WeightId::output_table);
-    const std::int64_t vocab = std::min(words->shape()[0], out->shape()[0]), D = words->shape()[1];
-    const auto E = rows_of(*words, vocab, D), U = rows_of(*out, vocab, D);
+Tensor table_product(const checkpoint::Model& model, const checkpoint::ModelEdits& edits, cpu::CpuDense& cpu,
+                     const Progress& cancel) {
+    const checkpoint::EditedTable words(model, edits, WeightId::word_table),
+        out(model, edits, WeightId::output_table);
+    const std::int64_t vocab = std::min(words.rows(), out.rows()), D = words.own().shape()[1];
+    const auto E = rows_of(words.own(), vocab, D), U = rows_of(out.own(), vocab, D);
     constexpr std::int64_t most_rows = 8192;
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(D, D);
     for (std::int64_t first = 0; first < vocab; first += most_rows) {
@@ -34,6 +39,16 @@ Tensor table_product(const checkpoint::Model& model, cpu::CpuDense& cpu, const P
         Eigen::Map<FloatRows>(right.data(), count, D) = E.middleRows(first, count);
         sum += rows_of(*cpu.multiply(left, right, nullptr, cancel), D, D).cast<double>();
     }
+    std::set<std::int64_t> changed;
+    for (const checkpoint::EditedTable* const table : {&words, &out})
+        for (const auto& [row, numbers] : table->changed())
+            changed.insert(row);
+    const auto row = [D](std::span<const float> numbers) -> Eigen::RowVectorXd {
+        return Eigen::Map<const Eigen::RowVectorXf>(numbers.data(), D).cast<double>();
+    };
+    for (const std::int64_t id : changed)
+        sum += row(out.row(id)).transpose() * row(words.row(id)) -
+               row(out.own_row(id)).transpose() * row(words.own_row(id));
     Tensor product(Shape{D, D});
     Eigen::Map<FloatRows>(product.data(), D, D) = sum.cast<float>();
     return product;
@@ -56,7 +71,7 @@ std::vector<std::vector<double>> ov_copying(const checkpoint::Model& model,
     const checkpoint::Architecture& architecture = model.architecture();
     const std::int64_t D = architecture.D, H = architecture.H, Hkv = architecture.Hkv, dk = architecture.dk;
     cpu::CpuDense cpu;
-    const Tensor tables = table_product(model, cpu, cancel);
+    const Tensor tables = table_product(model, edits, cpu, cancel);
     std::vector<std::vector<double>> scores;
     for (const std::int64_t l : layers) {
         const std::int64_t n = attention_number(architecture, {checkpoint::Stack::own, l});

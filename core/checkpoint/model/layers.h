@@ -29,9 +29,10 @@ MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y);
 /// Of each row, along the last axis.
 TensorPtr softmax(const Tensor& x);
 
-/// Gets what is computed on the way: mlp_pre, mlp_gate, mlp_act; of a mixture, router. A tensor may change
-/// afterwards. Empty: nobody asks, and an MLP of many rows takes them in blocks.
-using Note = std::function<void(TensorId id, const Tensor& tensor)>;
+/// Gets what is computed on the way: mlp_pre, mlp_gate, mlp_act; of a mixture, router. What it writes into
+/// the tensor is what the rest is computed from. A tensor may change afterwards. Empty: nobody asks, and an
+/// MLP of many rows takes them in blocks.
+using Note = std::function<void(TensorId id, Tensor& tensor)>;
 
 /// The MLP of a layer: activation(x W_in + b) W_out + b, or with a gate
 /// (activation(x W_gate + b) * (x W_in + b)) W_out + b.

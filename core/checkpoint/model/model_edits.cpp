@@ -12,7 +12,7 @@ namespace headscope::checkpoint {
 
 namespace {
 
-constexpr std::array<std::pair<TensorId, WeightId>, 27> editable{
+constexpr std::array<std::pair<TensorId, WeightId>, 33> editable{
     {{TensorId::W_Q, WeightId::W_Q},
      {TensorId::W_K, WeightId::W_K},
      {TensorId::W_V, WeightId::W_V},
@@ -38,10 +38,22 @@ constexpr std::array<std::pair<TensorId, WeightId>, 27> editable{
      {TensorId::b_gate, WeightId::mlp_gate_bias},
      {TensorId::W_out, WeightId::mlp_out},
      {TensorId::b_out, WeightId::mlp_out_bias},
+     {TensorId::W_router, WeightId::router},
+     {TensorId::b_router, WeightId::router_bias},
+     {TensorId::W_E, WeightId::word_table},
+     {TensorId::W_P, WeightId::position_table},
+     {TensorId::W_U, WeightId::output_table},
+     {TensorId::b_U, WeightId::output_bias},
      {TensorId::final_norm_weight, WeightId::final_norm_weight},
      {TensorId::final_norm_bias, WeightId::final_norm_bias}}};
 
 constexpr std::array of_final_norm{WeightId::final_norm_weight, WeightId::final_norm_bias};
+constexpr std::array tables{WeightId::word_table, WeightId::position_table, WeightId::output_table};
+
+bool is_of_last(WeightId weight) {
+    return std::ranges::find(of_final_norm, weight) != of_final_norm.end() ||
+           weight == WeightId::output_bias || weight == WeightId::output_table;
+}
 
 /// The last attention of the stack that attention n belongs to.
 std::int64_t last_of_stack(const Architecture& architecture, std::int64_t n) {
@@ -53,30 +65,59 @@ bool all_one(const std::vector<float>& gains) {
     return std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; });
 }
 
-bool same(const std::optional<PatchedRows>& a, const std::optional<PatchedRows>& b) {
-    return a.has_value() == b.has_value() &&
-           (!a || (a->at == b->at && a->first == b->first && a->rows == b->rows && a->added == b->added));
-}
-
 bool same(const LayerEdits& a, const LayerEdits& b) {
     return a.tensors == b.tensors && (a.gains == b.gains || (all_one(a.gains) && all_one(b.gains))) &&
-           same(a.patched, b.patched);
+           a.patched == b.patched && a.rows == b.rows;
 }
 
 void check_patch(const PatchedRows& patch, const Architecture& architecture, const std::string& where) {
     const TensorId attended = architecture.norms.after_branch ? TensorId::attn_raw : TensorId::attn_out;
+    const bool inside = patch.at == TensorId::mlp_act && architecture.experts == 0;
     if (architecture.encoder != nullptr ||
-        (patch.at != TensorId::resid_in && patch.at != attended && patch.at != TensorId::mlp_out))
+        (patch.at != TensorId::resid_in && patch.at != attended && patch.at != TensorId::mlp_out && !inside))
         fail_input(where + " patch " + std::string(tensor_info(patch.at).name) +
                    ", which cannot be patched here; patch resid_in, " +
-                   std::string(tensor_info(attended).name) + " or mlp_out of a model with one stack");
-    if (patch.rows == nullptr || patch.rows->shape().rank() != 2 ||
-        patch.rows->shape()[1] != architecture.D || patch.first < 0)
+                   std::string(tensor_info(attended).name) +
+                   ", mlp_out or the mlp_act of one MLP, in a model with one stack");
+    const std::int64_t width = inside ? architecture.d_ff : architecture.D;
+    if (patch.rows == nullptr || patch.rows->shape().rank() != 2 || patch.first < 0 || patch.column < 0 ||
+        patch.rows->shape()[1] > width - patch.column)
         fail_input(where + " patch rows of shape " +
-                   (patch.rows == nullptr ? "()" : patch.rows->shape().text()) + "; give (n, " +
-                   std::to_string(architecture.D) + ")");
+                   (patch.rows == nullptr ? "()" : patch.rows->shape().text()) + " from column " +
+                   std::to_string(patch.column) + " on; give (n, " + std::to_string(width) +
+                   "), or a part of the columns");
     if (!patch.rows->all_finite())
         fail_input(where + ": a patched number is NaN or infinite; give numbers");
+}
+
+/// The rows that a table has; 0 where the model has no such table to be edited with attention n.
+std::int64_t rows_of_table(const Model& model, std::int64_t n, WeightId table) {
+    const Architecture& a = model.architecture();
+    if (a.encoder != nullptr || !is_table(table) || edited_with(a, n, table) != n ||
+        read_as(a, table) != table || (table == WeightId::output_table && !model.has_head()))
+        return 0;
+    return table == WeightId::position_table ? a.position_rows : a.vocab;
+}
+
+void check_rows(const Model& model, std::int64_t n, WeightId table, const TableRows& rows,
+                const std::string& where) {
+    const auto id = tensor_of(table);
+    const std::string name(id ? tensor_info(*id).name : "a tensor");
+    const std::int64_t count = rows_of_table(model, n, table), D = model.architecture().D;
+    if (count == 0)
+        fail_input(where + " change rows of " + name +
+                   ", which is no table of it; W_E and W_P belong to the first layer, a W_U that is not W_E "
+                   "to the last one, of a model with one stack");
+    for (const auto& [row, numbers] : rows) {
+        const std::string place = where + ": row " + std::to_string(row) + " of " + name;
+        if (row < 0 || row >= count)
+            fail_input(place + " is not there; rows are numbered 0 to " + std::to_string(count - 1));
+        if (numbers == nullptr || numbers->shape() != Shape{D})
+            fail_input(place + " has shape " + (numbers == nullptr ? "()" : numbers->shape().text()) +
+                       "; the model's has " + Shape{D}.text());
+        if (!numbers->all_finite())
+            fail_input(place + ": a number is NaN or infinite; give numbers");
+    }
 }
 
 } // namespace
@@ -92,8 +133,38 @@ std::optional<TensorId> tensor_of(WeightId weight) {
 }
 
 std::int64_t edited_with(const Architecture& architecture, std::int64_t n, WeightId weight) {
-    return std::ranges::find(of_final_norm, weight) == of_final_norm.end() ? n
-                                                                           : last_of_stack(architecture, n);
+    if (weight == WeightId::word_table || weight == WeightId::position_table)
+        return 0;
+    return is_of_last(weight) ? last_of_stack(architecture, n) : n;
+}
+
+bool is_table(WeightId weight) {
+    return std::ranges::find(tables, weight) != tables.end();
+}
+
+WeightId read_as(const Architecture& architecture, WeightId weight) {
+    return weight == WeightId::output_table && architecture.tied ? WeightId::word_table : weight;
+}
+
+const TableRows* edited_rows(const Architecture& architecture, const ModelEdits& edits, WeightId table) {
+    const WeightId read = read_as(architecture, table);
+    const LayerEdits* const layer =
+        edits_of(edits, edited_with(architecture, attention_count(architecture) - 1, read));
+    const auto found =
+        layer == nullptr ? std::map<WeightId, TableRows>::const_iterator() : layer->rows.find(read);
+    return layer == nullptr || found == layer->rows.end() ? nullptr : &found->second;
+}
+
+bool same_embedding(const ModelEdits& a, const ModelEdits& b) {
+    static const LayerEdits none;
+    const auto of = [](const ModelEdits& edits, WeightId table) {
+        const LayerEdits* const first = edits_of(edits, 0);
+        const auto& rows = (first == nullptr ? none : *first).rows;
+        const auto found = rows.find(table);
+        return found == rows.end() ? TableRows() : found->second;
+    };
+    return of(a, WeightId::word_table) == of(b, WeightId::word_table) &&
+           of(a, WeightId::position_table) == of(b, WeightId::position_table);
 }
 
 WeightSet editable_weights(const Model& model, std::int64_t n) {
@@ -103,6 +174,8 @@ WeightSet editable_weights(const Model& model, std::int64_t n) {
     const bool encoder = attention_place(model.architecture(), n).stack == Stack::encoder;
     for (const WeightId id : of_final_norm)
         weights[id] = (encoder ? *model.encoder() : model).weight(id);
+    if (model.encoder() == nullptr && model.has_head())
+        weights[WeightId::output_bias] = model.weight(WeightId::output_bias);
     return weights;
 }
 
@@ -112,14 +185,17 @@ const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t n) {
 }
 
 bool is_patched(const ModelEdits& edits) {
-    return std::ranges::any_of(edits, [](const auto& of) { return of.second.patched.has_value(); });
+    return std::ranges::any_of(edits, [](const auto& of) {
+        return std::ranges::any_of(of.second.patched,
+                                   [](const PatchedRows& patch) { return patch.at != TensorId::mlp_act; });
+    });
 }
 
 ModelEdits with_patches_of(ModelEdits edits, const ModelEdits& patches) {
     for (auto& [n, layer] : edits)
-        layer.patched.reset();
+        layer.patched.clear();
     for (const auto& [n, layer] : patches)
-        if (layer.patched)
+        if (!layer.patched.empty())
             edits[n].patched = layer.patched;
     std::erase_if(edits, [](const auto& of) { return of.second.empty(); });
     return edits;
@@ -170,14 +246,19 @@ void check_edits(const Model& model, const ModelEdits& edits) {
                        std::to_string(H) + " heads");
         if (!std::ranges::all_of(layer.gains, [](float gain) { return std::isfinite(gain); }))
             fail_input(where + " have a gain that is not finite; give numbers");
-        if (layer.patched)
-            check_patch(*layer.patched, architecture, where);
+        for (const PatchedRows& patch : layer.patched)
+            check_patch(patch, architecture, where);
+        for (const auto& [table, rows] : layer.rows)
+            check_rows(model, n, table, rows, where);
         const WeightSet weights = layer.tensors.empty() ? WeightSet() : editable_weights(model, n);
         for (const auto& [weight, tensor] : layer.tensors) {
             const std::optional<TensorId> id = tensor_of(weight);
             if (!id)
                 fail_input(where +
                            " change a weight that is no part of attention, norms or MLP; leave it out");
+            if (is_table(weight))
+                fail_input(where + " change " + std::string(tensor_info(*id).name) +
+                           " as a whole; give the rows that change");
             const std::string name(tensor_info(*id).name);
             const TensorPtr own = weights[weight];
             if (own == nullptr)

@@ -10,17 +10,25 @@
 
 namespace headscope::checkpoint {
 
-/// Rows of what a layer computes, of a text alone in its batch, that stand in place of the run's own, or are
-/// added to them: an activation of another run.
+/// Numbers of what a layer computes, of a text alone in its batch, that stand in place of the run's own, or
+/// are added to them: an activation of another run, or one that the user chose.
 struct PatchedRows {
     /// resid_in, what the attention adds before a norm of the branch (attn_raw where there is one, else
-    /// attn_out), or mlp_out.
+    /// attn_out), mlp_out, or of a layer with one MLP mlp_act.
     TensorId at{};
     std::int64_t first = 0; ///< token of the first row
-    TensorPtr rows;         ///< (n, D)
+    TensorPtr rows;         ///< (n, w): numbers of n tokens; (n, width of the stage) where column is 0
     bool added = false;
-    bool holds(std::int64_t token) const { return token >= first && token < first + rows->shape()[0]; }
+    std::int64_t column = 0; ///< of the first number of each row
+    bool holds(std::int64_t token, std::int64_t at_column) const {
+        return token >= first && token < first + rows->shape()[0] && at_column >= column &&
+               at_column < column + rows->shape()[1];
+    }
+    bool operator==(const PatchedRows&) const = default; ///< of tensors the identity
 };
+
+/// Rows of a table that a user changed, whole, by their number: each (D). The table itself is not copied.
+using TableRows = std::map<std::int64_t, TensorPtr>;
 
 /// What a user changed in one attention and in what stands around it: its norms, and the MLP where that comes
 /// next.
@@ -28,15 +36,18 @@ struct LayerEdits {
     /// The weights that were changed, whole, in our layout and of the model's shape: those that tensor_of
     /// names. The final norm of a stack belongs to the stack's last attention.
     std::map<WeightId, TensorPtr> tensors;
-    std::vector<float> gains; ///< one per head; empty: all 1
-    std::optional<PatchedRows> patched = {};
-    bool empty() const { return tensors.empty() && gains.empty() && !patched; }
+    std::vector<float> gains;              ///< one per head; empty: all 1
+    std::vector<PatchedRows> patched = {}; ///< a later one goes over an earlier one
+    /// Of the word and the position table with the first attention, of an output table of its own with the
+    /// last one. None of them is empty.
+    std::map<WeightId, TableRows> rows = {};
+    bool empty() const { return tensors.empty() && gains.empty() && patched.empty() && rows.empty(); }
 };
 /// By the number of the attention, which is the layer's in a model of one stack (see stacks.h); one without
 /// changes is not listed. Tensors are compared by identity.
 using ModelEdits = std::map<std::int64_t, LayerEdits>;
 
-/// Whether some layer has patched rows.
+/// Whether some layer has patched rows that its parts do not add up to: those of mlp_act are no such.
 bool is_patched(const ModelEdits& edits);
 /// The same weights and gains with the patched rows of `patches`, and with no others.
 ModelEdits with_patches_of(ModelEdits edits, const ModelEdits& patches);
@@ -60,11 +71,22 @@ std::optional<WeightId> weight_of(TensorId id);
 /// The name of that weight in the stage table; nothing for weights that cannot be edited: tables of words and
 /// positions, what the head has beside them, routers and experts.
 std::optional<TensorId> tensor_of(WeightId weight);
+/// Whether edits of the weight are kept row by row.
+bool is_table(WeightId weight);
+/// The weight that the model reads in place of `weight`: the word table for the output table of a tied model,
+/// else `weight`.
+WeightId read_as(const Architecture& architecture, WeightId weight);
 /// The attention whose edits hold that weight, where attention n and what stands around it are looked at: n
-/// itself, but for the final norm.
+/// itself, but for the final norm, the tables and the output bias.
 std::int64_t edited_with(const Architecture& architecture, std::int64_t n, WeightId weight);
-/// The checkpoint's own weights that the edits of attention n may change, and the others of the layer. Throws
-/// what Model::layer throws.
+/// The checkpoint's own weights that the edits of attention n may change whole, and the others of the layer.
+/// Throws what Model::layer throws.
 WeightSet editable_weights(const Model& model, std::int64_t n);
+
+/// The changed rows of a table; null when there are none. Of the output table of a tied model those of the
+/// word table.
+const TableRows* edited_rows(const Architecture& architecture, const ModelEdits& edits, WeightId table);
+/// Whether two sets of edits leave the same vectors to enter the first layer of a model of one stack.
+bool same_embedding(const ModelEdits& a, const ModelEdits& b);
 
 } // namespace headscope::checkpoint

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/patch_identity.h"
 #include "core/checkpoint/model/stacks.h"
 #include "core/format/safetensors.h"
@@ -10,7 +11,9 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 namespace headscope::checkpoint {
 
@@ -52,6 +55,59 @@ void add_tensor(format::SafetensorsWriter& writer, const std::string& name, cons
     writer.add(name + ".to", std::move(numbers));
 }
 
+/// Of a table only the changed rows are looked at. Returns the SHA-256 of what the checkpoint has in them;
+/// nothing where no number differs, and then nothing is written.
+std::string add_rows(format::SafetensorsWriter& writer, const std::string& name, const EditedTable& table) {
+    std::vector<std::int64_t> places;
+    std::vector<float> numbers, own;
+    for (const auto& [row, edited] : table.changed()) {
+        const std::span<const float> before = table.own_row(row), after = edited->values();
+        const std::size_t known = places.size();
+        for (std::size_t d = 0; d < after.size(); ++d)
+            if (std::bit_cast<std::uint32_t>(before[d]) != std::bit_cast<std::uint32_t>(after[d])) {
+                places.push_back(row * std::ssize(after) + static_cast<std::int64_t>(d));
+                numbers.push_back(after[d]);
+            }
+        if (places.size() > known)
+            own.insert(own.end(), before.begin(), before.end());
+    }
+    if (places.empty())
+        return {};
+    const Shape shape{std::ssize(places)};
+    writer.add_integers(name + ".at", shape, places);
+    writer.add(name + ".to", std::make_shared<const Tensor>(shape, numbers));
+    return digest_of(Tensor(Shape{std::ssize(own)}, own));
+}
+
+/// Throws Error(input) unless places grow from one to the next and are less than `count`.
+void check_places(const std::vector<std::int64_t>& places, std::int64_t numbers, std::int64_t count,
+                  const std::string& name, const std::string& source) {
+    if (numbers != std::ssize(places))
+        fail_input(source + ": " + name + " has " + std::to_string(places.size()) + " places and " +
+                   std::to_string(numbers) + " numbers; save the patch again");
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (places[i] <= (i == 0 ? -1 : places[i - 1]) || places[i] >= count)
+            fail_input(source + ": place " + std::to_string(places[i]) + " of " + name +
+                       " should grow from one to the next and be less than " + std::to_string(count) +
+                       "; save the patch again");
+}
+
+/// The rows that `name` of the patch makes of the checkpoint's own table, which is given without edits.
+TableRows read_rows(const format::Safetensors& file, const std::string& name, const EditedTable& table) {
+    const std::vector<std::int64_t> places = file.integers(name + ".at");
+    const TensorPtr numbers = file.tensor(name + ".to");
+    check_places(places, numbers->count(), table.own().count(), name, file.source());
+    const std::int64_t D = table.own().shape()[1];
+    std::map<std::int64_t, std::shared_ptr<Tensor>> rows;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        auto& row = rows[places[i] / D];
+        if (row == nullptr)
+            row = std::make_shared<Tensor>(Shape{D}, table.own_row(places[i] / D));
+        row->data()[places[i] % D] = numbers->data()[i];
+    }
+    return {rows.begin(), rows.end()};
+}
+
 /// The tensor that `name` of the patch makes of the checkpoint's own. Counts what it takes from the file.
 TensorPtr read_tensor(const format::Safetensors& file, const std::string& name, const Tensor& before,
                       std::size_t& taken) {
@@ -67,31 +123,41 @@ TensorPtr read_tensor(const format::Safetensors& file, const std::string& name, 
     const std::vector<std::int64_t> places = file.integers(name + ".at");
     const TensorPtr numbers = file.tensor(name + ".to");
     auto after = std::make_shared<Tensor>(before.shape(), before.values());
-    if (numbers->count() != static_cast<std::int64_t>(places.size()))
-        fail_input(file.source() + ": " + name + " has " + std::to_string(places.size()) + " places and " +
-                   std::to_string(numbers->count()) + " numbers; save the patch again");
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        if (places[i] <= (i == 0 ? -1 : places[i - 1]) || places[i] >= before.count())
-            fail_input(file.source() + ": place " + std::to_string(places[i]) + " of " + name +
-                       " should grow from one to the next and be less than " +
-                       std::to_string(before.count()) + "; save the patch again");
+    check_places(places, numbers->count(), before.count(), name, file.source());
+    for (std::size_t i = 0; i < places.size(); ++i)
         after->data()[places[i]] = numbers->data()[i];
-    }
     return after;
 }
 
 void read_tensors(const Model& model, const format::Safetensors& file, std::int64_t l,
                   const PatchLayer& listed, LayerEdits& edits, std::size_t& taken) {
     const WeightSet weights = listed.originals.empty() ? WeightSet() : editable_weights(model, l);
+    const auto refuse = [&](const std::string& name) {
+        fail_input(file.source() + " was made for other numbers of " + name + " than " + model.path() +
+                   " has; open the checkpoint that it was made for");
+    };
     for (const auto& [weight, digest] : listed.originals) {
-        const TensorPtr before = weights[weight];
         const std::string name = tensor_place(l, weight);
+        const bool rows = is_table(weight);
+        const TensorPtr before = rows ? model.weight(weight) : weights[weight];
         if (before == nullptr)
             fail_input(file.source() + " changes " + name + ", which " + model.path() +
                        " does not have; open the checkpoint that it was made for");
+        if (rows) {
+            const EditedTable table(model, {}, weight);
+            edits.rows[weight] = read_rows(file, name, table);
+            taken += 2;
+            std::vector<float> own;
+            for (const auto& [row, edited] : edits.rows[weight])
+                own.insert(own.end(), table.own_row(row).begin(), table.own_row(row).end());
+            if (digest_of(Tensor(Shape{std::ssize(own)}, own)) != digest)
+                refuse(name);
+            if (own.empty())
+                edits.rows.erase(weight);
+            continue;
+        }
         if (digest_of(*before) != digest)
-            fail_input(file.source() + " was made for other numbers of " + name + " than " + model.path() +
-                       " has; open the checkpoint that it was made for");
+            refuse(name);
         edits.tensors[weight] = read_tensor(file, name, *before, taken);
     }
 }
@@ -114,7 +180,7 @@ std::string patch_bytes(const Model& model, const ModelEdits& edits, const std::
     format::SafetensorsWriter writer;
     ordered_json layers = ordered_json::array();
     for (const auto& [l, layer] : edits) {
-        if (layer.tensors.empty() && layer.gains.empty())
+        if (layer.tensors.empty() && layer.gains.empty() && layer.rows.empty())
             continue;
         ordered_json listed = {{"layer", l}};
         if (!layer.gains.empty())
@@ -126,6 +192,11 @@ std::string patch_bytes(const Model& model, const ModelEdits& edits, const std::
             originals[name_of(weight)] = digest_of(before);
             add_tensor(writer, tensor_place(l, weight), before, tensor);
         }
+        for (const auto& [table, rows] : layer.rows)
+            if (const std::string digest =
+                    add_rows(writer, tensor_place(l, table), EditedTable(model, edits, table));
+                !digest.empty())
+                originals[name_of(table)] = digest;
         listed["original_sha256"] = originals;
         layers.push_back(listed);
     }

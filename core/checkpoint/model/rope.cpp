@@ -118,4 +118,11 @@ Rotary rotary_tables(const Architecture& architecture, const Rope& rope, std::in
     return {cos, sin};
 }
 
+bool angles_change(const Architecture& architecture, std::int64_t before, std::int64_t after) {
+    return std::ranges::any_of(architecture.ropes, [&](const Rope& rope) {
+        return rotary_frequencies(architecture, rope, before) !=
+               rotary_frequencies(architecture, rope, after);
+    });
+}
+
 } // namespace headscope::checkpoint

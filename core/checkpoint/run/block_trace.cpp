@@ -1,8 +1,7 @@
 #include "core/checkpoint/run/block_trace.h"
 
-#include "core/checkpoint/model/model_edits.h"
-
 #include <Eigen/Core>
+#include <algorithm>
 
 namespace headscope::checkpoint {
 
@@ -13,8 +12,30 @@ const TensorPtr& BlockTrace::find(TensorId id) const {
 float BlockTrace::value(TensorId id, Index at) const {
     if (id == TensorId::logits || id == TensorId::probabilities)
         at[1] -= position;
+    if (is_block_weight(id) && is_table(id))
+        return table_row(*weight_of(id), at[0])[static_cast<std::size_t>(at[1])];
     const Tensor& tensor = *find(id);
     return tensor.data()[tensor.shape().offset(at)];
+}
+
+bool BlockTrace::is_set(TensorId id, const Index& at) const {
+    return id == TensorId::mlp_act && std::ranges::any_of(patched, [&](const PatchedRows& patch) {
+               return patch.at == id && patch.holds(at[1], at[2]);
+           });
+}
+
+float BlockTrace::own_value(TensorId weight, const Index& at) const {
+    const Tensor& tensor = *own[*weight_of(weight)];
+    return tensor.data()[tensor.shape().offset(at)];
+}
+
+std::span<const float> BlockTrace::table_row(WeightId table, std::int64_t row) const {
+    if (const auto edited = rows.find(table); edited != rows.end())
+        if (const auto found = edited->second.find(row); found != edited->second.end())
+            return found->second->values();
+    const Tensor& tensor = *own[table];
+    const auto D = static_cast<std::size_t>(tensor.shape()[1]);
+    return tensor.values().subspan(static_cast<std::size_t>(row) * D, D);
 }
 
 std::vector<float> row_lengths(const Tensor& x) {

@@ -2,10 +2,13 @@
 
 #include "core/checkpoint/families/architecture.h"
 #include "core/checkpoint/model/kept_weights.h"
+#include "core/checkpoint/model/model_edits.h"
 #include "core/trace/stage.h"
 
 #include <array>
+#include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace headscope::checkpoint {
@@ -17,12 +20,16 @@ struct BlockTrace {
     /// By tensor: rows of block_table(), and `output`, which is attention's; null for those that are not of
     /// this part of the model. Of logits and probabilities one row, that of `position`: (1, 1, vocab).
     std::array<TensorPtr, tensor_count> tensors;
-    WeightSet weights; ///< that they were computed with, edits included
+    WeightSet weights; ///< that they were computed with, edits included; of tables the checkpoint's
     WeightSet own;     ///< the checkpoint's
+    std::map<WeightId, TableRows> rows = {}; ///< of tables, those that edits changed; none is empty
+    std::vector<PatchedRows> patched = {};   ///< see LayerEdits
     std::shared_ptr<const Architecture> architecture;
 
     // Of a layer whose MLP is one, not several experts.
-    TensorPtr activated; ///< (1, T, d_ff): mlp_gate, or without a gate mlp_pre, after the activation
+    /// (1, T, d_ff): mlp_gate, or without a gate mlp_pre, after the activation, without what is patched
+    /// there.
+    TensorPtr activated;
     std::vector<std::array<float, 2>> curve; ///< points of the activation, over all that it is applied to
 
     // Before and after the layers. resid_in is what enters layer 0.
@@ -35,8 +42,15 @@ struct BlockTrace {
     const TensorPtr& find(TensorId id) const;
     const TensorPtr& operator[](TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
     TensorPtr& operator[](TensorId id) { return tensors[static_cast<std::size_t>(id)]; }
-    /// The number at an address of the whole text. The tensor must be there, and of logits the row.
+    /// The number at an address of the whole text, of a table with its edits. The tensor must be there, and
+    /// of logits the row.
     float value(TensorId id, Index at) const;
+    /// Whether the user set the number in place of what the layer computes.
+    bool is_set(TensorId id, const Index& at) const;
+    /// Of a weight around attention, which must be there: the checkpoint's own number.
+    float own_value(TensorId weight, const Index& at) const;
+    /// The row of a table that is there, with its edits: D numbers.
+    std::span<const float> table_row(WeightId table, std::int64_t row) const;
 };
 using BlockTracePtr = std::shared_ptr<const BlockTrace>;
 

@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/forward_pass.h"
 
 #include "core/base/error.h"
+#include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/rope.h"
@@ -59,13 +60,13 @@ TensorPtr ForwardPass::norm2(cpu::CpuDense& cpu, const TensorPtr& x, const Weigh
 
 /// of_tokens: the table's row for each of all T tokens of each text.
 void ForwardPass::add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& of_tokens) const {
-    const TensorPtr numbers = model_.weight(table);
+    const EditedTable numbers(model_, edits_, table);
     const std::int64_t D = architecture_.D;
     for (std::int64_t n = 0; n < inputs_.B * rows(); ++n) {
         const std::int64_t token = n / rows() * inputs_.T + first_ + n % rows();
         float* const to = x.data() + n * D;
-        std::transform(to, to + D, numbers->data() + of_tokens[static_cast<std::size_t>(token)] * D, to,
-                       std::plus<>());
+        std::ranges::transform(std::span(to, static_cast<std::size_t>(D)),
+                               numbers.row(of_tokens[static_cast<std::size_t>(token)]), to, std::plus<>());
     }
 }
 
@@ -130,7 +131,9 @@ Problem ForwardPass::problem_of(std::int64_t n, const WeightSet& weights, Tensor
                     .dk = architecture_.dk,
                     .dv = architecture_.dk,
                     .d_ff = architecture_.d_ff,
-                    .vocab = architecture_.vocab};
+                    .vocab = architecture_.vocab,
+                    .positions = architecture_.position_rows,
+                    .experts = architecture_.experts};
     problem.x = std::move(x);
     for (const TensorInfo& input : input_table())
         if (const std::optional<WeightId> weight = weight_of(input.id))
@@ -154,21 +157,33 @@ Problem ForwardPass::problem_of(std::int64_t n, const WeightSet& weights, Tensor
 
 TensorPtr ForwardPass::patched(std::int64_t n, TensorId id, TensorPtr tensor) const {
     const LayerEdits* const edits = edits_of(edits_, n);
-    if (edits == nullptr || !edits->patched || edits->patched->at != id)
-        return tensor;
-    const PatchedRows& patch = *edits->patched;
-    const std::int64_t D = architecture_.D, begin = std::max(patch.first, first_),
-                       end = std::min(patch.first + patch.rows->shape()[0], inputs_.T);
-    if (begin >= end)
+    if (edits == nullptr ||
+        std::ranges::none_of(edits->patched, [&](const PatchedRows& rows) { return rows.at == id; }))
         return tensor;
     auto out = std::make_shared<Tensor>(tensor->shape(), tensor->values());
-    const float* const from = patch.rows->data() + (begin - patch.first) * D;
-    float* const to = out->data() + (begin - first_) * D;
-    if (patch.added)
-        std::transform(from, from + (end - begin) * D, to, to, std::plus<>());
-    else
-        std::copy(from, from + (end - begin) * D, to);
+    patch(n, id, *out);
     return out;
+}
+
+void ForwardPass::patch(std::int64_t n, TensorId id, Tensor& tensor) const {
+    const LayerEdits* const edits = edits_of(edits_, n);
+    if (edits == nullptr)
+        return;
+    const std::int64_t width = tensor.shape().back(0);
+    for (const PatchedRows& rows : edits->patched) {
+        if (rows.at != id)
+            continue;
+        const std::int64_t count = rows.rows->shape()[1];
+        const std::int64_t end = std::min(rows.first + rows.rows->shape()[0], inputs_.T);
+        for (std::int64_t token = std::max(rows.first, first_); token < end; ++token) {
+            const float* const from = rows.rows->data() + (token - rows.first) * count;
+            float* const to = tensor.data() + (token - first_) * width + rows.column;
+            if (rows.added)
+                std::transform(from, from + count, to, to, std::plus<>());
+            else
+                std::copy(from, from + count, to);
+        }
+    }
 }
 
 bool ForwardPass::has_first_norm(std::int64_t n) const {
@@ -223,9 +238,13 @@ TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr&
                     at);
     };
     const auto mlp_of = [&](const Tensor& in) {
+        const LayerEdits* const edited = edits_of(edits_, n);
         Note note;
-        if (watch_)
-            note = [&](TensorId id, const Tensor& tensor) { watch_(mlp_place, id, tensor); };
+        if (watch_ || (edited != nullptr && !edited->patched.empty()))
+            note = [&](TensorId id, Tensor& tensor) {
+                patch(n, id, tensor);
+                saw(mlp_place, id, tensor);
+            };
         return branch(TensorId::mlp_raw, TensorId::mlp_out, WeightId::norm2_after_weight,
                       architecture_.experts > 0 ? mixture(cpu, in, w, architecture_, note, cancel)
                                                 : mlp(cpu, in, w, architecture_.activation, note, cancel),
@@ -349,8 +368,8 @@ TensorPtr ForwardPass::head_input(cpu::CpuDense& cpu, const Tensor& hidden, cons
 }
 
 TensorPtr ForwardPass::logits_of(cpu::CpuDense& cpu, const Tensor& head_in, const Progress& cancel) const {
-    const MutableTensor out = cpu.multiply_by_rows(head_in, *model_.weight(WeightId::output_table),
-                                                   model_.weight(WeightId::output_bias).get(), cancel);
+    const MutableTensor out = EditedTable(model_, edits_, WeightId::output_table)
+                                  .multiply(cpu, head_in, edited_output_bias(model_, edits_).get(), cancel);
     const auto cap = static_cast<float>(architecture_.logit_cap);
     if (cap != 0.0F)
         std::ranges::transform(out->values(), out->data(),

@@ -51,6 +51,8 @@ public:
     void run(cpu::CpuDense& cpu, Streams& streams, const Attend& attend, Progress& progress) const;
     /// A stage of attention n or of what follows it with the rows that the edits patch there.
     TensorPtr patched(std::int64_t n, TensorId id, TensorPtr tensor) const;
+    /// Writes these rows into the stage.
+    void patch(std::int64_t n, TensorId id, Tensor& tensor) const;
     /// The embedding output, (B, T, D).
     TensorPtr embed(cpu::CpuDense& cpu) const;
     /// What attention n, and the MLP where the MLP follows it, make of the stream x; null where `attend`

@@ -35,14 +35,6 @@ void check_prompt(const Model& model, const ModelInputs& prompt) {
                    "; give a shorter one");
 }
 
-/// Whether the tokens of a text of `before` tokens turn by other angles once it has `after` tokens.
-bool angles_change(const Architecture& architecture, std::int64_t before, std::int64_t after) {
-    return std::ranges::any_of(architecture.ropes, [&](const Rope& rope) {
-        return rotary_frequencies(architecture, rope, before) !=
-               rotary_frequencies(architecture, rope, after);
-    });
-}
-
 } // namespace
 
 struct Generator::Threads {

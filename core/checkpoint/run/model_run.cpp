@@ -5,10 +5,13 @@
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/model_edits.h"
+#include "core/checkpoint/run/activation_curve.h"
 #include "core/checkpoint/run/brought.h"
 #include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/run/longer_text.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/dense.h"
+#include "core/engine/cpu/key_value_cache.h"
 #include "core/engine/cpu/long_map.h"
 
 #include <algorithm>
@@ -38,30 +41,6 @@ struct HeadOfRun {
     std::unique_ptr<const cpu::LongMap> map;
 };
 
-/// The activation alone, as the layer computes it, and its curve.
-void add_activation(cpu::CpuDense& cpu, BlockTrace& block, const Progress& cancel) {
-    const TensorPtr& gate = block[TensorId::mlp_gate];
-    const TensorPtr& before = gate == nullptr ? block[TensorId::mlp_pre] : gate;
-    if (before == nullptr)
-        return;
-    const Activation activation = block.architecture->activation;
-    const auto activated = [&](const Tensor& x) {
-        auto out = std::make_shared<Tensor>(x.shape(), x.values());
-        activate(cpu, *out, activation, cancel);
-        return out;
-    };
-    block.activated = gate == nullptr ? block[TensorId::mlp_act] : activated(*before);
-    const auto [low, high] = std::ranges::minmax(before->values());
-    const float end = std::max({4.0F, std::ceil(high), std::ceil(-low)});
-    constexpr std::int64_t points = 257;
-    Tensor x(Shape{points});
-    for (std::int64_t i = 0; i < points; ++i)
-        x.data()[i] = std::lerp(-end, end, static_cast<float>(i) / static_cast<float>(points - 1));
-    const TensorPtr y = activated(x);
-    for (std::int64_t i = 0; i < points; ++i)
-        block.curve.push_back({x.data()[i], y->data()[i]});
-}
-
 } // namespace
 
 class ModelRun::State {
@@ -78,6 +57,9 @@ public:
     /// Takes over the attentions before this number.
     void share(const State& before, std::int64_t count);
     void compute(const Options& options, Progress& progress);
+    /// The same of a text that goes on with that of `before`, with the same edits: only the tokens behind it
+    /// are run. The numbers are those of compute, bit for bit.
+    void go_on(const State& before, const Options& options, Progress& progress);
     TensorPtr weights(std::int64_t n) const;
     TensorPtr rows(std::int64_t n, std::int64_t first, std::int64_t count, const Progress& cancel) const;
     void read_part(std::int64_t n, std::int64_t h, const MapPart& part, std::span<float> to) const;
@@ -112,6 +94,9 @@ private:
     ForwardPass watched_pass(BlockTrace& block) const;
 
     std::vector<TensorPtr> kept_; ///< (1, H, Tq, Tk) by attention; null beyond the budget
+    /// Keys and values of each attention, for a text that goes on with this one, which takes them. Empty, or
+    /// a cache of another length: it is filled again. With workshop_ locked.
+    mutable std::vector<cpu::KeyValueCache> caches_;
     std::shared_ptr<Workshop> workshop_ = std::make_shared<Workshop>();
     std::shared_ptr<Workshop> later_ = std::make_shared<Workshop>(); ///< for what is asked of finished runs
     mutable std::pair<std::int64_t, TensorPtr> latest_{-1, nullptr}; ///< recomputed last
@@ -152,7 +137,7 @@ void ModelRun::State::share(const State& before, std::int64_t count) {
         streams.encoder = take(before.streams.encoder, count + 1);
     else
         count = 0;
-    if (inputs == before.inputs && count >= first)
+    if (inputs == before.inputs && count >= first && same_embedding(edits, before.edits))
         streams.own = take(before.streams.own, count - first + 1);
     else
         count = std::min(count, first);
@@ -183,6 +168,18 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
             return trace.slot(TensorId::output);
         },
         progress);
+}
+
+void ModelRun::State::go_on(const State& before, const Options& options, Progress& progress) {
+    progress.check();
+    const ForwardPass rest(*model, inputs, edits, before.inputs.T);
+    const std::scoped_lock lock(workshop_->mutex);
+    caches_ = std::move(before.caches_);
+    caches_.resize(before.kept_.size());
+    LongerText longer = run_behind({before.pass, before.streams, before.kept_, before.inputs.T}, rest, edits,
+                                   caches_, options.kept_bytes, workshop_->engine, workshop_->cpu, progress);
+    streams.own = std::move(longer.streams);
+    kept_ = std::move(longer.weights);
 }
 
 TensorPtr ModelRun::State::weights(std::int64_t n) const {
@@ -285,6 +282,8 @@ std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t l, Progress& pro
     const std::shared_ptr<BlockTrace> block = begun(l);
     block->own = model->layer(l);
     block->weights = with_edits(block->own, edits_of(edits, l));
+    if (const LayerEdits* const changed = edits_of(edits, l))
+        block->patched = changed->patched;
     const ForwardPass watched = watched_pass(*block);
     watched.step(
         later_->cpu, l, streams.own[static_cast<std::size_t>(l)], nullptr,
@@ -325,6 +324,9 @@ BlockTracePtr ModelRun::State::ends(std::int64_t position, Progress& progress) c
         if (!is_per_layer(static_cast<WeightId>(id)))
             ends->own.tensors[id] = model->weight(static_cast<WeightId>(id));
     ends->weights = with_edits(ends->own, edits_of(edits, architecture.layers - 1));
+    for (const WeightId table : {WeightId::word_table, WeightId::position_table, WeightId::output_table})
+        if (const TableRows* const rows = edited_rows(architecture, edits, table))
+            ends->rows[table] = *rows;
     if (architecture.final_norm)
         (*ends)[TensorId::final_norm] = architecture.final_norm_in_head
                                             ? pass.final_normed(later_->cpu, *streams.own.back())
@@ -374,10 +376,16 @@ ModelRunPtr ModelRun::compute(const ModelPtr& model, const ModelInputs& inputs, 
     const std::int64_t count = attention_count(model->architecture());
     if (before != nullptr)
         state->take_workshops(*before->state_);
-    if (before != nullptr && before->state_->model == model)
-        state->share(*before->state_, first_difference(before->edits(), edits, count));
-    if (state->computed_from < count)
-        state->compute(options, progress);
+    if (before != nullptr && before->state_->model == model &&
+        goes_on(model->architecture(), before->inputs(), inputs) &&
+        first_difference(before->edits(), edits, count) == count) {
+        state->go_on(*before->state_, options, progress);
+    } else {
+        if (before != nullptr && before->state_->model == model)
+            state->share(*before->state_, first_difference(before->edits(), edits, count));
+        if (state->computed_from < count)
+            state->compute(options, progress);
+    }
     progress.report(1.0F);
     return ModelRunPtr(new ModelRun(std::move(state)));
 }

@@ -35,9 +35,9 @@ public:
         std::size_t whole_bytes = std::size_t{256} << 20U;
     };
 
-    /// Runs the model. From `before` - a run of the same model and inputs, or null - everything up to the
-    /// first attention whose edits differ is shared, not computed; of an encoder-decoder, the encoder's part
-    /// as well where the decoder alone reads another text. inputs.B is 1. Throws what run_model throws, and
+    /// Runs the model. What `before` - a run of the same model, or null - has of these inputs is shared, not
+    /// computed: all up to the first attention whose edits differ, an encoder's part, and in causal models
+    /// every token of a text that these inputs go on with. inputs.B is 1. Throws what run_model throws, and
     /// Error(input) for edits of a wrong shape or layer; Error(cancelled).
     static ModelRunPtr compute(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits,
                                const ModelRunPtr& before, const Options& options, Progress& progress);

@@ -170,7 +170,7 @@ TEST_CASE("what a patch cannot be is refused with a sentence", "[patched]") {
     const std::int64_t D = model.architecture().D;
     const auto refused = [&](const checkpoint::PatchedRows& rows, const std::string& why) {
         checkpoint::ModelEdits edits;
-        edits[1].patched = rows;
+        edits[1].patched = {rows};
         CHECK_THROWS_WITH(checkpoint::check_edits(model, edits), Catch::Matchers::Contains(why));
     };
     const auto row = std::make_shared<const Tensor>(Shape{1, D}, 0.5F);

@@ -1,6 +1,7 @@
 #include "core/checkpoint/model/patch_file.h"
 
 #include "core/base/file.h"
+#include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/patch_identity.h"
 #include "core/format/safetensors.h"
 #include "tests/catch.h"
@@ -73,16 +74,32 @@ ModelEdits more_edits(const Model& model) {
             tensor->data()[own->count() / 2] += 0.25F;
             edits[n].tensors[id] = tensor;
         }
+    if (model.encoder() == nullptr) {
+        auto row = copy_of(std::make_shared<const Tensor>(
+            Shape{model.architecture().D}, EditedTable(model, {}, WeightId::word_table).row(7)));
+        row->data()[3] -= 0.5F;
+        edits[0].rows[WeightId::word_table][7] = row;
+    }
     return edits;
+}
+
+bool same_numbers(const TensorPtr& a, const TensorPtr& b) {
+    return a->shape() == b->shape() &&
+           std::memcmp(a->data(), b->data(), static_cast<std::size_t>(a->count()) * sizeof(float)) == 0;
 }
 
 bool same_bits(const ModelEdits& a, const ModelEdits& b) {
     return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
         return x.first == y.first && x.second.gains == y.second.gains &&
-               std::ranges::equal(x.second.tensors, y.second.tensors, [](const auto& s, const auto& t) {
-                   return s.first == t.first && s.second->shape() == t.second->shape() &&
-                          std::memcmp(s.second->data(), t.second->data(),
-                                      static_cast<std::size_t>(s.second->count()) * sizeof(float)) == 0;
+               std::ranges::equal(x.second.tensors, y.second.tensors,
+                                  [](const auto& s, const auto& t) {
+                                      return s.first == t.first && same_numbers(s.second, t.second);
+                                  }) &&
+               std::ranges::equal(x.second.rows, y.second.rows, [](const auto& s, const auto& t) {
+                   return s.first == t.first &&
+                          std::ranges::equal(s.second, t.second, [](const auto& row, const auto& other) {
+                              return row.first == other.first && same_numbers(row.second, other.second);
+                          });
                });
     });
 }
@@ -122,6 +139,34 @@ TEST_CASE("a patch brings the edits of a checkpoint back bit for bit, wherever i
     }
     const Model model = Model::open(test_data("/models/gpt2_tiny"));
     CHECK(read_patch(model, format::Safetensors::from_bytes(patch_bytes(model, {}), "none")).empty());
+}
+
+TEST_CASE("edits of a table are few bytes of a patch, and rows that were taken back none") {
+    const Model model = Model::open(test_data("/models/gpt2_tiny"));
+    const EditedTable table(model, {}, WeightId::word_table);
+    const auto row = [&](std::int64_t i, float by) {
+        auto numbers = std::make_shared<Tensor>(Shape{32}, table.row(i));
+        numbers->data()[2] += by;
+        return numbers;
+    };
+    ModelEdits edits;
+    edits[0].rows[WeightId::word_table] = {{3, row(3, 0)}, {5, row(5, 0.25F)}};
+    const std::string bytes = patch_bytes(model, edits);
+    const format::Safetensors file = format::Safetensors::from_bytes(bytes, "patch");
+    CHECK(file.integers("layers.0.W_E.at") == std::vector<std::int64_t>{5 * 32 + 2});
+    ModelEdits read = read_patch(model, file);
+    REQUIRE(read[0].rows[WeightId::word_table].size() == 1);
+    CHECK(same_numbers(read[0].rows[WeightId::word_table].at(5), row(5, 0.25F)));
+    CHECK_THAT(input_error([&] {
+                   read_patch(model, format::Safetensors::from_bytes(
+                                         changed(bytes,
+                                                 [](json& text) {
+                                                     text["layers"][0]["original_sha256"]["W_E"] =
+                                                         std::string(64, '0');
+                                                 }),
+                                         "patch"));
+               }),
+               Catch::Matchers::Contains("other numbers of layers.0.W_E"));
 }
 
 TEST_CASE("a patch from before norms and MLP could be edited is read as before") {

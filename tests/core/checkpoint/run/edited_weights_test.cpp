@@ -1,4 +1,5 @@
 #include "core/base/file.h"
+#include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/patch_file.h"
 #include "core/checkpoint/run/generator.h"
 #include "core/checkpoint/run/model_run.h"
@@ -49,7 +50,11 @@ std::vector<Case> cases() {
           {1, W::mlp_out, 17 * 32 + 2, "transformer.h.1.mlp.c_proj.weight", 17 * 32 + 2},
           {1, W::mlp_out_bias, 9, "transformer.h.1.mlp.c_proj.bias", 9},
           {1, W::final_norm_weight, 7, "transformer.ln_f.weight", 7},
-          {1, W::final_norm_bias, 7, "transformer.ln_f.bias", 7}}},
+          {1, W::final_norm_bias, 7, "transformer.ln_f.bias", 7},
+          // tied: the row of a token of the text, and of one that is not in it
+          {0, W::word_table, 30 * 32 + 4, "transformer.wte.weight", 30 * 32 + 4},
+          {0, W::word_table, 199 * 32, "transformer.wte.weight", 199 * 32},
+          {0, W::position_table, 2 * 32 + 9, "transformer.wpe.weight", 2 * 32 + 9}}},
         // (64, 96), stored as (d_out, d_in)
         {"llama_tiny_untied",
          {{0, W::norm1_weight, 3, "model.layers.0.input_layernorm.weight", 3},
@@ -57,10 +62,21 @@ std::vector<Case> cases() {
           {1, W::mlp_in, 5 * 96 + 11, "model.layers.1.mlp.up_proj.weight", 11 * 64 + 5},
           {1, W::mlp_gate, 6 * 96 + 12, "model.layers.1.mlp.gate_proj.weight", 12 * 64 + 6},
           {0, W::mlp_out, 7 * 64 + 13, "model.layers.0.mlp.down_proj.weight", 13 * 96 + 7},
-          {1, W::final_norm_weight, 8, "model.norm.weight", 8}}},
+          {1, W::final_norm_weight, 8, "model.norm.weight", 8},
+          {0, W::word_table, 12 * 64 + 3, "model.embed_tokens.weight", 12 * 64 + 3},
+          {1, W::output_table, 12 * 64 + 3, "lm_head.weight", 12 * 64 + 3}}},
+        // an output bias
+        {"phi_tiny",
+         {{1, W::output_table, 149 * 32 + 31, "lm_head.weight", 149 * 32 + 31},
+          {1, W::output_bias, 7, "lm_head.bias", 7}}},
+        // a mixture of experts; the router is stored as (experts, D) = (4, 40)
+        {"gpt_oss_tiny",
+         {{0, W::router, 5 * 4 + 2, "model.layers.0.mlp.router.weight", 2 * 40 + 5},
+          {1, W::router_bias, 3, "model.layers.1.mlp.router.bias", 3}}},
         // norms behind the branches; the file holds the weights of norms minus 1
         {"gemma2_tiny",
-         {{0, W::norm1_after_weight, 3, "model.layers.0.post_attention_layernorm.weight", 3},
+         {{0, W::word_table, 5 * 40 + 1, "model.embed_tokens.weight", 5 * 40 + 1},
+          {0, W::norm1_after_weight, 3, "model.layers.0.post_attention_layernorm.weight", 3},
           {1, W::norm2_weight, 3, "model.layers.1.pre_feedforward_layernorm.weight", 3},
           {1, W::norm2_after_weight, 4, "model.layers.1.post_feedforward_layernorm.weight", 4},
           {3, W::final_norm_weight, 39, "model.norm.weight", 39}}},
@@ -69,7 +85,10 @@ std::vector<Case> cases() {
          {{0, W::norm1_weight, 3, "bert.encoder.layer.0.attention.output.LayerNorm.weight", 3},
           {1, W::norm2_bias, 4, "bert.encoder.layer.1.output.LayerNorm.bias", 4},
           {1, W::mlp_in, 5 * 64 + 11, "bert.encoder.layer.1.intermediate.dense.weight", 11 * 32 + 5},
-          {0, W::mlp_out_bias, 6, "bert.encoder.layer.0.output.dense.bias", 6}}},
+          {0, W::mlp_out_bias, 6, "bert.encoder.layer.0.output.dense.bias", 6},
+          {0, W::word_table, 12 * 32 + 6, "bert.embeddings.word_embeddings.weight", 12 * 32 + 6},
+          {0, W::position_table, 4 * 32 + 6, "bert.embeddings.position_embeddings.weight", 4 * 32 + 6},
+          {1, W::output_bias, 8, "cls.predictions.bias", 8}}},
         // attention and MLP side by side
         {"gpt_neox_tiny",
          {{1, W::norm2_weight, 3, "gpt_neox.layers.1.post_attention_layernorm.weight", 3},
@@ -105,9 +124,17 @@ TensorPtr with_number_moved(const Tensor& tensor, std::int64_t place) {
 
 ModelEdits edits_for(const Model& model, const std::vector<Moved>& moved) {
     ModelEdits edits;
-    for (const Moved& one : moved)
+    for (const Moved& one : moved) {
+        if (is_table(one.weight)) {
+            const EditedTable table(model, {}, one.weight);
+            const std::int64_t D = model.architecture().D, row = one.place / D;
+            edits[one.n].rows[one.weight][row] =
+                with_number_moved(Tensor(Shape{D}, table.row(row)), one.place % D);
+            continue;
+        }
         edits[one.n].tensors[one.weight] =
             with_number_moved(*editable_weights(model, one.n)[one.weight], one.place);
+    }
     return edits;
 }
 
@@ -215,9 +242,15 @@ TEST_CASE("the parts of the block follow edits of norms and MLP, and end in the 
         if (model->architecture().final_norm)
             CHECK(same_bits(*(*ends)[TensorId::final_norm], *run->hidden(L)));
         for (const Moved& one : c.moved) {
-            const bool last = one.weight == W::final_norm_weight || one.weight == W::final_norm_bias;
-            const BlockTracePtr block = last ? ends : run->block(one.n, progress);
+            const TensorId id = *tensor_of(one.weight);
+            const BlockTracePtr block = is_of_layer(id) ? run->block(one.n, progress) : ends;
             INFO(one.name);
+            if (is_table(one.weight)) {
+                const std::int64_t D = model->architecture().D;
+                const Index at{one.place / D, one.place % D, 0, 0};
+                CHECK(block->own_value(id, at) + moved_by == block->value(id, at));
+                continue;
+            }
             CHECK(block->find(*tensor_of(one.weight)) == edits.at(one.n).tensors.at(one.weight));
             CHECK(block->own[one.weight]->data()[one.place] + moved_by ==
                   block->weights[one.weight]->data()[one.place]);
@@ -264,7 +297,21 @@ TEST_CASE("weights that cannot be edited are refused with one sentence") {
                Contains("layer 0") && Contains("final_norm_weight, which it does not have"));
     CHECK_THAT(fault(*gpt2, 0, W::mlp_gate, of(Shape{32, 128})), Contains("W_gate, which it does not have"));
     CHECK_THAT(fault(*gpt2, 0, W::mlp_in, of(Shape{128, 32})), Contains("W_in") && Contains("(32, 128)"));
-    CHECK_THAT(fault(*gpt2, 0, W::word_table, of(Shape{1, 32})), Contains("no part of attention"));
+    CHECK_THAT(fault(*gpt2, 0, W::word_table, of(Shape{200, 32})), Contains("give the rows"));
+    CHECK_THAT(fault(*gpt2, 0, W::embedding_norm_weight, of(Shape{32})), Contains("no part of attention"));
+    const auto row_fault = [&](const Model& model, std::int64_t n, W table, std::int64_t row, Shape shape) {
+        return input_error([&] {
+            check_edits(model, {{n, {.tensors = {}, .gains = {}, .rows = {{table, {{row, of(shape)}}}}}}});
+        });
+    };
+    CHECK(row_fault(*gpt2, 0, W::word_table, 199, {32}).empty());
+    CHECK_THAT(row_fault(*gpt2, 0, W::word_table, 200, {32}),
+               Contains("row 200 of W_E") && Contains("0 to 199"));
+    CHECK_THAT(row_fault(*gpt2, 0, W::position_table, 3, {31}), Contains("(31)") && Contains("(32)"));
+    CHECK_THAT(row_fault(*gpt2, 1, W::word_table, 3, {32}), Contains("first layer"));
+    // W_U is W_E there, and is edited as W_E.
+    CHECK_THAT(row_fault(*gpt2, 1, W::output_table, 3, {32}), Contains("rows of W_U"));
+    CHECK_THAT(row_fault(*model_named("t5_tiny"), 0, W::word_table, 3, {32}), Contains("one stack"));
     CHECK_THAT(fault(*experts, 0, W::experts_out, of(Shape{4, 24, 40})), Contains("no part of attention"));
     CHECK(fault(*experts, 0, W::norm2_weight, of(Shape{40})).empty());
 }

@@ -274,7 +274,7 @@ TEST_CASE("edits that do not fit the model are named") {
     CHECK_THAT(fault({{1, {.tensors = {{WeightId::W_Q, small}}, .gains = {}}}}),
                Contains("layer 1") && Contains("W_Q has shape (2, 2)"));
     CHECK_THAT(fault({{1, {.tensors = {{WeightId::b_Q, small}}, .gains = {}}}}), Contains("does not have"));
-    CHECK_THAT(fault({{1, {.tensors = {{WeightId::word_table, small}}, .gains = {}}}}),
+    CHECK_THAT(fault({{1, {.tensors = {{WeightId::token_type_table, small}}, .gains = {}}}}),
                Contains("no part of attention, norms or MLP"));
     const Tensor& W = *run(model, inputs)->problem(0).weights.W_Q;
     const auto broken = std::make_shared<const Tensor>(W.shape(), NAN);
@@ -328,5 +328,52 @@ TEST_CASE("what a key brings is its value through W_O of the head") {
                       Approx(std::sqrt(squares)).epsilon(1e-5));
             }
         CHECK_FALSE(same_bits(*lengths, *plain->brought(1)));
+    }
+}
+
+// Fails when goes_on ignores the angles, when the cache of the text before is taken at its longer length, and
+// when with_queries leaves the numbers behind the diagonal as they were.
+TEST_CASE("a text that goes on with one that was run has the numbers of a run of its own, token by token") {
+    for (const std::string& name : model_case_names()) {
+        const ModelPtr model = open_model(name);
+        if (!model->architecture().causal)
+            continue;
+        INFO(name);
+        const auto text = [](std::int64_t T) {
+            ModelInputs inputs;
+            inputs.ids = {5, 17, 32, 29, 3, 8, 11, 2, 40, 7};
+            inputs.ids.resize(static_cast<std::size_t>(T));
+            inputs.T = T;
+            return inputs;
+        };
+        ModelEdits edits;
+        edits[1].gains.assign(static_cast<std::size_t>(model->architecture().H), 0.5F);
+        for (const ModelEdits& with : {ModelEdits(), edits}) {
+            ModelRunPtr chain = run(model, text(4), with);
+            for (const std::int64_t T : {5, 6, 9}) {
+                INFO(T << " tokens");
+                chain = run(model, text(T), with, chain);
+                check_same(*chain, *run(model, text(T), with));
+            }
+            // Back to a shorter text, and on from there again.
+            const ModelRunPtr back = run(model, text(5), with, chain);
+            check_same(*back, *run(model, text(5), with));
+            ModelInputs other = text(7);
+            other.ids[6] = 1;
+            const ModelRunPtr on = run(model, other, with, back);
+            check_same(*on, *run(model, other, with));
+            // The run whose caches were taken goes on a second time.
+            check_same(*run(model, text(7), with, back), *run(model, text(7), with));
+        }
+        // With other edits nothing is taken over.
+        check_same(*run(model, text(6), edits, run(model, text(5))), *run(model, text(6), edits));
+        const ModelRun::Options none{.kept_bytes = 0};
+        const ModelRunPtr bare = run(model, text(5), {}, nullptr, none);
+        check_same(*run(model, text(6), {}, bare, none), *run(model, text(6)));
+        Progress cancelled;
+        cancelled.cancel();
+        const ModelRunPtr before = run(model, text(5));
+        CHECK_THROWS(ModelRun::compute(model, text(6), {}, before, {}, cancelled));
+        check_same(*run(model, text(6), {}, before), *run(model, text(6)));
     }
 }

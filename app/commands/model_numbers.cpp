@@ -1,0 +1,91 @@
+#include "app/commands/model_numbers.h"
+
+#include "app/state/model_document.h"
+#include "core/base/error.h"
+#include "core/base/overloaded.h"
+
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+/// `make` gives the new row from the old one, (1, D), and from where the block lies in it.
+template<class Make>
+DocumentPtr change_row(const Document& document, const Block& block, const Make& make) {
+    const checkpoint::EditedTable table = edited_table(*document.part(), block.tensor);
+    if (!table.exists())
+        fail_input("this model has no " + std::string(tensor_info(block.tensor).name));
+    check_inside(block, table.own());
+    if (block.rows != 1)
+        fail_input("one row of " + std::string(tensor_info(block.tensor).name) +
+                   " is changed at a time; select numbers of one row");
+    const std::span<const float> row = table.row(block.first[0]);
+    Block in_row = block;
+    in_row.first[0] = 0;
+    const TensorPtr made = make(Tensor(Shape{1, std::ssize(row)}, row), in_row);
+    return with_table_rows(
+        document, block.tensor,
+        {{block.first[0], std::make_shared<const Tensor>(Shape{std::ssize(row)}, made->values())}});
+}
+
+DocumentPtr change_block(const Document& document, const Block& block, const BlockOperation& operation) {
+    if (!document.is_checkpoint() || !is_table(block.tensor))
+        return nullptr;
+    const auto* const random = std::get_if<Randomise>(&operation);
+    if (random != nullptr && random->distribution != Distribution::normal)
+        fail_input("Xavier is for a matrix that rows are multiplied by, and " +
+                   std::string(tensor_info(block.tensor).name) +
+                   " is a table of rows; choose normal and a deviation");
+    return change_row(document, block, [&](const Tensor& row, const Block& in_row) {
+        return operated(row, in_row, operation);
+    });
+}
+
+void check_activation(const Document& document, const CellAddress& cell) {
+    const Dims& dims = document.problem.dims;
+    if (!document.is_checkpoint() || document.part()->two_texts() || dims.experts > 0)
+        fail_input("mlp_act is set in a layer with one MLP, of a checkpoint with one stack");
+    if (cell.at[0] != 0 || cell.at[1] < 0 || cell.at[1] >= dims.Tq || cell.at[2] < 0 ||
+        cell.at[2] >= dims.d_ff)
+        fail_input("there is no such number: mlp_act has " + std::to_string(dims.Tq) + " rows of " +
+                   std::to_string(dims.d_ff));
+}
+
+} // namespace
+
+void check_number(const EditCell& edit) {
+    if (!std::isfinite(edit.value))
+        fail_input("a number of " + std::string(tensor_info(edit.cell.tensor).name) +
+                   " must be finite; type one such as 0.25");
+}
+
+DocumentPtr change_in_model(const Document& document, const Command& command) {
+    return std::visit(
+        Overloaded{[&](const EditCell& c) -> DocumentPtr {
+                       check_number(c);
+                       if (c.cell.tensor != TensorId::mlp_act)
+                           return change_block(document, {c.cell.tensor, c.cell.at}, SetTo{c.value});
+                       check_activation(document, c.cell);
+                       return with_activation(document, c.cell, c.value);
+                   },
+                   [&](const EditBlock& c) { return change_block(document, c.block, c.operation); },
+                   [&](const PasteBlock& c) -> DocumentPtr {
+                       if (!document.is_checkpoint() || !is_table(c.cell.tensor))
+                           return nullptr;
+                       const Block block{c.cell.tensor, c.cell.at, c.table.rows, c.table.cols};
+                       return change_row(document, block, [&](const Tensor& row, const Block& in_row) {
+                           return with_values(row, in_row, c.table.values);
+                       });
+                   },
+                   [&](const ReleaseNumber& c) -> DocumentPtr {
+                       if (!document.is_checkpoint())
+                           return nullptr;
+                       check_activation(document, c.cell);
+                       return with_activation(document, c.cell, std::nullopt);
+                   },
+                   [](const auto&) -> DocumentPtr { return nullptr; }},
+        command);
+}
+
+} // namespace headscope::app

@@ -1,0 +1,60 @@
+#include "core/checkpoint/model/edited_table.h"
+
+#include "core/checkpoint/model/stacks.h"
+
+#include <algorithm>
+
+namespace headscope::checkpoint {
+
+EditedTable::EditedTable(const Model& model, const ModelEdits& edits, WeightId table)
+    : own_(model.weight(table)) {
+    if (const TableRows* const rows = edited_rows(model.architecture(), edits, table))
+        changed_ = *rows;
+}
+
+std::span<const float> EditedTable::own_row(std::int64_t i) const {
+    const auto D = static_cast<std::size_t>(own_->shape()[1]);
+    return own_->values().subspan(static_cast<std::size_t>(i) * D, D);
+}
+
+std::span<const float> EditedTable::row(std::int64_t i) const {
+    const auto found = changed_.find(i);
+    return found == changed_.end() ? own_row(i) : found->second->values();
+}
+
+std::shared_ptr<Tensor> EditedTable::multiply(cpu::CpuDense& cpu, const Tensor& x, const Tensor* b,
+                                              const Progress& cancel) const {
+    std::shared_ptr<Tensor> out = cpu.multiply_by_rows(x, *own_, b, cancel);
+    if (changed_.empty())
+        return out;
+    const auto count = std::ssize(changed_);
+    const std::int64_t D = own_->shape()[1];
+    Tensor some(Shape{count, D}), bias(Shape{count}, 0.0F);
+    std::int64_t place = 0;
+    for (const auto& [row, numbers] : changed_) {
+        std::ranges::copy(numbers->values(), some.data() + place * D);
+        if (b != nullptr)
+            bias.data()[place] = b->data()[row];
+        ++place;
+    }
+    const auto products = cpu.multiply_by_rows(x, some, b == nullptr ? nullptr : &bias, cancel);
+    for (std::int64_t i = 0; i < x.count() / D; ++i) {
+        const float* from = products->data() + i * count;
+        for (const auto& [row, numbers] : changed_)
+            out->data()[i * rows() + row] = *from++;
+    }
+    return out;
+}
+
+TensorPtr edited_output_bias(const Model& model, const ModelEdits& edits) {
+    TensorPtr own = model.weight(WeightId::output_bias);
+    if (own == nullptr || model.encoder() != nullptr)
+        return own;
+    const LayerEdits* const last = edits_of(edits, attention_count(model.architecture()) - 1);
+    if (last == nullptr)
+        return own;
+    const auto edited = last->tensors.find(WeightId::output_bias);
+    return edited == last->tensors.end() ? own : edited->second;
+}
+
+} // namespace headscope::checkpoint

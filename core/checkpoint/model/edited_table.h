@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/checkpoint/model/model.h"
+#include "core/checkpoint/model/model_edits.h"
+#include "core/engine/cpu/dense.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace headscope::checkpoint {
+
+/// A table of a model, (rows, D), with the rows that edits changed: W_E, W_P or W_U. It shares the numbers of
+/// the model and of the edits. Any thread may read it.
+class EditedTable {
+public:
+    /// Without the table, where the model has none. Throws what Model::weight throws.
+    EditedTable(const Model& model, const ModelEdits& edits, WeightId table);
+
+    bool exists() const { return own_ != nullptr; }
+    /// Without the edits; it must exist for this and the rest.
+    const Tensor& own() const { return *own_; }
+    const TableRows& changed() const { return changed_; }
+    std::int64_t rows() const { return own_->shape()[0]; }
+    /// D numbers.
+    std::span<const float> row(std::int64_t i) const;
+    std::span<const float> own_row(std::int64_t i) const;
+
+    /// x (B, T, D) times its transpose, plus b (rows) where that is not null: (B, T, rows), as
+    /// CpuDense::multiply_by_rows makes it of a table that holds the changed rows. Throws Error(cancelled).
+    std::shared_ptr<Tensor> multiply(cpu::CpuDense& cpu, const Tensor& x, const Tensor* b,
+                                     const Progress& cancel) const;
+
+private:
+    TensorPtr own_;
+    TableRows changed_;
+};
+
+/// The bias of the output table with its edits, (vocab); null where the model has none.
+TensorPtr edited_output_bias(const Model& model, const ModelEdits& edits);
+
+} // namespace headscope::checkpoint
