@@ -43,6 +43,10 @@ void run_record(RecordOptions& options) {
     std::vector<app::ScriptLine> script;
     if (options.script)
         script = app::parse_script(read_file(*options.script), *options.script);
+    if (!options.model && (options.reading != analysis::ReadingOptions{} || options.log_colours))
+        fail_usage(
+            "--log-colours and other ways to read weights are for weights of a checkpoint; give --model "
+            "too");
     options.stage = "x"; // a walk begins at its beginning
     const app::DocumentPtr document = options.model || options.film_lesson ? nullptr : options.problem.read();
     const std::unique_ptr<app::Program> program = make_program(options, document);
@@ -63,8 +67,12 @@ void run_record(RecordOptions& options) {
         app::film_lesson(recorder, *options.film_lesson);
     else if (options.script)
         app::film_script(recorder, script, *options.script);
-    else
-        app::film_stages(recorder);
+    else {
+        // The stages before the weights are those of the model's own run.
+        program->act(app::ViewChange(app::AttentionChange(app::ReadWeights{})));
+        check_program(*program);
+        app::film_stages(recorder, options.reading);
+    }
     write_file_atomically(options.out, writer->finish());
 }
 
@@ -77,6 +85,7 @@ void add_record(CLI::App& program) {
     command
         .add_option("--layer", options->layer, "with --model: the layer whose stages are filmed (default 0)")
         ->needs("--model");
+    add_reading_options(command, *options, "with --model: ");
     CLI::Option* const stages =
         command.add_flag("--stages", options->stages, "film the stages from the first to the last");
     CLI::Option* const lesson =

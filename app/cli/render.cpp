@@ -156,11 +156,7 @@ void add_render(CLI::App& program) {
         ->needs(screen);
     command.add_option("--layer", options->layer,
                        "with --attention or --model: the layer of the open head (default 0)");
-    for (const analysis::ReadingInfo& reading : analysis::readings())
-        command.add_flag(flag_of(reading), options->reading.*reading.option,
-                         "with --attention or --model: " + std::string(reading.does));
-    command.add_flag("--log-colours", options->log_colours,
-                     "with --attention or --model: colours by the logarithm of a weight");
+    add_reading_options(command, *options, "with --attention or --model: ");
     command.add_option("--lesson", options->lesson,
                        "with --window: show the lesson with this id, with the problem and view of its page");
     command.add_option("--step", options->step, "with --lesson: a step, from 1 (default: its opening)");

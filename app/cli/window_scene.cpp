@@ -127,6 +127,13 @@ std::string flag_of(const analysis::ReadingInfo& reading) {
     return flag;
 }
 
+void add_reading_options(CLI::App& command, SceneOptions& options, const std::string& where) {
+    for (const analysis::ReadingInfo& reading : analysis::readings())
+        command.add_flag(flag_of(reading), options.reading.*reading.option,
+                         where + std::string(reading.does));
+    command.add_flag("--log-colours", options.log_colours, where + "colours by the logarithm of a weight");
+}
+
 namespace {
 
 /// Sets the filters of the weights. Refuses a filter that would change nothing, so that nobody mistakes the

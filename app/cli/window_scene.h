@@ -53,6 +53,8 @@ PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual
 
 /// "--hide-first-token".
 std::string flag_of(const analysis::ReadingInfo& reading);
+/// The flags for reading weights otherwise. `where`: begins their help.
+void add_reading_options(CLI::App& command, SceneOptions& options, const std::string& where);
 
 /// Throws Error(input) for a stage, head or row that the document does not have.
 app::ViewState view_of(const SceneOptions& options, const app::Document& document);

@@ -4,6 +4,9 @@
 #include "app/state/walk.h"
 #include "core/trace/stage.h"
 
+#include <utility>
+#include <vector>
+
 namespace headscope::app {
 
 namespace {
@@ -23,14 +26,21 @@ FilmText text_of_stage(const AppState& state) {
 
 } // namespace
 
-void film_stages(Recorder& recorder) {
+void film_stages(Recorder& recorder, const analysis::ReadingOptions& reading) {
     const Walk walk = recorder.state().view.walk;
     const std::int64_t layer = recorder.state().view.attention.layer;
     const std::size_t all = walk.before.size() + walk.layer.size() + walk.after.size();
     int filmed = 0;
+    analysis::ReadingOptions read{}; // as the stop on screen is read
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})
         for (const StageGroup stop : *part) {
-            recorder.act({ViewChange(GoTo{stop, -1, layer})});
+            std::vector<Action> actions{ViewChange(GoTo{stop, -1, layer})};
+            // Filtered weights have no stages around them: the filters come and go with their stop.
+            const auto wanted = stop == StageGroup::weights ? reading : analysis::ReadingOptions{};
+            if (wanted != std::exchange(read, wanted))
+                actions.insert(wanted == analysis::ReadingOptions{} ? actions.begin() : actions.end(),
+                               ViewChange(AttentionChange(ReadWeights{wanted})));
+            recorder.act(actions);
             recorder.rest(recorder.look().rest, text_of_stage(recorder.state()));
             recorder.report(++filmed, static_cast<int>(all));
         }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/shell/film/recorder.h"
+#include "core/analysis/reading_options.h"
 
 #include <string>
 #include <vector>
@@ -8,8 +9,9 @@
 namespace headscope::app {
 
 /// Goes through the stops of the strip, from the first to the last; of a checkpoint through those before its
-/// layers, those of the open layer and those after its layers. Each rests for look().rest.
-void film_stages(Recorder& recorder);
+/// layers, those of the open layer and those after its layers. Each rests for look().rest. `reading`: how a
+/// checkpoint's weights are read at the stop that shows them.
+void film_stages(Recorder& recorder, const analysis::ReadingOptions& reading = {});
 
 /// Plays a lesson: its opening, each step, each question with its right answer, the summary. Each rests for
 /// as long as its text takes to read. Tables are filled in with the engine's numbers, and each gate is opened

@@ -94,6 +94,22 @@ def check_stages(folder):
     return page
 
 
+def check_filters(folder):
+    """The filters of weights hold at the stop of the weights, and nowhere else."""
+    out = folder / "film.html"
+    of = ["--model", "pocket", "--text", "Mary went to the shop", "--layer", 1, "--head", 2]
+    film = ["record", *of, "--stages", *LOOK, "-o", out]
+    run(*film)
+    plain = page_of(out).steps
+    run(*film, "--hide-first-token")
+    filtered = page_of(out).steps
+    assert len(plain) == len(filtered)
+    changed = [n for n, (a, b) in enumerate(zip(plain, filtered)) if a["png"] != b["png"]]
+    assert [filtered[n]["title"] for n in changed] == ["Attention weights"], changed
+    run("record", "The cat", "--stages", "--hide-first-token", "-o", out, code=2)
+    run("record", "The cat", "--stages", "--log-colours", "-o", out, code=2)
+
+
 def check_lesson(folder, name, filled):
     """filled: gates that are open once the tables are filled in."""
     out = folder / "lesson.html"
@@ -233,6 +249,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         page = check_stages(folder)
+        check_filters(folder)
         for lesson, filled in [("first-lesson", 0), ("by-hand", 4)]:
             check_lesson(folder, lesson, filled)
         check_script(folder)
