@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <stdexcept>
 
 namespace headscope::app {
@@ -34,6 +35,12 @@ std::vector<ActionInfo> whole_table() {
 bool same_but_shift(Chord a, const Chord& b) {
     a.shift = b.shift;
     return a == b;
+}
+
+/// Keys that move a control which Tab has reached.
+bool steps_control(const Chord& chord) {
+    constexpr Key keys[] = {Key::left, Key::right, Key::up, Key::down, Key::home, Key::end};
+    return !chord.ctrl && !chord.alt && std::ranges::find(keys, chord.key) != std::end(keys);
 }
 
 bool has(const ActionInfo& row, const Chord& chord) {
@@ -73,8 +80,9 @@ std::string why_not(const ActionInfo& action, const Situation& now) {
 
 Meaning meaning_of(const Chord& pressed, const Situation& now) {
     const bool exact = pressed.ctrl && pressed.key >= Key::A && pressed.key <= letter('Z');
-    const bool claimed = std::ranges::any_of(
-        actions(), [&](const ActionInfo& row) { return has(row, pressed) && row.here(now); });
+    const bool claimed = std::ranges::any_of(actions(), [&](const ActionInfo& row) {
+        return has(row, pressed) && row.here(now) && (!row.steps || now.stepping);
+    });
     Meaning meaning;
     for (const ActionInfo& row : actions()) {
         const bool asked = claimed || exact || !pressed.shift
@@ -83,6 +91,8 @@ Meaning meaning_of(const Chord& pressed, const Situation& now) {
                                      return same_but_shift(one, pressed);
                                  });
         if (!asked || !row.send || row.under < now.over || !row.here(now))
+            continue;
+        if (now.stepping && !row.steps && steps_control(pressed))
             continue;
         std::string missing = why_not(row, now);
         if (missing.empty())

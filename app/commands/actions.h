@@ -32,6 +32,7 @@ struct ActionInfo {
     bool repeats = false;          ///< while the key is held
     const char* gesture = nullptr; ///< how the list writes what is no key
     std::string group = {};        ///< "Files", "Numbers", ...; set by the table
+    bool steps = false;            ///< moves the control that Tab has reached, whose keys it takes
 };
 
 /// All of them. Of two that share a key, at most one is possible at a time.

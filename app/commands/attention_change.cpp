@@ -80,6 +80,7 @@ void apply(ViewState& view, const AttentionChange& change) {
                           [&](const MoveOnBoard& c) {
                               open_head(view, attention.layer + c.layers, view.head + c.heads);
                           },
+                          [&](const SetBoardWidth& c) { view.board_width = c.width; },
                           [&](const ShowBoard& c) { attention.board = c.shown; },
                           [&](const ShowScreen& c) { show_screen(view, c.screen); },
                           [&](const ShowEffects& c) { attention.effects = c.kind; },

@@ -32,6 +32,10 @@ struct MoveOnBoard {
 struct ShowBoard {
     bool shown;
 };
+/// Of the board beside an open head, logical pixels.
+struct SetBoardWidth {
+    float width;
+};
 struct ShowScreen {
     Screen screen;
 };
@@ -74,9 +78,9 @@ struct SetLogColours {
 };
 
 /// What the user can do to the view of attention weights.
-using AttentionChange = std::variant<OpenHead, ShowWeight, ShowStack, MoveOnBoard, ShowBoard, ShowScreen,
-                                     ShowEffects, PickPatch, JoinWriters, MarkPattern, ZoomMap, PanMap,
-                                     WholeMap, ReadWeights, SetLogColours, AtlasChange>;
+using AttentionChange = std::variant<OpenHead, ShowWeight, ShowStack, MoveOnBoard, ShowBoard, SetBoardWidth,
+                                     ShowScreen, ShowEffects, PickPatch, JoinWriters, MarkPattern, ZoomMap,
+                                     PanMap, WholeMap, ReadWeights, SetLogColours, AtlasChange>;
 
 void apply(ViewState& view, const AttentionChange& change);
 

@@ -20,7 +20,10 @@ void zoom(LongMapView& view, const ZoomLongMap& change, const Dims& dims) {
     const MapSight before = sight_of(view, dims.Tq, dims.Tk);
     take_sight(view, before);
     const int whole = whole_scale(view, dims.Tq, dims.Tk);
-    view.scale = std::clamp(before.scale - change.steps, std::min(nearest_scale, whole), whole);
+    // The whole map may fill its room so nearly at the next scale that the step would not be seen.
+    const bool tiny = change.steps > 0 && std::ldexp(before.pixels, before.scale) > 1.6;
+    view.scale =
+        std::clamp(before.scale - change.steps - (tiny ? 1 : 0), std::min(nearest_scale, whole), whole);
     const double shift = 1 / before.pixels - std::ldexp(1.0, *view.scale);
     view.col += static_cast<double>((change.x - 0.5F) * view.width) * shift;
     view.row += static_cast<double>((change.y - 0.5F) * view.height) * shift;

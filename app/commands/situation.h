@@ -52,6 +52,7 @@ struct Situation {
     bool manual_typing = false;                     ///< and its field has the keyboard
     bool manual_back = false, manual_forth = false; ///< it has places behind and ahead
     bool walking = false;                           ///< Tab has reached a control
+    bool stepping = false;                          ///< and arrow keys move it
     bool typing_number = false; ///< the field of the selected number is about to take the keyboard
     Over over = Over::nothing;
 

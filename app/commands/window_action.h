@@ -15,6 +15,20 @@ struct WalkControls {
 };
 /// What a click on the control would do that Tab has reached.
 struct PressControl {};
+/// How far the arrow keys move the control that Tab has reached.
+struct ControlSteps {
+    int across = 0, up = 0; ///< → and ↑ count up; Home and End give `to_end`
+    bool fine = false;      ///< Shift was held
+    static constexpr int to_end = 1000;
+
+    /// For a control with one direction, which both pairs of arrows move.
+    int sum() const { return across + up; }
+    bool any() const { return across != 0 || up != 0; }
+};
+/// Moves the control that Tab has reached, as a drag would.
+struct StepControl {
+    ControlSteps steps;
+};
 /// Opens the File menu.
 struct OpenFileMenu {};
 /// Opens the command palette.
@@ -94,9 +108,9 @@ struct Explain {
 
 /// What the user can do to the window itself.
 using WindowAction =
-    std::variant<WalkControls, PressControl, OpenFileMenu, OpenPalette, OpenFind, ToggleFullScreen,
-                 OpenSettings, Present, ResizePresentation, DarkenPresentation, ReadOn, TypeSentence,
-                 TypeNumber, AskHelp, OpenManual, SearchManual, StepManual, CloseManual, CopyText,
-                 OpenContextMenu, CopyOne, Explain>;
+    std::variant<WalkControls, PressControl, StepControl, OpenFileMenu, OpenPalette, OpenFind,
+                 ToggleFullScreen, OpenSettings, Present, ResizePresentation, DarkenPresentation, ReadOn,
+                 TypeSentence, TypeNumber, AskHelp, OpenManual, SearchManual, StepManual, CloseManual,
+                 CopyText, OpenContextMenu, CopyOne, Explain>;
 
 } // namespace headscope::app

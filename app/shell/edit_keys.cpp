@@ -1,5 +1,6 @@
 #include "app/shell/edit_keys.h"
 
+#include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/state/block.h"
@@ -45,7 +46,7 @@ bool handle_wheel(AppState& state, const Sink& send) {
     constexpr float pixels_a_notch = 10;
     const float grain = grain_of(state, view.hover->tensor, io.KeyShift) * pixels_a_notch;
     const float value = owned_value(*state.document, view.hover->tensor, view.hover->at);
-    const float changed = std::round((value + io.MouseWheel * grain) / grain * 10) / 10 * grain;
+    const float changed = on_grain(value + io.MouseWheel * grain, grain / pixels_a_notch);
     send(Command(EditCell{*view.hover, changed}));
     return true;
 }

@@ -1,5 +1,6 @@
 #include "app/shell/gestures.h"
 
+#include "app/draw/kit/controls.h"
 #include "app/shell/edit_keys.h"
 #include "app/shell/shortcuts.h"
 
@@ -20,10 +21,8 @@ void follow_drag(CellDrag& drag, AppState& state, float scale, const Sink& send)
     if (!drag.moved || state.shown.tensor(drag.cell.tensor) == nullptr)
         return;
     const float grain = grain_of(state, drag.cell.tensor, io.KeyShift);
-    // Divided, not multiplied: 80 times 0.01 is 0.79999995 in float32, and 80 by 100 is 0.8.
     const float by = upwards ? drag.by_height * (io.KeyShift ? 0.1F : 1.0F) : grain;
-    const float value = std::round((drag.start_value + way * by) / grain) /
-                        std::round(1 / std::min(grain, 1.0F)) * std::max(grain, 1.0F);
+    const float value = on_grain(drag.start_value + way * by, grain);
     if (value != drag.value)
         send(Command(EditCell{drag.cell, value}));
     drag.value = value;

@@ -1,8 +1,7 @@
 #include "app/shell/layout.h"
 
+#include "app/views/presentation/presentation.h"
 #include "app/views/views.h"
-
-#include <imgui.h>
 
 #include <algorithm>
 
@@ -16,19 +15,26 @@ constexpr float comfortable_canvas = 640.0F, comfortable_beside_board = 800.0F;
 constexpr float roomy_window = 1440.0F, smallest_beside_manual = 540.0F; ///< of the manual
 constexpr float narrowest_canvas = 480.0F; ///< below that, what was opened folds
 
-/// The canvas, beside it the open lesson.
+/// The canvas, on its left the open lesson, on its right the arithmetic that the lesson speaks of.
 ProgramLayout presented(const AppState& state, float width, float height) {
     ProgramLayout out;
     out.window = {0, 0, width, height};
     out.left_open = state.course.open != nullptr;
-    out.inspector_open = false;
+    out.inspector_open = presents_arithmetic(state);
     const float left = out.left_open ? std::min(presented_lesson_width, width / 2) : 0;
+    const float right = out.inspector_open ? std::min(presented_inspector_width, width / 3) : 0;
     out.left = {0, 0, left, height};
-    out.canvas = {left, 0, width - left, height};
+    out.inspector = {width - right, 0, right, height};
+    out.canvas = {left, 0, width - left - right, height};
     return out;
 }
 
 } // namespace
+
+bool presents_arithmetic(const AppState& state) {
+    const lesson::Step* const step = state.course.open == nullptr ? nullptr : state.course.step();
+    return state.presentation.on && step != nullptr && step->scene.select.has_value();
+}
 
 ProgramLayout arrange(const AppState& state, float width, float height) {
     if (state.presentation.on)
@@ -40,7 +46,7 @@ ProgramLayout arrange(const AppState& state, float width, float height) {
     out.bottom = {0, height - bottom_height, width, bottom_height};
     const float top = toolbar_height, middle = height - toolbar_height - bottom_height;
     const float left_width =
-        state.manual.open ? std::clamp(state.manual.width.value_or(width < roomy_window ? 312.0F : 400.0F),
+        state.manual.open ? std::clamp(view.manual_width.value_or(width < roomy_window ? 312.0F : 400.0F),
                                        280.0F, std::max(width - smallest_beside_manual, 312.0F))
                           : view.left_width;
     const float room = width - left_width - view.inspector_width;
@@ -72,28 +78,16 @@ ProgramLayout arrange(const AppState& state, float width, float height) {
 }
 
 void view_splitters(const ProgramLayout& places, AppState& state, const ViewTools& tools) {
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
     const auto drag = [&](const char* id, float x, float& size, float direction, float low, float high) {
-        // In a window of its own, above the panels on both sides, which would take the mouse.
-        const ImVec2 grip{6 * scale, (places.left.h - strip_height) * scale};
-        ImGui::SetCursorScreenPos(
-            {origin.x + (x - 3) * scale, origin.y + (toolbar_height + strip_height) * scale});
-        ImGui::BeginChild(id, grip);
-        ImGui::InvisibleButton(id, grip);
-        if (ImGui::IsItemHovered() || ImGui::IsItemActive())
-            ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-        if (ImGui::IsItemActive()) {
-            const float mouse = (ImGui::GetIO().MousePos.x - origin.x) / scale;
-            size = std::clamp(direction > 0 ? mouse : places.window.w - mouse, low, high);
-        }
-        ImGui::EndChild();
+        const float to = drag_edge(id, x, toolbar_height + strip_height, places.left.h - strip_height, tools);
+        if (to != x)
+            size = std::clamp(direction > 0 ? to : places.window.w - to, low, high);
     };
     if (state.manual.open) {
         float wide = places.manual.w;
         drag("left edge", places.manual.right(), wide, 1, 280, 720);
         if (wide != places.manual.w)
-            state.manual.width = wide;
+            state.view.manual_width = wide;
     } else if (places.left_open)
         drag("left edge", places.left.right(), state.view.left_width, 1, 280, 480);
     if (places.inspector_open)

@@ -17,6 +17,10 @@ struct ProgramLayout {
 /// Deals the window out to toolbar, panels and canvas. `width`, `height`: of the window, in logical pixels.
 ProgramLayout arrange(const AppState& state, float width, float height);
 
+/// Whether the page of a presented lesson has the inspector beside it: where it selects a number, whose
+/// arithmetic its text speaks of.
+bool presents_arithmetic(const AppState& state);
+
 /// The edges of the panels, which can be dragged.
 void view_splitters(const ProgramLayout& places, AppState& state, const ViewTools& tools);
 

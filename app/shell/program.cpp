@@ -181,8 +181,10 @@ bool Program::animating() const {
 
 float Program::zoom() const {
     const float usual = state_.view.zoom;
-    return state_.presentation.on ? presentation_zoom(state_.presentation, usual, window_.x, window_.y)
-                                  : usual;
+    const float beside = presents_arithmetic(state_) ? presented_inspector_width : 0;
+    return state_.presentation.on
+               ? presentation_zoom(state_.presentation, usual, window_.x, window_.y, beside)
+               : usual;
 }
 
 figure::Color Program::background() const {
@@ -264,7 +266,8 @@ void Program::frame(Surface& surface, double now) {
     moving_ = Gestures::drag_number(state_, scale, send) || moving_;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
-    const Situation situated = situation(state_, {places.left_open, places.inspector_open, focus_.visible()});
+    const Situation situated =
+        situation(state_, {places.left_open, places.inspector_open, focus_.visible(), focus_.takes_steps()});
     handle_shortcuts(state_, situated, send);
 
     // The frame begins with the canvas colour everywhere; software GL takes long to fill the window again.
@@ -306,6 +309,8 @@ void Program::draw(const ProgramLayout& places, const Situation& now, const View
         draw_around_canvas(places, tools, hovered);
     else if (places.left_open)
         view_presented_lesson(state_, places.left, tools);
+    if (state_.presentation.on && places.inspector_open)
+        view_inspector(state_, places.inspector, true, tools, hovered);
     view_notice(state_, places.canvas, tools);
     if (state_.find.open)
         view_find(state_, places.canvas, canvas_, state_.find, tools);

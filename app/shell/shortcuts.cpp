@@ -129,6 +129,7 @@ Situation situation(const AppState& state, const WindowNow& window) {
     now.left_open = window.left_open;
     now.inspector_open = window.inspector_open;
     now.walking = window.walking;
+    now.stepping = window.stepping;
     return now;
 }
 
@@ -161,6 +162,7 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
     std::visit(
         Overloaded{[&](const WalkControls& walk) { walk.by == 0 ? focus.clear() : focus.move(walk.by); },
                    [&](const PressControl&) { focus.activate(); },
+                   [&](const StepControl& arrows) { focus.step(arrows.steps); },
                    [&](const OpenFileMenu&) { state.asked.file_menu = true; },
                    [&](const OpenPalette&) {
                        state.view.help_open = false;

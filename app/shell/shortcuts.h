@@ -12,7 +12,8 @@ bool pressed(Key key, bool repeat = false);
 /// What the window knows beside the state.
 struct WindowNow {
     bool left_open, inspector_open;
-    bool walking; ///< Tab has reached a control
+    bool walking;  ///< Tab has reached a control
+    bool stepping; ///< and arrow keys move it
 };
 
 /// What actions are chosen by in this frame, but for what lies over the canvas.

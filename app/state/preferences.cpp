@@ -37,6 +37,8 @@ std::string preferences_json(const ViewState& view) {
                         {"colour_map", static_cast<int>(view.colour_map)},
                         {"speed", view.speed},
                         {"start_page", view.start_page}};
+    if (view.manual_width)
+        json["manual_width"] = *view.manual_width;
     if (view.left_open)
         json["left_open"] = *view.left_open;
     if (view.inspector_open)
@@ -61,6 +63,8 @@ void read_preferences(const std::string& text, ViewState& view) {
     read_float(json, "zoom", 1, 2, view.zoom);
     read_float(json, "left_width", 280, 480, view.left_width);
     read_float(json, "inspector_width", 280, 420, view.inspector_width);
+    if (json.contains("manual_width"))
+        read_float(json, "manual_width", 280, 720, view.manual_width.emplace(400.0F));
     read_bool(json, "numbers", view.numbers);
     read_bool(json, "same_scale", view.same_scale);
     read_bool(json, "start_page", view.start_page);

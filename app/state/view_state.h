@@ -112,6 +112,8 @@ struct ViewState {
     std::optional<bool> left_open;      ///< as the user chose; empty: by the room there is
     std::optional<bool> inspector_open; ///< likewise
     float left_width = 312, inspector_width = 328;
+    std::optional<float> manual_width; ///< as the user dragged it; empty: by the room there is
+    std::optional<float> board_width;  ///< likewise of the board beside an open head
     LeftTab tab = LeftTab::guide;
     bool start_page = true; ///< the Start page is what the program opens with
     bool help_open = false;

@@ -42,6 +42,8 @@ void view_board(const AppState& state, const figure::Rect& area, const ViewTools
     });
 }
 
+constexpr float least_board = 180, least_head = 360;
+
 /// Of one axis of a zoomed map: how much more of it is seen than the zoom asks for, and how far the middle of
 /// what can be seen lies from the wanted one, in parts of what the zoom asks for.
 struct SeenAxis {
@@ -142,8 +144,11 @@ void steer_long_map(const AppState& state, const figure::Rect& area, const ViewT
     // What lies over the map takes the mouse: lists, fields, the small map in its corner.
     const bool here = whole.contains(mouse.x, mouse.y) && !ImGui::IsAnyItemHovered() &&
                       ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows);
-    const auto under =
-        here ? weight_at(sight_of(view, dims.Tq, dims.Tk), dims, mouse.x, mouse.y) : std::nullopt;
+    // In the middle of the mouse's pixel: a dot of the whole map may be hardly wider than that.
+    const float half = 0.5F / scale;
+    const auto under = here
+                           ? weight_at(sight_of(view, dims.Tq, dims.Tk), dims, mouse.x + half, mouse.y + half)
+                           : std::nullopt;
     if (under != view.under_mouse)
         send(PointOnMap{under});
     constexpr float threshold = 4; // a click that trembles selects
@@ -191,7 +196,8 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     // Around attention there are no heads.
     const bool with_board =
         state.view.attention.board && state.board != nullptr && !is_around(state.view.group);
-    const float board = with_board ? board_width(whole) : 0;
+    const float board =
+        with_board ? std::min(state.view.board_width.value_or(board_width(whole)), area.w - least_head) : 0;
     const figure::Rect left{area.x, area.y, board, area.h};
     const figure::Rect right{area.x + board, area.y, area.w - board, area.h};
     Picture board_kept;
@@ -205,6 +211,10 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
         rows = {state.view.attention.layer, state.view.attention.layer};
     }
     view_head(state, right, tools, hovered, kept);
+    if (board > 0)
+        if (const float x = drag_edge("board edge", left.right(), area.y, area.h, tools); x != left.right())
+            tools.send(ViewChange(AttentionChange(SetBoardWidth{
+                std::clamp(x - area.x, least_board, std::max(area.w - least_head, least_board))})));
     const float width = kept.scene.width, height = kept.scene.height;
     kept.append(board_kept, 0, 0);
     kept.scene.width = width + board;

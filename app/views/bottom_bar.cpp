@@ -153,6 +153,13 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
                              (track.w + 16) * scale, 24 * scale};
     ImGui::SetCursorScreenPos({place.x, place.y});
     ImGui::InvisibleButton("scrubber", {place.w, place.h});
+    const ControlSteps steps = tools.focus.offer_steps(place).steps;
+    if (std::abs(steps.across) >= ControlSteps::to_end)
+        tools.send(ViewChange(GoTo{steps.across > 0 ? state.view.walk.last() : state.view.walk.first()}));
+    else if (steps.across != 0)
+        tools.send(ViewChange(StepStage{steps.across}));
+    else if (steps.up != 0)
+        tools.send(ViewChange(StepRow{-steps.up}));
     if (!ImGui::IsItemActive())
         return;
     const float mouse = (ImGui::GetIO().MousePos.x - origin.x) / scale;
@@ -228,9 +235,12 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
     const float left = x + 6;
     const SaveStatus saved = save_status(state.files);
     // As wide as its longest word, so that the scrubber stands still while edits are stored.
-    const float saved_width = saved.text.empty() ? 0
-                                                 : tools.measure("  ·  ", figure::Font::ui, 13) +
-                                                       tools.measure("autosaved", figure::Font::ui, 13);
+    const std::string failed = "⚠ not saved";
+    const float saved_width = saved.text.empty()
+                                  ? 0
+                                  : tools.measure("  ·  ", figure::Font::ui, 13) +
+                                        std::max(tools.measure("autosaved", figure::Font::ui, 13),
+                                                 tools.measure(failed, figure::Font::ui, 13));
     const Status status = status_of(state, area.w - left - 24 - 360 - saved_width, tools);
     const float status_x = area.w - 24 - status.width - saved_width;
     if (!saved.text.empty()) {
@@ -240,7 +250,7 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
             picture.scene.add(
                 figure::TextItem{{x_saved, baseline}, "  ·  ", figure::Font::ui, 13, theme.text});
         picture.scene.add(figure::TextItem{{x_saved + tools.measure("  ·  ", figure::Font::ui, 13), baseline},
-                                           saved.text,
+                                           saved.bad ? failed : saved.text,
                                            figure::Font::ui,
                                            13,
                                            saved.bad ? theme.bad : theme.text});

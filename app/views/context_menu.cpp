@@ -39,11 +39,11 @@ figure::Scene item_scene(const ActionInfo& info, const std::string& missing, boo
 
 /// Arrows move to the next row that can be done.
 void walk_items(ContextMenu& menu, const std::vector<std::string>& missing) {
-    const int* keys = ImGui::GetIO().KeyMap;
     const std::size_t count = missing.size();
-    const bool down = ImGui::IsKeyPressed(keys[ImGuiKey_DownArrow]);
-    if (!down && !ImGui::IsKeyPressed(keys[ImGuiKey_UpArrow]))
+    const int by = list_step();
+    if (by == 0)
         return;
+    const bool down = by > 0;
     std::size_t row = menu.lit < count ? menu.lit : down ? count - 1 : 0;
     for (std::size_t tried = 0; tried < count; ++tried) {
         row = (row + (down ? 1 : count - 1)) % count;
@@ -68,6 +68,9 @@ const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
         const float height = item_height(missing[i]);
         paint(item_scene(*rows[i], missing[i], i == menu.lit, y, width, tools.theme), start.x, start.y,
               tools.surface, *ImGui::GetWindowDrawList());
+        if (i == menu.lit)
+            draw_list_focus({start.x + 4 * scale, start.y + y * scale, (width - 8) * scale, height * scale},
+                            tools);
         ImGui::SetCursorScreenPos({start.x, start.y + y * scale});
         if (ImGui::InvisibleButton(rows[i]->id.c_str(), {width * scale, height * scale}) &&
             missing[i].empty())

@@ -30,8 +30,7 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
                                13,
                                theme.ink,
                                figure::Align::right});
-    scene.add(figure::LineItem{{tip.x - 4, tip.y - 4}, tip, theme.ink, 1.5F});
-    scene.add(figure::LineItem{tip, {tip.x + 4, tip.y - 4}, theme.ink, 1.5F});
+    draw_chevron(scene, tip, Pointing::down, theme.ink);
     paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
     const figure::Rect place{at.x + button.x * scale, at.y + button.y * scale, button.w * scale,
                              button.h * scale};

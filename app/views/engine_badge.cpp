@@ -1,3 +1,4 @@
+#include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/panels/engine_panel.h"
 #include "app/views/dialog.h"
@@ -44,7 +45,9 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const Trace* const trace = reads_checkpoint(state) ? nullptr : state.shown.trace.get();
     const std::string name = engine_title(trace == nullptr ? "cpu" : trace->device);
     const std::string time = trace == nullptr || !state.timed ? "" : time_text(trace->seconds);
-    const float caption = tools.measure("engine", figure::Font::ui, 13);
+    const bool fallen = !state.engines.notice.empty();
+    const std::string captioned = fallen ? "⚠ engine" : "engine";
+    const float caption = tools.measure(captioned, figure::Font::ui, 13);
     // Wide enough for any time and name, so that the badge stands still while they change.
     const float name_width = std::max(tools.measure(name, figure::Font::ui_medium, 13),
                                       tools.measure("CPU", figure::Font::ui_medium, 13));
@@ -53,7 +56,6 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
                                          : 0;
     const float width = caption + name_width + time_width + 66;
     const figure::Rect area{right - width, 10, width, 32};
-    const bool fallen = !state.engines.notice.empty();
     figure::Scene scene;
     scene.add(figure::RectItem{.area = area,
                                .fill = theme.raise,
@@ -61,14 +63,14 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
                                .stroke_width = fallen ? 2.0F : 1.0F,
                                .radius = 6});
     const float baseline = figure::baseline_for(26, 13);
-    scene.add(figure::TextItem{{area.x + 12, baseline}, "engine", figure::Font::ui, 13, theme.muted});
+    scene.add(figure::TextItem{
+        {area.x + 12, baseline}, captioned, figure::Font::ui, 13, fallen ? theme.bad : theme.muted});
     scene.add(figure::TextItem{
         {area.x + 12 + caption + 7, baseline}, name, figure::Font::ui_medium, 13, theme.ink});
     scene.add(figure::TextItem{
         {area.right() - 32, baseline}, time, figure::Font::mono, 12.5F, theme.muted, figure::Align::right});
     const figure::Point chevron{area.right() - 16, 28};
-    scene.add(figure::LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
-    scene.add(figure::LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
+    draw_chevron(scene, chevron, Pointing::down, theme.muted);
     const ImVec2 origin = ImGui::GetWindowPos();
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 

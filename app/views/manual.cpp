@@ -89,7 +89,7 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
     if (ImGui::IsItemDeactivated() && escape_pressed())
         panel.search = before;
     if (ImGui::IsItemDeactivated() && enter_pressed())
-        if (const std::vector<manual::Found> found = manual::search(panel.search); !found.empty())
+        if (const std::vector<manual::Found>& found = look_up(panel); !found.empty())
             tools.send(WindowAction(OpenManual{{found.front().page->name, found.front().section->anchor}}));
     panel.typing = ImGui::IsItemActive();
     if (panel.typing)
@@ -151,6 +151,8 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     ImGui::BeginChild("manual page", {page.w * scale, page.h * scale});
     ImGui::PopStyleVar();
     const ImVec2 at = ImGui::GetCursorScreenPos();
+    if (!panel.search.empty())
+        look_up(panel);
     const Picture text = draw_manual(draw_context(state, tools, page.w, page.h), panel);
     show_picture(text, at.x, at.y, tools, nullptr);
     ImGui::SetCursorScreenPos(at);

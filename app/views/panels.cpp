@@ -94,9 +94,7 @@ void view_rail(const figure::Rect& area, const std::string& name, bool opens_rig
     const Theme& theme = tools.theme;
     Picture picture;
     const figure::Point tip{area.x + rail_width / 2 + (opens_right ? 4.0F : -4.0F), area.y + 22};
-    const float back = opens_right ? -7.0F : 7.0F;
-    picture.scene.add(figure::LineItem{{tip.x + back, tip.y - 7}, tip, theme.ink, 2});
-    picture.scene.add(figure::LineItem{tip, {tip.x + back, tip.y + 7}, theme.ink, 2});
+    draw_chevron(picture.scene, tip, opens_right ? Pointing::right : Pointing::left, theme.ink, 7, 2);
     picture.scene.add(figure::TextItem{{area.x + rail_width / 2 - 5, area.y + 60},
                                        name,
                                        figure::Font::ui,
@@ -164,8 +162,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
             {{x - 6, area.y, width + 12, strip_height}, label, ViewChange(ShowTab{tab}), {}});
         x += width + gap;
     }
-    picture.scene.add(figure::LineItem{{tip.x + 5, tip.y - 5}, tip, theme.muted, 1.5F});
-    picture.scene.add(figure::LineItem{tip, {tip.x + 5, tip.y + 5}, theme.muted, 1.5F});
+    draw_chevron(picture.scene, tip, Pointing::left, theme.muted, 5);
     // Beside the last tab where there is room, never narrower than the chevron.
     const float fold = std::clamp(x - 7, tip.x - 10, tip.x - 6);
     picture.hotspots.push_back({{fold, area.y + 6, tip.x + 16 - fold, 32},
@@ -375,13 +372,15 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
                          theme.ink});
     header.scene.add(figure::LineItem{
         {area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
-    const figure::Point tip{area.right() - 22, area.y + 22};
-    header.scene.add(figure::LineItem{{tip.x - 5, tip.y - 5}, tip, theme.muted, 1.5F});
-    header.scene.add(figure::LineItem{tip, {tip.x - 5, tip.y + 5}, theme.muted, 1.5F});
-    header.hotspots.push_back({{tip.x - 16, area.y + 6, 26, 32},
-                               "fold inspector",
-                               ViewChange(OpenInspector{false}),
-                               "Fold this panel"});
+    const bool presented = state.presentation.on; // without what changes the window or a number
+    if (!presented) {
+        const figure::Point tip{area.right() - 22, area.y + 22};
+        draw_chevron(header.scene, tip, Pointing::right, theme.muted, 5);
+        header.hotspots.push_back({{tip.x - 16, area.y + 6, 26, 32},
+                                   "fold inspector",
+                                   ViewChange(OpenInspector{false}),
+                                   "Fold this panel"});
+    }
     show_picture(header, origin.x, origin.y, tools, nullptr);
     if (!state.shown.ready())
         return;
@@ -389,7 +388,7 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
     kept.keeps_selection = true;
     const Screen screen = screen_of(state.shown, state.view);
     const float field =
-        screen != Screen::stages
+        screen != Screen::stages || presented
             ? 0
             : view_number_field(state, {area.x + 1, area.y + strip_height, area.w - 1, 0}, tools);
     scrolled_picture("inspector",
@@ -398,7 +397,8 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
                          const DrawContext context = context_of(state, tools, width, height);
                          if (screen != Screen::stages)
                              return draw_screen_inspector(screen, context);
-                         return with_selection_tools(draw_inspector(context), context);
+                         const Picture arithmetic = draw_inspector(context);
+                         return presented ? arithmetic : with_selection_tools(arithmetic, context);
                      });
 }
 

@@ -1,5 +1,6 @@
 #include "app/draw/block/block_strip.h"
 #include "app/draw/effects/screens.h"
+#include "app/draw/kit/controls.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 
@@ -53,8 +54,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         x += width;
         if (g + 1 < group_count && gap >= 24) {
             const figure::Point tip{x + gap / 2 + 2, area.h / 2};
-            picture.scene.add(figure::LineItem{{tip.x - 4, tip.y - 4}, tip, theme.line2, 1.5F});
-            picture.scene.add(figure::LineItem{tip, {tip.x - 4, tip.y + 4}, theme.line2, 1.5F});
+            draw_chevron(picture.scene, tip, Pointing::right, theme.line2);
         }
         x += gap;
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headscope::app {
 
@@ -30,10 +31,13 @@ void popup_rows(const std::vector<Choice>& choices, const ViewTools& tools) {
     int row = storage->GetInt(key, -1);
     const int count = static_cast<int>(choices.size());
     const int* keys = ImGui::GetIO().KeyMap;
-    if (ImGui::IsKeyPressed(keys[ImGuiKey_DownArrow]))
-        row = std::min(row + 1, count - 1);
-    if (ImGui::IsKeyPressed(keys[ImGuiKey_UpArrow]))
-        row = std::max(row - 1, 0);
+    // Opened by the keyboard it begins at what is chosen.
+    if (ImGui::IsWindowAppearing())
+        row = tools.focus.visible()
+                  ? static_cast<int>(std::ranges::find(choices, true, &Choice::on) - choices.begin()) % count
+                  : -1;
+    else if (const int step = list_step(); step != 0)
+        row = std::clamp(row + step, 0, count - 1);
     storage->SetInt(key, row);
     const bool enter = ImGui::IsKeyPressed(keys[ImGuiKey_Enter], false);
     if (ImGui::IsKeyPressed(keys[ImGuiKey_Escape], false))
@@ -43,6 +47,10 @@ void popup_rows(const std::vector<Choice>& choices, const ViewTools& tools) {
         tools.surface.need_glyphs(choice.label);
         const bool chosen =
             ImGui::Selectable((choice.on ? "✓  " + choice.label : "     " + choice.label).c_str(), i == row);
+        if (i == row) {
+            const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+            draw_list_focus({from.x, from.y, to.x - from.x, to.y - from.y}, tools);
+        }
         if (ImGui::IsItemHovered() && !choice.tip.empty())
             show_tip(choice.tip, tools);
         if (chosen || (enter && i == row)) {
@@ -71,15 +79,17 @@ void scroll_to(const figure::Rect& area) {
 bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools& tools) {
     ImGui::SetCursorScreenPos({area.x, area.y});
     ImGui::InvisibleButton(slider.label.c_str(), {area.w, area.h});
-    const bool stepped = tools.focus.offer(area);
+    const KeyedPlace keyed = tools.focus.offer_steps(area);
     const ImGuiIO& io = ImGui::GetIO();
     const auto send = [&](float value) {
-        value = std::clamp(std::round(value / slider.grain) * slider.grain, slider.low, slider.high);
+        value = std::clamp(on_grain(value, slider.grain), slider.low, slider.high);
         if (value != slider.value)
             tools.send(slider.action(value));
     };
-    if (stepped || (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)))
+    if (keyed.pressed || (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)))
         send(slider.rest);
+    else if (keyed.steps.any())
+        send(slider.stepped(keyed.steps));
     else if (ImGui::IsItemActive())
         send(slider.low + (slider.high - slider.low) * (io.MousePos.x - area.x) / area.w);
     else if (ImGui::IsItemHovered() && io.MouseWheel != 0)
@@ -98,7 +108,9 @@ bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
     const figure::Rect area = physical(drag.area, x, y, scale), frame = physical(drag.frame, x, y, scale);
     ImGui::SetCursorScreenPos({area.x, area.y});
     ImGui::InvisibleButton(drag.label.c_str(), {area.w, area.h});
-    const bool stepped = tools.focus.offer(area), clicked = ImGui::IsItemDeactivated();
+    const KeyedPlace keyed =
+        drag.stepped ? tools.focus.offer_steps(area) : KeyedPlace{.pressed = tools.focus.offer(area)};
+    const bool clicked = ImGui::IsItemDeactivated();
     const ImGuiIO& io = ImGui::GetIO();
     const auto share = [&](const ImVec2& at) {
         return figure::Point{std::clamp((at.x - frame.x) / frame.w, 0.0F, 1.0F),
@@ -109,8 +121,10 @@ bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
     const bool far = io.MouseDragMaxDistanceSqr[0] > moved * moved;
     if (ImGui::IsItemActive() && far && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0))
         tools.send(drag.dragged(share(io.MouseClickedPos[0]), share(io.MousePos)));
-    else if (drag.clicked && (stepped || (clicked && !far)))
+    else if (drag.clicked && (keyed.pressed || (clicked && !far)))
         tools.send(drag.clicked());
+    else if (keyed.steps.any())
+        tools.send(drag.stepped(keyed.steps));
     if (!ImGui::IsItemHovered())
         return false;
     if (!drag.tip.empty() && !ImGui::IsItemActive())
@@ -121,11 +135,22 @@ bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
 } // namespace
 
 void FocusRing::begin_frame() {
+    const bool seen = std::exchange(seen_, false);
     previous_count_ = count_;
     count_ = 0;
-    activated_now_ = activate_;
-    activate_ = false;
+    // What came for a place that was not found in the frame before is not lost.
+    activated_now_ = std::exchange(activate_, false) || (activated_now_ && !seen && visible());
+    if (seen || !visible())
+        steps_now_ = {};
+    steps_now_.across += steps_.across;
+    steps_now_.up += steps_.up;
+    steps_now_.fine = steps_.any() ? steps_.fine : steps_now_.fine;
+    steps_ = {};
+    if (seen || !visible())
+        takes_steps_ = took_steps_;
+    took_steps_ = false;
     arriving_ = move_ != 0;
+    by_number_ = arriving_ || !seen;
     if (move_ != 0 && previous_count_ > 0) {
         index_ = index_ < 0 ? (move_ > 0 ? 0 : previous_count_ - 1)
                             : (index_ + move_ + previous_count_) % previous_count_;
@@ -135,13 +160,38 @@ void FocusRing::begin_frame() {
         index_ = -1;
 }
 
-bool FocusRing::offer(const figure::Rect& area) {
-    const bool mine = count_++ == index_;
-    if (mine)
-        focused_ = area;
-    if (mine && arriving_)
+bool FocusRing::stands_on(const figure::Rect& area) {
+    const int number = count_++;
+    if (index_ < 0 || seen_)
+        return false;
+    const auto near = [](float a, float b) { return std::abs(a - b) < 0.5F; };
+    const bool same = near(area.x, focused_.x) && near(area.y, focused_.y) && near(area.w, focused_.w) &&
+                      near(area.h, focused_.h);
+    if (by_number_ ? number != index_ : !same)
+        return false;
+    seen_ = true;
+    index_ = number;
+    focused_ = area;
+    if (arriving_)
         scroll_to(area);
-    return mine && activated_now_;
+    return true;
+}
+
+bool FocusRing::offer(const figure::Rect& area) {
+    return stands_on(area) && activated_now_;
+}
+
+KeyedPlace FocusRing::offer_steps(const figure::Rect& area) {
+    if (!stands_on(area))
+        return {};
+    took_steps_ = true;
+    return {.pressed = activated_now_, .steps = steps_now_};
+}
+
+void FocusRing::step(const ControlSteps& by) {
+    steps_.across += by.across;
+    steps_.up += by.up;
+    steps_.fine = by.fine;
 }
 
 void FocusRing::draw(figure::Color color, float scale) const {
@@ -151,6 +201,19 @@ void FocusRing::draw(figure::Color color, float scale) const {
     ImGui::GetForegroundDrawList()->AddRect({focused_.x - grow, focused_.y - grow},
                                             {focused_.right() + grow, focused_.bottom() + grow}, color,
                                             5 * scale, 0, 2 * scale);
+}
+
+int list_step() {
+    const int* keys = ImGui::GetIO().KeyMap;
+    const bool back = ImGui::GetIO().KeyShift;
+    const auto pressed = [&](ImGuiKey_ name) { return ImGui::IsKeyPressed(keys[name]) ? 1 : 0; };
+    return pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow) + pressed(ImGuiKey_Tab) * (back ? -1 : 1);
+}
+
+void draw_list_focus(const figure::Rect& row, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    ImGui::GetWindowDrawList()->AddRect({row.x, row.y}, {row.right(), row.bottom()}, tools.theme.ink,
+                                        4 * scale, 0, 1.5F * scale);
 }
 
 void show_tip(const std::string& text, const ViewTools& tools) {
@@ -237,6 +300,26 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
         tools.send(ViewChange(Select{std::nullopt}));
 }
 
+float drag_edge(const char* id, float x, float top, float height, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    // In a window of its own, above the regions on both sides, which would take the mouse.
+    const figure::Rect grip = physical({x - 3, top, 6, height}, origin.x, origin.y, scale);
+    ImGui::SetCursorScreenPos({grip.x, grip.y});
+    ImGui::BeginChild(id, {grip.w, grip.h});
+    ImGui::InvisibleButton(id, {grip.w, grip.h});
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive())
+        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    constexpr float coarse = 16;
+    const ControlSteps steps = tools.focus.offer_steps(grip).steps;
+    if (steps.any())
+        x += static_cast<float>(steps.sum()) * (steps.fine ? 1 : coarse);
+    else if (ImGui::IsItemActive())
+        x = (ImGui::GetIO().MousePos.x - origin.x) / scale;
+    ImGui::EndChild();
+    return x;
+}
+
 float combo_width(const std::string& caption, const std::string& value, const ViewTools& tools) {
     const float before = caption.empty() ? 0.0F : tools.measure(caption, figure::Font::ui, 13) + 7;
     return before + tools.measure(value, figure::Font::ui_medium, 13) + 46;
@@ -257,8 +340,7 @@ void combo(const std::string& caption, const std::string& value, const figure::R
     }
     scene.add(figure::TextItem{{x, baseline}, value, figure::Font::ui_medium, 13, theme.ink});
     const figure::Point chevron{area.right() - 16, area.y + area.h / 2 + 2};
-    scene.add(figure::LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
-    scene.add(figure::LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
+    draw_chevron(scene, chevron, Pointing::down, theme.muted);
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 
     const std::string id = caption.empty() ? value : caption;

@@ -16,25 +16,44 @@ struct OpenChooser;
 /// Where views send what the user did.
 using Sink = std::function<void(const Action&)>;
 
-/// Keyboard focus over everything that can be clicked: Tab walks, Enter does what a click does. Places
-/// register in drawing order in every frame. What Tab reaches is scrolled into sight.
+/// What the keyboard did to a place of the focus ring.
+struct KeyedPlace {
+    bool pressed = false; ///< Enter
+    ControlSteps steps{}; ///< arrows, Home, End
+};
+
+/// Keyboard focus over everything that can be clicked: Tab walks, Enter does what a click does, arrows move
+/// what can be dragged. Places register in drawing order in every frame. What Tab reaches is scrolled into
+/// sight.
 class FocusRing {
 public:
     void begin_frame();
     /// Registers a place (physical pixels). True when Enter was pressed on it.
     bool offer(const figure::Rect& area);
+    /// Registers a place that takes the arrow keys too.
+    KeyedPlace offer_steps(const figure::Rect& area);
     void move(int by) { move_ += by; }
     void activate() { activate_ = true; }
+    void step(const ControlSteps& by);
     void clear() { index_ = -1; }
     bool visible() const { return index_ >= 0; }
+    /// Whether it stands on a place that takes the arrow keys.
+    bool takes_steps() const { return visible() && takes_steps_; }
     /// Where it stands, in physical pixels, while it is visible.
     const figure::Rect& area() const { return focused_; }
     /// Drawn last, over everything.
     void draw(figure::Color color, float scale) const;
 
 private:
+    /// Counts a place and says whether the ring stands on it: on what lies where it lay in the frame before,
+    /// else, after a move or when nothing lies there now, on the place of the same number.
+    bool stands_on(const figure::Rect& area);
+
     int index_ = -1, count_ = 0, previous_count_ = 0, move_ = 0;
     bool activate_ = false, activated_now_ = false, arriving_ = false;
+    bool takes_steps_ = false, took_steps_ = false; ///< as the frame before ended, and in this frame so far
+    bool by_number_ = true, seen_ = false;
+    ControlSteps steps_{}, steps_now_{};
     figure::Rect focused_{};
 };
 
@@ -88,6 +107,11 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
 void show_picture(const Picture& picture, float x, float y, const ViewTools& tools,
                   std::optional<CellAddress>* hovered);
 
+/// By how many rows the keys of this frame move in an open list: ↓ and Tab on, ↑ and Shift Tab back.
+int list_step();
+/// Around the row of an open list that the keyboard is on, in physical pixels.
+void draw_list_focus(const figure::Rect& row, const ViewTools& tools);
+
 /// One line of a drop-down list.
 struct Choice {
     std::string label;
@@ -102,6 +126,10 @@ void combo(const std::string& caption, const std::string& value, const figure::R
            const std::vector<Choice>& choices, const ViewTools& tools);
 /// Width that combo() wants.
 float combo_width(const std::string& caption, const std::string& value, const ViewTools& tools);
+
+/// An upright edge between two regions, which the mouse drags and the arrow keys of the focus ring move.
+/// `x`, `top`, `height`: logical pixels of the current window. Returns where it should stand now.
+float drag_edge(const char* id, float x, float top, float height, const ViewTools& tools);
 
 /// A tooltip of at most 320 logical pixels, in the theme's colours.
 void show_tip(const std::string& text, const ViewTools& tools);

@@ -29,6 +29,7 @@ constexpr Listed contents[] = {
     {"recording", "Using the program"},
     {"presenting", "Using the program"},
     {"settings", "Using the program"},
+    {"colours", "Using the program"},
     {"lessons", "Using the program"},
     {"pocket", "Models"},
     {"checkpoints-window", "Models"},

@@ -18,14 +18,13 @@ namespace {
 
 using Control = std::pair<std::string, std::string>; ///< window and label
 
-/// Scrolling regions, and what other keys do: the scrubber goes where arrows, Home and End go, the list of
-/// the file chooser is walked with ↓ and ↑, and the edges of panels only make room.
+/// Scrolling regions are no controls; the list of the file chooser is walked with ↓ and ↑.
 bool is_control(const ScreenItem& item) {
     const auto is_region = [&](const ScreenItem& other) {
         return other.window.find("/" + item.label + "_") != std::string::npos;
     };
-    return !item.label.empty() && item.label != "scrubber" && !item.label.ends_with(" edge") &&
-           !item.label.starts_with("#SCROLL") && item.window.find("/files_") == std::string::npos &&
+    return !item.label.empty() && !item.label.starts_with("#SCROLL") &&
+           item.window.find("/files_") == std::string::npos &&
            std::ranges::none_of(screen_items(), is_region);
 }
 

@@ -116,6 +116,29 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
     }
 }
 
+TEST_CASE("the whole of a long map fills its room one way", "[long map]") {
+    for (const std::int64_t length : {2100, 4096, 4300, 8000}) {
+        LongMapView view;
+        view.width = 700, view.height = 560;
+        INFO(length << " tokens");
+        const MapSight sight = app::sight_of(view, length, length);
+        CHECK(sight.pixels * static_cast<double>(length) == Approx(560));
+        CHECK(sight.y(0) == Approx(0).margin(1));
+        CHECK(sight.x(0) == Approx(70).margin(1));
+        // What is drawn is coarser than a pixel of the screen by less than two, and never finer.
+        CHECK(std::ldexp(sight.pixels, sight.scale) >= 1);
+        CHECK(std::ldexp(sight.pixels, sight.scale) < 2);
+        const MapPart seen = seen_part(view, length, length);
+        CHECK(seen == MapPart{0, 0, length, length});
+        // Each step nearer is seen.
+        const Dims dims{1, length, length, 8, 8, 2, 2, 4, 4};
+        app::apply(view, ZoomLongMap{1}, dims);
+        CHECK(app::sight_of(view, length, length).pixels > 1.2 * sight.pixels);
+        app::apply(view, ZoomLongMap{-4}, dims);
+        CHECK_FALSE(view.scale);
+    }
+}
+
 TEST_CASE("wheel, mouse and keys move over a long map", "[long map]") {
     Desk desk(needle());
     const int whole = sight_of(desk).scale;

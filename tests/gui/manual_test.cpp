@@ -1,3 +1,4 @@
+#include "app/state/preferences.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 #include "tests/test_data.h"
@@ -139,6 +140,47 @@ TEST_CASE("a word of the glossary in the Guide opens the manual", "[gui][manual]
     desk.act(ViewChange(GoTo{StageGroup::scores}));
     desk.press(link_to("glossary#query"));
     CHECK(manual_of(desk).at == place("glossary", "query"));
+}
+
+TEST_CASE("a word of the glossary in the inspector opens the manual", "[gui][manual]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 2, 1}}}));
+    desk.press(link_to("glossary#softmax"));
+    CHECK(manual_of(desk).at == place("glossary", "softmax"));
+    key(desk, GLFW_KEY_ESCAPE);
+    // Also of a checkpoint's heads.
+    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::effects})));
+    const auto& items = screen_items();
+    CHECK(std::ranges::any_of(items, [](const ScreenItem& one) {
+        return one.window.find("inspector") != std::string::npos &&
+               one.label.find(" glossary#") != std::string::npos;
+    }));
+}
+
+TEST_CASE("the manual is searched once for each text, and keeps its width", "[gui][manual]") {
+    Desk desk;
+    key(desk, GLFW_KEY_F1, GLFW_MOD_SHIFT);
+    desk.driver.type("soft");
+    desk.driver.wait(3);
+    const auto found = manual_of(desk).found;
+    REQUIRE(found != nullptr);
+    CHECK_FALSE(found->empty());
+    desk.driver.wait(5);
+    CHECK(manual_of(desk).found == found);
+    desk.driver.type("max");
+    desk.driver.wait(3);
+    CHECK(manual_of(desk).found != found);
+    CHECK(manual_of(desk).found_for == "softmax");
+
+    const figure::Rect edge = *desk.driver.find("left edge");
+    desk.driver.drag(edge.x + 3, 500, edge.x + 83, 500);
+    REQUIRE(desk.view().manual_width);
+    CHECK(*desk.view().manual_width == Approx(480).margin(2));
+    ViewState later;
+    read_preferences(preferences_json(desk.view()), later);
+    CHECK(later.manual_width == desk.view().manual_width);
 }
 
 TEST_CASE("the context menu of a cell acts on that cell", "[gui][menu]") {

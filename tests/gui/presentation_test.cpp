@@ -142,6 +142,28 @@ TEST_CASE("the text of a lesson that is presented can be read to its end with a 
     CHECK(desk.view().left_open == false);
 }
 
+TEST_CASE("the inspector is presented beside a page that speaks of its arithmetic, and only there",
+          "[gui][presentation]") {
+    Desk desk("first-lesson", "", 1600, 1000);
+    desk.act(LessonAction(OpenLesson{"first-lesson"}));
+    press(desk, GLFW_KEY_F5);
+    const CourseState& course = desk.program.state().course;
+    int with = 0;
+    for (int page = 0; page < course.pages(); ++page) {
+        desk.act(LessonAction(GoToPage{page}));
+        const bool speaks = screen_shows("The inspector at the right") || screen_shows("The inspector at"),
+                   shown = screen_shows("Dot product");
+        INFO("page " << page);
+        if (speaks)
+            CHECK(shown);
+        with += shown ? 1 : 0;
+        CHECK_FALSE(has_item("fold inspector"));
+        CHECK_FALSE(has_item("open Inspector"));
+    }
+    CHECK(with > 0);
+    CHECK(with < course.pages());
+}
+
 TEST_CASE("the screen goes dark by one key, and any key of a clicker shows it again", "[gui][presentation]") {
     Desk desk;
     press(desk, GLFW_KEY_F5);

@@ -2,6 +2,7 @@
 #include "app/state/screens/long_map.h"
 
 #include <algorithm>
+#include <string>
 
 namespace headscope::app {
 
@@ -11,8 +12,12 @@ bool on_map(const Situation& now) {
     return now.map != nullptr;
 }
 bool has_map(const Situation& now) {
-    return std::max(now.problem.dims.Tq, now.problem.dims.Tk) >= map_from &&
-           (now.weights_file || (!now.weights_alone && !now.long_document));
+    return now.weights_file || (!now.weights_alone && !now.long_document);
+}
+std::string needs_long_text(const Situation& now) {
+    return std::max(now.problem.dims.Tq, now.problem.dims.Tk) >= map_from
+               ? ""
+               : "The map is for " + std::to_string(map_from) + " tokens and more";
 }
 
 std::function<Actions(const Situation&)> change(const LongMapChange& to) {
@@ -63,7 +68,7 @@ std::vector<ActionInfo> map_actions() {
     constexpr float step = 0.125F;
     return {
         // clang-format off
-        {"map screen", "Map", "Shows the weights of one head as a map of any length", {ctrl(digit(6))}, has_map, look(AttentionChange(ShowScreen{Screen::map})), {}, "the map of a long text"},
+        {"map screen", "Map", "Shows the weights of one head as a map of any length", {ctrl(digit(6))}, has_map, look(AttentionChange(ShowScreen{Screen::map})), needs_long_text, "the map of a long text"},
         {"map right", "Map to the right", "Moves what is seen of the map by an eighth", {{Key::right}}, on_map, change(PanLongMap{step, 0}), {}, "move over the map", {}, true},
         {"map left", "Map to the left", "Moves what is seen of the map by an eighth", {{Key::left}}, on_map, change(PanLongMap{-step, 0}), {}, "", {}, true},
         {"map down", "Map down", "Moves what is seen of the map by an eighth", {{Key::down}}, on_map, change(PanLongMap{0, step}), {}, "", {}, true},

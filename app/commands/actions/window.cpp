@@ -1,6 +1,7 @@
 #include "app/commands/actions/rows.h"
 
 #include <cmath>
+#include <cstdlib>
 
 namespace headscope::app {
 
@@ -50,6 +51,26 @@ std::string needs_control(const Situation& now) {
     return now.walking ? "" : "Tab goes to a control first";
 }
 
+std::string needs_stepped(const Situation& now) {
+    return now.stepping ? "" : "Tab goes to a slider, a threshold or an edge first";
+}
+
+/// The arrow keys of the control that Tab has reached; with Shift in finer steps.
+ActionInfo step_row(const char* id, const char* title, const char* tip, const Chord& key, int across, int up,
+                    const char* line = "") {
+    const bool ends = std::abs(across) == ControlSteps::to_end;
+    return {.id = id,
+            .title = title,
+            .tip = tip,
+            .keys = {key},
+            .here = anywhere,
+            .send = just(WindowAction(StepControl{{.across = across, .up = up, .fine = key.shift}})),
+            .missing = needs_stepped,
+            .line = line,
+            .repeats = !ends,
+            .steps = true};
+}
+
 bool has_sentence(const Situation& now) {
     return !now.weights_file && in_window(now);
 }
@@ -84,6 +105,7 @@ std::string needs_place_ahead(const Situation& now) {
 
 std::vector<ActionInfo> window_actions() {
     constexpr Over list = Over::list, field = Over::field, dialog = Over::dialog;
+    constexpr int to_end = ControlSteps::to_end;
     return {
         // clang-format off
         {"sentence", "Type a sentence", "Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint", {{Key::slash}}, has_sentence, just(WindowAction(TypeSentence{})), {}, "type a sentence, the prompt of a checkpoint"},
@@ -94,6 +116,16 @@ std::vector<ActionInfo> window_actions() {
         {"next control", "Next control", "Walks to the next button or field", {{Key::tab}}, anywhere, just(WindowAction(WalkControls{1})), unless_number, "walk through all controls, press one", {}, true},
         {"press control", "Press the control", "Does what a click on the framed button would do", {{Key::enter}}, anywhere, just(WindowAction(PressControl{})), needs_control, ""},
         {"control before", "Control before", "Walks to the button or field before", {shift(Key::tab)}, anywhere, just(WindowAction(WalkControls{-1})), unless_number, "walk back through the controls", {}, true},
+        step_row("step right", "Control to the right", "Moves the framed slider, threshold, edge or scrubber to the right", {Key::right}, 1, 0, "move the framed slider, threshold, edge or scrubber"),
+        step_row("step left", "Control to the left", "Moves the framed slider, threshold, edge or scrubber to the left", {Key::left}, -1, 0),
+        step_row("step up", "Control up", "Moves the framed control up, or makes it larger", {Key::up}, 0, 1),
+        step_row("step down", "Control down", "Moves the framed control down, or makes it smaller", {Key::down}, 0, -1),
+        step_row("fine right", "Control a little to the right", "Moves the framed control by its smallest step", shift(Key::right), 1, 0, "move it by its smallest step"),
+        step_row("fine left", "Control a little to the left", "Moves the framed control back by its smallest step", shift(Key::left), -1, 0),
+        step_row("fine up", "Control a little up", "Moves the framed control up by its smallest step", shift(Key::up), 0, 1),
+        step_row("fine down", "Control a little down", "Moves the framed control down by its smallest step", shift(Key::down), 0, -1),
+        step_row("step to start", "Control to its start", "Moves the framed control to its lower end", {Key::home}, -to_end, 0, "move it to its ends"),
+        step_row("step to end", "Control to its end", "Moves the framed control to its upper end", {Key::end}, to_end, 0),
         {"larger", "Larger", "Makes everything in the window larger, up to twice its size", {ctrl(Key::plus)}, anywhere, resize(1), {}, "larger, smaller, 100 %", dialog},
         {"smaller", "Smaller", "Makes everything in the window smaller again", {ctrl(Key::minus)}, anywhere, resize(-1), {}, "", dialog},
         {"usual size", "Usual size", "Everything at 100 %", {ctrl(digit(0))}, anywhere, resize(0), {}, "", dialog},

@@ -46,6 +46,29 @@ std::vector<ScoreRange> with_range(const AtlasScene& scene, HeadScore score,
     return ranges;
 }
 
+/// The limits of a score; without any, its whole axis.
+ScoreRange range_of(const AtlasScene& scene, HeadScore score, const ScoreAxis& axis) {
+    const auto& brush = scene.view().brush;
+    const auto range = std::ranges::find(brush, score, &ScoreRange::score);
+    return range != brush.end()
+               ? *range
+               : ScoreRange{score, static_cast<float>(axis.low), static_cast<float>(axis.high)};
+}
+
+/// The other limits, and `now` with its lower end moved by → and ←, its upper end by ↑ and ↓: a bar each, or
+/// a quarter of one.
+std::vector<ScoreRange> stepped_range(std::vector<ScoreRange> others, ScoreRange now, const ScoreAxis& axis,
+                                      const ControlSteps& steps) {
+    const double step = (axis.high - axis.low) / static_cast<double>(bins) / (steps.fine ? 4 : 1);
+    const auto moved = [&](float from, int by, double low, double high) {
+        return static_cast<float>(std::clamp(static_cast<double>(from) + by * step, low, high));
+    };
+    now.low = moved(now.low, steps.across, axis.low, static_cast<double>(now.high));
+    now.high = moved(now.high, steps.up, static_cast<double>(now.low), axis.high);
+    others.push_back(now);
+    return others;
+}
+
 void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, const ScoreAxis& axis,
                     const figure::Rect& bars) {
     const DrawContext& context = scene.context;
@@ -63,19 +86,26 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
     const auto change = [score](float value) {
         return Action(ViewChange(AttentionChange(AtlasChange(SetThreshold{score, value}))));
     };
-    picture.drags.push_back({.area = {x - 6, bars.y - 9, 12, bars.h + 9},
-                             .label = "threshold " + std::string(analysis::info_of(score).id),
-                             .frame = bars,
-                             .dragged =
-                                 [axis, change](figure::Point, figure::Point to) {
-                                     const double value = axis.value_at(static_cast<double>(to.x));
-                                     return change(static_cast<float>(std::round(value * 100) / 100));
-                                 },
-                             .clicked = [change, usual = label.from] { return change(usual); },
-                             .tip = "Called " + std::string(label.text) + " from " +
-                                    number(static_cast<double>(from), 2) +
-                                    " on. Drag to change that; a click brings back " +
-                                    number(static_cast<double>(label.from), 2) + "."});
+    picture.drags.push_back(
+        {.area = {x - 6, bars.y - 9, 12, bars.h + 9},
+         .label = "threshold " + std::string(analysis::info_of(score).id),
+         .frame = bars,
+         .dragged =
+             [axis, change](figure::Point, figure::Point to) {
+                 const double value = axis.value_at(static_cast<double>(to.x));
+                 return change(static_cast<float>(std::round(value * 100) / 100));
+             },
+         .clicked = [change, usual = label.from] { return change(usual); },
+         .tip = "Called " + std::string(label.text) + " from " + number(static_cast<double>(from), 2) +
+                " on. Drag to change that; a click brings back " +
+                number(static_cast<double>(label.from), 2) + ".",
+         .stepped =
+             [axis, change, from](const ControlSteps& steps) {
+                 const double by = steps.fine ? 0.01 : 0.05;
+                 const double value =
+                     std::clamp(static_cast<double>(from) + steps.sum() * by, axis.low, axis.high);
+                 return change(static_cast<float>(std::round(value * 100) / 100));
+             }});
 }
 
 void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const figure::Rect& area) {
@@ -145,6 +175,13 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
          .clicked =
              [rest = with_range(scene, score, {})] {
                  return Action(ViewChange(AttentionChange(AtlasChange(BrushScores{rest}))));
+             },
+         .tip = "→ and ← move the lower end of what is chosen, ↑ and ↓ the upper end",
+         .stepped =
+             [axis, now = range_of(scene, score, axis),
+              rest = with_range(scene, score, {})](const ControlSteps& steps) {
+                 return Action(ViewChange(
+                     AttentionChange(AtlasChange(BrushScores{stepped_range(rest, now, axis, steps)}))));
              }});
 }
 

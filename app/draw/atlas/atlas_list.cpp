@@ -138,8 +138,7 @@ float draw_score_button(Picture& picture, const AtlasScene& scene, float x, floa
     draw_text(picture, context, area.x + 12 + before, baseline, name_of(score), Font::ui_medium, 12.5F,
               theme.ink);
     const figure::Point tip{area.right() - 16, area.y + area.h / 2 + 2};
-    picture.scene.add(figure::LineItem{{tip.x - 4, tip.y - 4}, tip, theme.muted, 1.5F});
-    picture.scene.add(figure::LineItem{tip, {tip.x + 4, tip.y - 4}, theme.muted, 1.5F});
+    draw_chevron(picture.scene, tip, Pointing::down, theme.muted);
     picture.hotspots.push_back({area, "choose " + caption,
                                 ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{what}))),
                                 std::string(analysis::info_of(score).formula)});

@@ -27,6 +27,10 @@ struct Plane {
         return {area.x + area.w * static_cast<float>(x.place(across)),
                 area.bottom() - area.h * static_cast<float>(y.place(up))};
     }
+    /// A place of the area as shares of it.
+    figure::Point share(figure::Point at) const {
+        return {(at.x - area.x) / area.w, (at.y - area.y) / area.h};
+    }
     /// Of two corners, as shares of the area: what lies between them, x from, to, y from, to.
     std::array<float, 4> between(figure::Point a, figure::Point b) const {
         const auto value = [](const ScoreAxis& axis, float share) {
@@ -51,6 +55,37 @@ figure::Color layer_colour(const AtlasScene& scene, std::int64_t l) {
     return ramp_color(scene.context.theme.order,
                       scene.atlas.L < 2 ? 0.0F
                                         : static_cast<float>(l) / static_cast<float>(scene.atlas.L - 1));
+}
+
+/// A head's mark: its colour goes by its layer, and so does its shape, four of which take turns.
+void draw_mark(Picture& picture, const AtlasScene& scene, std::int64_t l, figure::Point at, float size,
+               figure::Color fill, figure::Color rim, float thick) {
+    const float half = size / 2;
+    if (l % 4 < 2) { // a dot, a square
+        const float radius = l % 4 == 0 ? half : 0.0F, in = l % 4 == 0 ? 0.0F : size * 0.06F;
+        picture.scene.add(
+            figure::RectItem{.area = {at.x - half + in, at.y - half + in, size - 2 * in, size - 2 * in},
+                             .fill = fill,
+                             .stroke = rim,
+                             .stroke_width = thick,
+                             .radius = radius});
+        return;
+    }
+    const auto shape = [&](float reach) { // a diamond, a triangle
+        return l % 4 == 2 ? std::vector<figure::Point>{{at.x, at.y - reach},
+                                                       {at.x + reach, at.y},
+                                                       {at.x, at.y + reach},
+                                                       {at.x - reach, at.y}}
+                          : std::vector<figure::Point>{{at.x, at.y - reach},
+                                                       {at.x + reach, at.y + reach * 0.8F},
+                                                       {at.x - reach, at.y + reach * 0.8F}};
+    };
+    if (figure::visible(rim))
+        picture.scene.add(figure::PolygonItem{shape(half * 1.15F + thick), rim});
+    // What shines through a pale mark is the paper, not the rim.
+    if (figure::visible(rim) && fill >> 24 != 255)
+        picture.scene.add(figure::PolygonItem{shape(half * 1.15F), scene.context.theme.canvas});
+    picture.scene.add(figure::PolygonItem{shape(half * 1.15F), fill});
 }
 
 void draw_axes(Picture& picture, const AtlasScene& scene, const Plane& plane) {
@@ -128,6 +163,13 @@ std::function<Action(figure::Point, figure::Point)> brushes(const AtlasScene& sc
     };
 }
 
+/// By a fiftieth of the plane for each step, or a two-hundredth.
+figure::Point moved(figure::Point at, const ControlSteps& steps) {
+    const float by = steps.fine ? 0.005F : 0.02F;
+    return {std::clamp(at.x + static_cast<float>(steps.across) * by, 0.0F, 1.0F),
+            std::clamp(at.y - static_cast<float>(steps.up) * by, 0.0F, 1.0F)};
+}
+
 void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
     const Theme& theme = scene.context.theme;
     const auto all = [] { return Action(ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{})))); };
@@ -143,9 +185,8 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                 const figure::Rect area{corner.x - handle / 2, corner.y - handle / 2, handle, handle};
                 picture.scene.add(figure::RectItem{
                     .area = area, .fill = theme.canvas, .stroke = theme.ink, .stroke_width = 1});
-                const figure::Point other{((right ? brush->x : brush->right()) - plane.area.x) / plane.area.w,
-                                          ((bottom ? brush->y : brush->bottom()) - plane.area.y) /
-                                              plane.area.h};
+                const figure::Point other =
+                    plane.share({right ? brush->x : brush->right(), bottom ? brush->y : brush->bottom()});
                 picture.drags.push_back(
                     {.area = {area.x - 4, area.y - 4, area.w + 8, area.h + 8},
                      .label =
@@ -153,14 +194,26 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                      .frame = plane.area,
                      .dragged = [other, brushes = brushes(scene, plane)](
                                     figure::Point, figure::Point to) { return brushes(other, to); },
-                     .tip = "Drag to change what is chosen"});
+                     .tip = "Drag to change what is chosen",
+                     .stepped = [other, at = plane.share(corner), brushes = brushes(scene, plane)](
+                                    const ControlSteps& steps) { return brushes(other, moved(at, steps)); }});
             }
     }
     picture.drags.push_back({.area = plane.area,
                              .label = "scatter",
                              .frame = plane.area,
                              .dragged = brushes(scene, plane),
-                             .clicked = all});
+                             .clicked = all,
+                             .stepped = [around = brush_on(scene, plane), plane,
+                                         brushes = brushes(scene, plane)](const ControlSteps& steps) {
+                                 // Without a brush one begins in the middle.
+                                 const figure::Point low =
+                                     around ? plane.share({around->x, around->y}) : figure::Point{0.3F, 0.3F};
+                                 const figure::Point high =
+                                     around ? plane.share({around->right(), around->bottom()})
+                                            : figure::Point{0.7F, 0.7F};
+                                 return brushes(moved(low, steps), moved(high, steps));
+                             }});
 }
 
 void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) {
@@ -204,14 +257,12 @@ void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) 
                         .stroke = theme.ink,
                         .stroke_width = 2,
                         .radius = size / 2 + 3});
-                picture.scene.add(
-                    figure::RectItem{.area = {at->x - size / 2, at->y - size / 2, size, size},
-                                     .fill = figure::with_alpha(layer_colour(scene, l), pale ? 70 : 235),
-                                     .stroke = scene.chosen(l, h) ? theme.ink
-                                               : few              ? theme.canvas
-                                                                  : 0,
-                                     .stroke_width = scene.chosen(l, h) ? 1.5F : 1.0F,
-                                     .radius = size / 2});
+                draw_mark(picture, scene, l, *at, size,
+                          figure::with_alpha(layer_colour(scene, l), pale ? 70 : 235),
+                          scene.chosen(l, h) ? theme.ink
+                          : few              ? theme.canvas
+                                             : 0,
+                          scene.chosen(l, h) ? 1.5F : 1.0F);
                 picture.hotspots.push_back({{at->x - 7, at->y - 7, 14, 14},
                                             "point " + scene.name(l, h),
                                             ViewChange(AttentionChange(OpenHead{l, h})),
@@ -227,10 +278,10 @@ void draw_layers(Picture& picture, const AtlasScene& scene, float x, float basel
     const Theme& theme = context.theme;
     x += draw_text(picture, context, x, baseline, "layer", Font::ui, 12, theme.muted) + 12;
     const std::int64_t L = scene.atlas.L;
-    const std::int64_t step = (L + 7) / 8;
+    // An odd step shows every shape.
+    const std::int64_t step = (L + 7) / 8 | 1;
     for (std::int64_t l = 0; l < L; l += step) {
-        picture.scene.add(figure::RectItem{
-            .area = {x, baseline - 9, 9, 9}, .fill = layer_colour(scene, l), .radius = 4.5F});
+        draw_mark(picture, scene, l, {x + 4.5F, baseline - 4.5F}, 9, layer_colour(scene, l), 0, 0);
         x += 13;
         x += draw_text(picture, context, x, baseline,
                        std::to_string(scene.atlas.numbers[static_cast<std::size_t>(l)]), Font::mono, 12,

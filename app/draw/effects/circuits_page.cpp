@@ -211,6 +211,7 @@ Picture draw_circuits_page(const DrawContext& context) {
 
 Picture draw_circuits_inspector(const DrawContext& context) {
     Sheet sheet(context);
+    sheet.link_terms();
     const Theme& theme = context.theme;
     const CircuitsView* const view = context.shown.circuits.get();
     const analysis::HeadPlace open = open_head(context);

@@ -188,6 +188,7 @@ void add_losses(Sheet& sheet) {
 
 Picture draw_effects_inspector(const DrawContext& context) {
     Sheet sheet(context);
+    sheet.link_terms();
     const Effects* const effects = context.shown.effects.get();
     const Theme& theme = context.theme;
     sheet.y = 18;

@@ -189,9 +189,9 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
                                      : "falls without the head",
               Font::ui, 12.5F, theme.text);
     draw_text(picture, context, words, below + 2,
-              shows_losses(context)     ? "violet: rises"
-              : effects.against.empty() ? "violet: away from it"
-                                        : "violet: towards " + effects.against,
+              shows_losses(context)     ? "below 0 (violet): rises"
+              : effects.against.empty() ? "below 0 (violet): away from it"
+                                        : "below 0 (violet): towards " + effects.against,
               Font::ui, 12.5F, theme.text);
     if (shows_losses(context)) {
         const bool stopped = context.shown.sweep_stopped;

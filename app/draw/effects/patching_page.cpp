@@ -298,8 +298,10 @@ Picture draw_patching_page(const DrawContext& context) {
         const std::string words = !view->error.empty() ? view->error
                                   : view->asked.corrupted.empty()
                                       ? "Type a second prompt that has as many tokens as this one and leads "
-                                        "to another word: change a name, for "
-                                        "example. The second prompt then runs with one vector of this one at "
+                                        "to another word: change a name. To “When Mary and John went to "
+                                        "the shop, John gave a book to” belongs “When Mary and John went to "
+                                        "the shop, Mary gave a book to”, for example. The second prompt then "
+                                        "runs with one vector of this one at "
                                         "a time, and the map says how much "
                                         "of this prompt's answer comes back."
                                       : "Both prompts are being run.";
@@ -328,6 +330,7 @@ Picture draw_patching_page(const DrawContext& context) {
 
 Picture draw_patching_inspector(const DrawContext& context) {
     Sheet sheet(context);
+    sheet.link_terms();
     const Theme& theme = context.theme;
     sheet.y = 18;
     const PatchingView* const view = context.shown.patching.get();

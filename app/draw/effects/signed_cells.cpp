@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/sign_mark.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +24,8 @@ void draw_signed_cell(Picture& picture, const DrawContext& context, const figure
     if (numbers)
         draw_text(picture, context, area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 12),
                   number(value, decimals), figure::Font::mono, 12, text_on(fill), figure::Align::center);
+    else
+        mark_below_zero(picture, area, value / std::max(limit, 1e-12), fill);
 }
 
 void draw_selected_cell(Picture& picture, const Theme& theme, const figure::Rect& area) {

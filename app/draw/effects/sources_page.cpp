@@ -106,12 +106,12 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     draw_row_labels(picture, context, grid, false);
     draw_column_labels(picture, context, grid, true);
     draw_sums_of_sources(picture, context, grid, *sources);
-    draw_legend(
-        picture, context, spec.x, grid.area.bottom() + 18, 160, context.theme.diverging,
-        static_cast<float>(-limit), static_cast<float>(limit),
-        "logits towards " + effects.token +
-            (effects.against.empty() ? ", violet: away from it" : ", violet: towards " + effects.against),
-        false);
+    draw_legend(picture, context, spec.x, grid.area.bottom() + 18, 160, context.theme.diverging,
+                static_cast<float>(-limit), static_cast<float>(limit),
+                "logits towards " + effects.token +
+                    (effects.against.empty() ? ", below 0 (violet): away from it"
+                                             : ", below 0 (violet): towards " + effects.against),
+                false);
     picture.scene.width = std::max(context.width, grid.area.right() + 12 + source_sums_width + canvas_pad);
     picture.scene.height = std::max(context.height, grid.area.bottom() + source_legend_height);
 }

@@ -88,6 +88,7 @@ void add_cell(Sheet& sheet, const WhyScore& why) {
 
 Picture draw_why_inspector(const DrawContext& context) {
     Sheet sheet(context);
+    sheet.link_terms();
     const Theme& theme = context.theme;
     sheet.y = 18;
     const WhyScore* const why = context.shown.why.get();

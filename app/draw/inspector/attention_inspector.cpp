@@ -123,6 +123,7 @@ void write_head(Sheet& sheet, std::int64_t h) {
 
 Picture draw_attention_inspector(const DrawContext& context) {
     Sheet sheet(context);
+    sheet.link_terms();
     const auto cell = spoken_of(context.shown, context.view);
     if (!cell || (cell->tensor != TensorId::weights && cell->tensor != TensorId::weights_mean)) {
         sheet.y = 18;

@@ -1,6 +1,7 @@
 #include "app/draw/kit/controls.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headscope::app {
 
@@ -92,6 +93,8 @@ float draw_text_button(Picture& picture, const DrawContext& context, float x, fl
                                        .fill = on ? theme.highlight : theme.raise,
                                        .stroke = on ? theme.ink : theme.line2,
                                        .radius = 4});
+    if (on) // as under an open tab
+        picture.scene.add(figure::RectItem{.area = {x + 4, y + 21, width - 8, 2}, .fill = theme.ink});
     draw_text(picture, context, x + width / 2, figure::baseline_for(y + 12, 12.5F), label,
               figure::Font::ui_medium, 12.5F, on ? theme.ink : theme.text, figure::Align::center);
     picture.hotspots.push_back({area, label, action, tip});
@@ -117,6 +120,27 @@ void draw_track(Picture& picture, const DrawContext& context, const figure::Rect
                                .radius = 8});
     slider.track = {track.x, track.y - 10, track.w, 24};
     picture.sliders.push_back(std::move(slider));
+}
+
+float on_grain(float value, float grain) {
+    // Divided, not multiplied: 80 times 0.01 is 0.79999995 in float32, and 80 by 100 is 0.8.
+    return std::round(value / grain) / std::round(1 / std::min(grain, 1.0F)) * std::max(grain, 1.0F);
+}
+
+float Slider::stepped(const ControlSteps& steps) const {
+    const float coarse = std::max(on_grain((high - low) / 20, grain), grain);
+    return value + static_cast<float>(steps.sum()) * (steps.fine ? grain : coarse);
+}
+
+void draw_chevron(figure::Scene& scene, figure::Point tip, Pointing where, figure::Color colour, float reach,
+                  float thick) {
+    const float back = where == Pointing::right ? -reach : reach;
+    const figure::Point from = where == Pointing::down ? figure::Point{tip.x - reach, tip.y - reach}
+                                                       : figure::Point{tip.x + back, tip.y - reach},
+                        to = where == Pointing::down ? figure::Point{tip.x + reach, tip.y - reach}
+                                                     : figure::Point{tip.x + back, tip.y + reach};
+    scene.add(figure::LineItem{from, tip, colour, thick});
+    scene.add(figure::LineItem{tip, to, colour, thick});
 }
 
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,

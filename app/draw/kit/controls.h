@@ -33,10 +33,18 @@ void draw_button(Picture& picture, const DrawContext& context, const figure::Rec
 float draw_text_button(Picture& picture, const DrawContext& context, float x, float y,
                        const std::string& label, bool on, const Action& action, const std::string& tip = {});
 
+/// The multiple of `grain` next to a value. A decimal grain gives the decimal number that one would type.
+float on_grain(float value, float grain);
+
 /// The track of a slider with its knob and a tick at `rest`; dragging it works on `track`, 4 high, and what
 /// is just above and below.
 void draw_track(Picture& picture, const DrawContext& context, const figure::Rect& track, Slider slider,
                 figure::Color colour);
+
+/// A chevron that points with its tip, and is `reach` wide to either side of it.
+enum class Pointing : std::uint8_t { down, left, right };
+void draw_chevron(figure::Scene& scene, figure::Point tip, Pointing where, figure::Color colour,
+                  float reach = 4, float thick = 1.5F);
 
 /// Adds one line of text. Returns its width.
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,

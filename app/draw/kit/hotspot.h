@@ -16,7 +16,7 @@ struct Hotspot {
     std::string tip; ///< shown on hover; may be empty
 };
 
-/// A knob on a track; dragging it chooses a number.
+/// A knob on a track; dragging it chooses a number, and arrow keys do.
 struct Slider {
     figure::Rect track;
     std::string label; ///< unique in its picture
@@ -26,6 +26,9 @@ struct Slider {
     std::function<Action(float)> action;
     std::string tip;
     float grain = 0.01F; ///< values are multiples of this; the default fits two decimals
+
+    /// The value that is `steps` away: a twentieth of the track each, with Shift a grain.
+    float stepped(const ControlSteps& steps) const;
 };
 
 /// An area in which the mouse draws out a rectangle, or moves a corner of one. Hotspots over it go first.
@@ -37,6 +40,7 @@ struct DragArea {
     std::function<Action(figure::Point from, figure::Point to)> dragged;
     std::function<Action()> clicked = {}; ///< pressed and released in one place; may be empty
     std::string tip = {};
+    std::function<Action(const ControlSteps&)> stepped = {}; ///< arrow keys; empty: they are not taken
 };
 
 /// A field for typing a number or a text.

@@ -122,25 +122,10 @@ std::string where_to(const std::string& link) {
     return "Opens “" + section->title + "”" + (section->block == 0 ? "" : " in “" + page->title + "”");
 }
 
-/// Underlines a link and makes it react.
 void end_link(Picture& picture, const DrawContext& context, LinkRun& run, float baseline,
               const TextStyle& style) {
-    if (run.span == nullptr)
-        return;
-    const auto place = manual::place_of(run.span->link);
-    const manual::Term* const term =
-        place && place->page == "glossary" ? manual::find_term(place->anchor) : nullptr;
-    const float y = baseline + 3.5F;
-    if (term == nullptr)
-        picture.scene.add(figure::LineItem{{run.from, y}, {run.to, y}, context.theme.muted, 1});
-    else
-        for (float x = run.from; x < run.to; x += 4)
-            picture.scene.add(
-                figure::LineItem{{x, y}, {std::min(x + 1.5F, run.to), y}, context.theme.muted, 1});
-    picture.hotspots.push_back({{run.from, baseline - style.size, run.to - run.from, style.size + 6},
-                                "link " + std::to_string(picture.hotspots.size()) + " " + run.span->link,
-                                follow_link(run.span->link),
-                                term == nullptr ? where_to(run.span->link) : term->text});
+    if (run.span != nullptr)
+        mark_link(picture, context, run.span->link, run.from, run.to, baseline, style.size);
     run = {};
 }
 
@@ -170,6 +155,23 @@ std::string spoken(const lesson::Span& span, const lesson::LessonState& state) {
         // The learner's own sentence may lack a word of the lesson.
         return "–";
     }
+}
+
+void mark_link(Picture& picture, const DrawContext& context, const std::string& link, float from, float to,
+               float baseline, float size) {
+    const auto place = manual::place_of(link);
+    const manual::Term* const term =
+        place && place->page == "glossary" ? manual::find_term(place->anchor) : nullptr;
+    const float y = baseline + 3.5F;
+    if (term == nullptr)
+        picture.scene.add(figure::LineItem{{from, y}, {to, y}, context.theme.muted, 1});
+    else
+        for (float x = from; x < to; x += 4)
+            picture.scene.add(figure::LineItem{{x, y}, {std::min(x + 1.5F, to), y}, context.theme.muted, 1});
+    picture.hotspots.push_back({{from, baseline - size, to - from, size + 6},
+                                "link " + std::to_string(picture.hotspots.size()) + " " + link,
+                                follow_link(link),
+                                term == nullptr ? where_to(link) : term->text});
 }
 
 Action follow_link(const std::string& link) {

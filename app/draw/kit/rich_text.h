@@ -25,6 +25,11 @@ struct TextWidth {
 TextWidth width_of(const DrawContext& context, const lesson::Spans& spans, const lesson::LessonState& state,
                    float size);
 
+/// Underlines what stands from `from` to `to` on a line of that text size, a word of the glossary with dots,
+/// and makes it react.
+void mark_link(Picture& picture, const DrawContext& context, const std::string& link, float from, float to,
+               float baseline, float size);
+
 /// What a click on a link does: opens the manual, or copies a web address.
 Action follow_link(const std::string& link);
 

@@ -1,8 +1,11 @@
 #include "app/draw/kit/sheet.h"
 
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/rich_text.h"
+#include "core/manual/glossary.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace headscope::app {
 
@@ -33,6 +36,7 @@ void Sheet::section(const std::string& name, const std::string& formula) {
     draw_hairline(picture, context, left, y, width());
     y += 8;
     const float taken = put(left, name, width(), figure::Font::ui_semibold, 13.5F, context.theme.ink);
+    link_in_line(left, name, figure::Font::ui_semibold, 13.5F, baseline(13.5F));
     const bool beside =
         taken + value_gap + context.measure(formula, figure::Font::mono, text_size) <= width();
     if (beside)
@@ -48,9 +52,7 @@ void Sheet::section(const std::string& name, const std::string& formula) {
 
 void Sheet::paragraph(const std::string& text, figure::Color color) {
     constexpr float line = 20.0F;
-    const float next =
-        draw_paragraph(picture, context, left, y + 16, width(), text, figure::Font::ui, 13, line, color);
-    y = next - 16 + 4;
+    y = words(left, y + 16, width(), text, figure::Font::ui, 13, line, color) - 16 + 4;
 }
 
 void Sheet::row(const std::string& words, const std::string& result, bool strong) {
@@ -90,6 +92,35 @@ float Sheet::put(float x, const std::string& text, float most, figure::Font font
     if (shown != text)
         picture.tips.push_back({{align == figure::Align::right ? x - taken : x, y, taken, row_height}, text});
     return taken;
+}
+
+void Sheet::link_terms(std::set<std::string> met) {
+    links_terms_ = context.controls;
+    met_ = std::move(met);
+}
+
+float Sheet::words(float x, float first_baseline, float most, const std::string& text, figure::Font font,
+                   float size, float line, figure::Color color) {
+    float at = first_baseline;
+    for (const std::string& part : wrapped(text, most, context.measure, font, size)) {
+        draw_text(picture, context, x, at, part, font, size, color);
+        link_in_line(x, part, font, size, at);
+        at += line;
+    }
+    return at;
+}
+
+/// The terms of a line that is drawn. A term that a line break parts is left.
+void Sheet::link_in_line(float x, const std::string& text, figure::Font font, float size, float at) {
+    if (!links_terms_)
+        return;
+    std::string before;
+    for (const lesson::Span& span : manual::with_terms({{.text = text, .value = {}, .link = {}}}, met_)) {
+        const float from = x + context.measure(before, font, size);
+        before += span.text;
+        if (!span.link.empty())
+            mark_link(picture, context, span.link, from, x + context.measure(before, font, size), at, size);
+    }
 }
 
 Picture Sheet::finish() {

@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/controls.h"
 
+#include <set>
 #include <string>
 
 namespace headscope::app {
@@ -25,6 +26,11 @@ public:
     float left, right; ///< edges of the content
     float y = 0;       ///< top of the next row
 
+    /// From now on the words of the glossary are linked, each where it stands first: in names of sections and
+    /// in paragraphs. `met`: the terms that are linked already.
+    void link_terms(std::set<std::string> met = {});
+    const std::set<std::string>& linked() const { return met_; }
+
     float width() const { return right - left; }
     /// The baseline of a row that begins at `y`.
     float baseline(float size = text_size) const { return figure::baseline_for(y + row_height / 2, size); }
@@ -45,8 +51,18 @@ public:
     float put(float x, const std::string& text, float most, figure::Font font, float size,
               figure::Color color, figure::Align align = figure::Align::left);
 
+    /// A line or more of words with their links, from a baseline on. Returns the baseline of the next line.
+    float words(float x, float first_baseline, float most, const std::string& text, figure::Font font,
+                float size, float line, figure::Color color);
+
     /// The picture, with its size set.
     Picture finish();
+
+private:
+    void link_in_line(float x, const std::string& text, figure::Font font, float size, float at);
+
+    bool links_terms_ = false;
+    std::set<std::string> met_;
 };
 
 } // namespace headscope::app

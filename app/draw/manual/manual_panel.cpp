@@ -78,8 +78,7 @@ lesson::Spans marked(const manual::Found& found) {
     return line;
 }
 
-void draw_found(TextColumn& column, const std::string& asked) {
-    const std::vector<manual::Found> found = manual::search(asked);
+void draw_found(TextColumn& column, const std::vector<manual::Found>& found) {
     const std::string count = found.empty()       ? "No page holds all of these words."
                               : found.size() == 1 ? "1 place holds these words."
                               : found.size() > most_found
@@ -129,6 +128,14 @@ void step_manual(ManualPanel& panel, int by) {
     go(panel, visit.place, visit.scroll);
 }
 
+const std::vector<manual::Found>& look_up(ManualPanel& panel) {
+    if (panel.found == nullptr || panel.found_for != panel.search) {
+        panel.found = std::make_shared<const std::vector<manual::Found>>(manual::search(panel.search));
+        panel.found_for = panel.search;
+    }
+    return *panel.found;
+}
+
 std::string trail(const ManualPanel& panel) {
     const manual::Page* const page = manual::find_page(panel.at.page);
     return !panel.search.empty() ? "Search"
@@ -145,7 +152,9 @@ Picture draw_manual(const DrawContext& context, const ManualPanel& panel) {
     column.copy_listings();
     const manual::Page* const page = manual::find_page(panel.at.page);
     if (!panel.search.empty())
-        draw_found(column, panel.search);
+        draw_found(column, panel.found_for == panel.search && panel.found != nullptr
+                               ? *panel.found
+                               : manual::search(panel.search));
     else if (page == nullptr)
         draw_contents(column);
     else

@@ -2,7 +2,9 @@
 
 #include "app/draw/kit/picture.h"
 #include "core/manual/place.h"
+#include "core/manual/search.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +21,9 @@ struct ManualPanel {
     float scroll = 0;           ///< of the page, logical pixels
     /// Where the next frame scrolls to; below zero: to the heading that it is open at.
     std::optional<float> scroll_to;
-    std::optional<float> width; ///< as the user dragged it, logical pixels
+    /// What was found last, and for which words; see look_up().
+    std::shared_ptr<const std::vector<manual::Found>> found;
+    std::string found_for;
 
     struct Visit {
         manual::Place place;
@@ -34,6 +38,9 @@ inline constexpr float manual_pad = 24;
 void open_manual(ManualPanel& panel, const manual::Place& place);
 /// Back (-1) or forth (+1) through the places that were looked at; at the end nothing.
 void step_manual(ManualPanel& panel, int by);
+
+/// What is found for the words in the field, looked up once for each text.
+const std::vector<manual::Found>& look_up(ManualPanel& panel);
 
 /// What fits what is on screen: its screen, else the stop of the strip, else the kind of document.
 manual::Place place_of_screen(const Shown& shown, const ViewState& view);

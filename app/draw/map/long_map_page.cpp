@@ -340,10 +340,18 @@ void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side
     if (context.shown.document->is_given())
         key_line("no finite number, or below 0", [&](const figure::Rect& at) {
             picture.scene.add(figure::RectItem{.area = at, .fill = theme.bad});
+            for (const float x : {0.0F, 7.0F})
+                picture.scene.add(figure::RectItem{.area = {at.x + x, at.y + x, 7, 7}, .fill = theme.ink});
         });
     const std::int64_t ready = std::ssize(scene.map.tiles);
     if (scene.map.tiles_wanted > 0 && ready < scene.map.tiles_wanted)
-        key_line("paler: coarser as yet", [&](const figure::Rect&) {});
+        key_line("paler: coarser as yet", [&](const figure::Rect& at) {
+            const figure::Color full = context.head_ramp(scene.map.head).back();
+            picture.scene.add(figure::RectItem{.area = {at.x, at.y, 7, 14}, .fill = full});
+            picture.scene.add(
+                figure::RectItem{.area = {at.x + 7, at.y, 7, 14}, .fill = paler(full, theme.canvas)});
+            picture.scene.add(figure::RectItem{.area = at, .stroke = theme.line2});
+        });
 }
 
 } // namespace
@@ -406,13 +414,19 @@ void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect&
         return CentreLongMap{sight.top + static_cast<double>(at.y * area.h) / sight.pixels,
                              sight.left + static_cast<double>(at.x * area.w) / sight.pixels};
     };
-    picture.drags.push_back({.area = area,
-                             .label = "whole map",
-                             .frame = area,
-                             .dragged = [place](figure::Point, figure::Point to) -> Action {
-                                 return ViewChange(LongMapChange(place(to)));
-                             },
-                             .tip = "The frame is what the map shows; drag it, or drag anywhere"});
+    picture.drags.push_back(
+        {.area = area,
+         .label = "whole map",
+         .frame = area,
+         .dragged = [place](figure::Point, figure::Point to) -> Action {
+             return ViewChange(LongMapChange(place(to)));
+         },
+         .tip = "The frame is what the map shows; drag it, or drag anywhere",
+         .stepped = [](const ControlSteps& steps) -> Action {
+             const float by = steps.fine ? 0.02F : 0.125F;
+             return ViewChange(LongMapChange(
+                 PanLongMap{by * static_cast<float>(steps.across), -by * static_cast<float>(steps.up)}));
+         }});
 }
 
 figure::Rect long_map_room(const DrawContext& context) {

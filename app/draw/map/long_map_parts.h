@@ -25,6 +25,8 @@ struct MapScene {
 /// paler; hatched where nothing is known.
 void draw_map_tiles(Picture& picture, const MapScene& scene, const LongMapView& view,
                     const figure::Rect& room);
+/// Half way to the canvas: what is not sure at this size.
+figure::Color paler(figure::Color colour, figure::Color canvas);
 /// The colour of a weight, or of a pixel of weights, at that scale; of what no softmax gives, that of a
 /// fault.
 figure::Color map_colour(const MapScene& scene, float value, float end);

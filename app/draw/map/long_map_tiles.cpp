@@ -14,12 +14,6 @@ namespace {
 using analysis::MapTile;
 using analysis::PixelRow;
 
-/// Half way to the canvas: what is not sure at this size.
-figure::Color paler(figure::Color colour, figure::Color canvas) {
-    constexpr std::uint32_t low_bits = 0x7F7F7F7FU;
-    return ((colour >> 1U) & low_bits) + ((canvas >> 1U) & low_bits);
-}
-
 /// A weight of 0 has the colour of the canvas: a masked one, or one below float32's range.
 std::vector<figure::Color> coloured(const MapScene& scene, std::span<const float> values,
                                     const std::vector<PixelRow>& state, std::int64_t cols, float end) {
@@ -30,10 +24,12 @@ std::vector<figure::Color> coloured(const MapScene& scene, std::span<const float
         const PixelRow sure = state.empty() ? PixelRow::exact : state[static_cast<std::size_t>(row)];
         if (sure == PixelRow::none)
             pixels[n] = (row + col) % 6 == 0 ? theme.line2 : theme.canvas;
+        else if (!std::isfinite(values[n]) || values[n] < 0) // red alone would not be seen by everybody
+            pixels[n] = (row + col) % 2 == 0 ? theme.bad : theme.ink;
         else if (const figure::Color colour = map_colour(scene, values[n], end); sure == PixelRow::exact)
             pixels[n] = colour;
         else
-            pixels[n] = paler(colour, theme.canvas) | 0xFF000000U;
+            pixels[n] = paler(colour, theme.canvas);
     }
     return pixels;
 }
@@ -81,6 +77,11 @@ void draw_tile(Picture& picture, const MapScene& scene, const LongMapView& view,
 
 } // namespace
 
+figure::Color paler(figure::Color colour, figure::Color canvas) {
+    constexpr std::uint32_t low_bits = 0x7F7F7F7FU;
+    return (((colour >> 1U) & low_bits) + ((canvas >> 1U) & low_bits)) | 0xFF000000U;
+}
+
 figure::Color map_colour(const MapScene& scene, float value, float end) {
     if (value == 0)
         return scene.context.theme.canvas;
@@ -95,7 +96,6 @@ void draw_map_tiles(Picture& picture, const MapScene& scene, const LongMapView& 
     const MapSight sight = sight_of(view, scene.map.rows, scene.map.cols);
     const int scale = tile_scale(sight.scale);
     const MapPart seen = seen_part(view, scene.map.rows, scene.map.cols);
-    const auto pixel = static_cast<float>(std::ldexp(sight.pixels, scale));
     for (const MapTile& tile :
          analysis::tiles_for(seen, scale, map_tile, 0, scene.map.rows, scene.map.cols)) {
         const MapPart part = analysis::part_under(tile, map_tile, scene.map.rows, scene.map.cols);
@@ -104,9 +104,13 @@ void draw_map_tiles(Picture& picture, const MapScene& scene, const LongMapView& 
         };
         const int cols = pixels(part.cols), rows = pixels(part.rows);
         // Whole pixels, so that tiles meet without a seam.
-        const figure::Rect area{room.x + std::round(sight.x(static_cast<double>(part.col))),
-                                room.y + std::round(sight.y(static_cast<double>(part.row))),
-                                static_cast<float>(cols) * pixel, static_cast<float>(rows) * pixel};
+        const auto edge = [&](std::int64_t first, int count) {
+            return static_cast<double>(first) + std::ldexp(count, scale);
+        };
+        const float x = std::round(sight.x(static_cast<double>(part.col))),
+                    y = std::round(sight.y(static_cast<double>(part.row)));
+        const figure::Rect area{room.x + x, room.y + y, std::round(sight.x(edge(part.col, cols))) - x,
+                                std::round(sight.y(edge(part.row, rows))) - y};
         draw_tile(picture, scene, view, tile, area, cols, rows);
     }
 }

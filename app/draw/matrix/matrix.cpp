@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/colour_scale.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/sign_mark.h"
 #include "app/draw/matrix/matrix_image.h"
 
 #include <algorithm>
@@ -74,7 +75,9 @@ void draw_value_bar(Picture& picture, const DrawContext& context, const MatrixSp
         const figure::Color color =
             head < 0 ? context.theme.muted : context.theme.head(head, context.dims().H).colour;
         const float left = middle + std::clamp(std::min(from, to) * unit, -cell.w / 2, cell.w / 2);
-        const float right = middle + std::clamp(std::max(from, to) * unit, -cell.w / 2, cell.w / 2);
+        float right = middle + std::clamp(std::max(from, to) * unit, -cell.w / 2, cell.w / 2);
+        if (spec.share && right - left > 3) // the pieces of heads stand apart
+            --right;
         picture.scene.add(figure::RectItem{.area = {left, y, right - left, 3.0F}, .fill = color});
     };
     if (spec.share) {
@@ -184,7 +187,9 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                                      numbers.size,
                                      ink,
                                      figure::Align::center});
-            }
+            } else if (spec.fill == CellFill::diverging)
+                mark_below_zero(picture, cell, static_cast<double>(value / std::max(spec.high, 1e-30F)),
+                                fill);
             if (!spec.value && !context.difference() &&
                 marked_as_edited(context, spec.tensor, grid.index(row, col)))
                 picture.scene.add(figure::PolygonItem{{{cell.right() - edited_corner, cell.y},

@@ -1,6 +1,7 @@
 #include "app/draw/matrix/matrix_image.h"
 
 #include "app/draw/kit/colour_scale.h"
+#include "app/draw/kit/sign_mark.h"
 
 #include <algorithm>
 #include <bit>
@@ -57,15 +58,46 @@ std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpe
     return pixels;
 }
 
+constexpr std::int64_t marked_side = 3; ///< pixels of a cell that has its mark in the middle
+
+/// Each pixel as 3 x 3, those of numbers below 0 with a mark in the middle: see mark_below_zero().
+template<class Value>
+std::vector<figure::Color> marked(const std::vector<figure::Color>& pixels, const MatrixSpec& spec,
+                                  std::int64_t done, const Value& value_at) {
+    std::vector<figure::Color> out(pixels.size() * marked_side * marked_side);
+    const std::int64_t width = spec.cols * marked_side;
+    for (std::int64_t row = 0; row < spec.rows; ++row)
+        for (std::int64_t col = 0; col < spec.cols; ++col) {
+            const figure::Color fill = pixels[static_cast<std::size_t>(row * spec.cols + col)];
+            for (std::int64_t y = 0; y < marked_side; ++y)
+                for (std::int64_t x = 0; x < marked_side; ++x)
+                    out[static_cast<std::size_t>((row * marked_side + y) * width + col * marked_side + x)] =
+                        fill;
+            const float value = row < done ? value_at(row, col) : 0;
+            const bool read = std::isfinite(value) && !(spec.forbidden && spec.forbidden(row, col));
+            if (read && is_marked_below_zero(static_cast<double>(value / std::max(spec.high, 1e-30F))))
+                out[static_cast<std::size_t>((row * marked_side + 1) * width + col * marked_side + 1)] =
+                    text_on(fill);
+        }
+    return out;
+}
+
 } // namespace
 
 void draw_matrix_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec,
                        const figure::Rect& area, std::int64_t done) {
     const Tensor* const tensor = spec.value ? nullptr : context.shown.tensor(spec.tensor);
-    const auto paint = [&] {
-        return spec.value ? pixels_of(context, spec, done, spec.value)
-                          : pixels_of(context, spec, done, TensorNumbers(*tensor, spec));
+    constexpr float smallest_marked = 5; // below that a mark would be most of the cell
+    const bool marks =
+        spec.fill == CellFill::diverging && std::min(spec.cell_w, spec.cell_h) >= smallest_marked;
+    const auto paint_with = [&](const auto& value_at) {
+        std::vector<figure::Color> pixels = pixels_of(context, spec, done, value_at);
+        return marks ? marked(pixels, spec, done, value_at) : pixels;
     };
+    const auto paint = [&] {
+        return spec.value ? paint_with(spec.value) : paint_with(TensorNumbers(*tensor, spec));
+    };
+    const std::int64_t side = marks ? marked_side : 1;
     PixelCache::Named made;
     // Weights have ways of colouring of their own.
     const bool scores =
@@ -78,7 +110,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
                     whole(spec.col_axis), whole(spec.rows), whole(spec.cols),
                     std::bit_cast<std::uint32_t>(spec.high), std::bit_cast<std::uint32_t>(spec.low),
                     reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(done),
-                    whole(spec.plus), whole(context.theme.dark)});
+                    whole(spec.plus), whole(context.theme.dark), whole(marks)});
         for (const std::int64_t at : spec.origin)
             key = key_of({key, whole(at)});
         made = context.pixels->find_of(context.shown.holder(spec.tensor), key, paint);
@@ -87,8 +119,8 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
         made.name = name_of(*made.pixels);
     }
     picture.scene.add(figure::GridItem{.area = area,
-                                       .cols = static_cast<int>(spec.cols),
-                                       .rows = static_cast<int>(spec.rows),
+                                       .cols = static_cast<int>(spec.cols * side),
+                                       .rows = static_cast<int>(spec.rows * side),
                                        .pixels = std::move(made.pixels),
                                        .key = made.name});
 }

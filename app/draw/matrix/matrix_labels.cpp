@@ -188,9 +188,17 @@ void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGr
         const float width = grid.pitch_x * static_cast<float>(last - first) - (last < end ? 1.0F : grid.gap);
         // A key/value head that several query heads share carries the colours of all of them.
         for (std::int64_t s = 0; s < shared; ++s) {
-            const float piece = width / static_cast<float>(shared);
-            draw_head_bar(picture, context, g * shared + s, x + piece * static_cast<float>(s),
-                          grid.area.y - 8, piece);
+            const float piece = width / static_cast<float>(shared), left = x + piece * static_cast<float>(s);
+            const std::string name = "H" + std::to_string(g * shared + s);
+            // The head's name at the end of its bar, where there is room: the colour alone would not say it.
+            constexpr float name_size = 11, gap = 4, shortest_bar = 14;
+            const float wide = context.measure(name, figure::Font::ui_medium, name_size) + gap;
+            const bool named = piece >= wide + shortest_bar;
+            draw_head_bar(picture, context, g * shared + s, left, grid.area.y - 8,
+                          named ? piece - wide : piece);
+            if (named)
+                draw_text(picture, context, left + piece - wide + gap, grid.area.y - 1, name,
+                          figure::Font::ui_medium, name_size, context.theme.text);
         }
     }
 }

@@ -12,11 +12,12 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float highest_cell = 30.0F, smallest_cell = 3.0F;
-constexpr float factor_gap = 40.0F;  ///< between the left factor and the result
-constexpr float name_height = 22.0F; ///< above a matrix: its name
-constexpr float bar_height = 12.0F;  ///< above a matrix: the bars of its heads
-constexpr float between = 40.0F;     ///< from the right factor's end to the result's first row
+constexpr float highest_cell = 40.0F, smallest_cell = 3.0F;
+constexpr float part_cell_w = 42.0F, part_cell_h = 30.0F; ///< of a product that is shown in parts
+constexpr float factor_gap = 40.0F;                       ///< between the left factor and the result
+constexpr float name_height = 22.0F;                      ///< above a matrix: its name
+constexpr float bar_height = 12.0F;                       ///< above a matrix: the bars of its heads
+constexpr float between = 40.0F; ///< from the right factor's end to the result's first row
 constexpr float bias_height = 30.0F;
 
 bool has_bias(const DrawContext& context, const ProductSpec& spec) {
@@ -144,16 +145,18 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
         cell_w = std::floor((room.w - labels - right_labels) / std::max(result_cols, 1.0F));
     cell_w = std::clamp(cell_w, smallest_cell, spec.widest_cell);
     const float fixed = product_height(context, spec, 0);
-    const float cell_h =
-        std::clamp(std::floor((room.h - fixed) / (right_rows + rows)), smallest_cell, highest_cell);
+    // Few rows keep their numbers in a low room too: the page scrolls.
+    constexpr float readable_row = 20.0F, few_rows = 24.0F;
+    const float least = right_rows + rows <= few_rows && context.view.numbers ? readable_row : smallest_cell;
+    const float cell_h = std::clamp(std::floor((room.h - fixed) / (right_rows + rows)), least, highest_cell);
 
     // Too large even for the smallest cells: a part of it with cells that can be read and grabbed.
     const bool too_wide = labels + right_labels + (left_cols + result_cols) * cell_w > room.w;
     const bool too_high = fixed + (right_rows + rows) * cell_h > room.h;
     if ((too_wide && cell_w <= smallest_cell) || (too_high && cell_h <= smallest_cell)) {
         const float pager = 14 + pager_height(context, spec, room.w);
-        const auto wide = static_cast<std::int64_t>((room.w - labels - right_labels) / spec.widest_cell);
-        const auto high = static_cast<std::int64_t>((room.h - fixed - pager) / highest_cell);
+        const auto wide = static_cast<std::int64_t>((room.w - labels - right_labels) / part_cell_w);
+        const auto high = static_cast<std::int64_t>((room.h - fixed - pager) / part_cell_h);
         const ProductWindow window = product_window(context, spec, wide, high);
         const ProductSpec part = windowed(spec, window);
         const bool smaller = part.left.cols < spec.left.cols || part.right.cols < spec.right.cols ||

@@ -13,7 +13,7 @@ struct ProductSpec {
     std::string left_name = {}, right_name = {}, result_name = {};
     std::string left_shape = {}, right_shape = {},
                 result_shape = {};    ///< small, at the right end of each name
-    float widest_cell = 42;           ///< cells are at most this wide
+    float widest_cell = 60;           ///< cells are at most this wide
     bool left_keys = false;           ///< the left factor's rows are key tokens
     bool left_token_columns = false;  ///< its columns are key tokens, as in weights
     bool right_token_rows = false;    ///< the right factor's rows are key tokens

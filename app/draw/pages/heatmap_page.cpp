@@ -19,7 +19,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float largest_cell = 78.0F;
+constexpr float largest_cell = 96.0F;
 constexpr float board_below = 22.0F; ///< with smaller cells, the heads become a board beside one open head
 constexpr float maps_top = 96.0F;
 constexpr float legend_height = 58.0F;

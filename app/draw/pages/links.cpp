@@ -41,7 +41,39 @@ figure::Rect free_place(const figure::CurveItem& curve, const std::vector<figure
     return square_at(on_curve(curve, 0.5F), handle_side);
 }
 
-void draw_link(Picture& picture, figure::CurveItem curve, float width, figure::Color color) {
+/// The part of a curve from `from` to `to`, both 0 to 1.
+figure::CurveItem part_of(const figure::CurveItem& curve, float from, float to) {
+    const auto slope = [&](float t) {
+        const float u = 1 - t;
+        const auto along = [&](float a, float b, float c, float d) {
+            return 3 * (u * u * (b - a) + 2 * u * t * (c - b) + t * t * (d - c));
+        };
+        return figure::Point{along(curve.from.x, curve.control_from.x, curve.control_to.x, curve.to.x),
+                             along(curve.from.y, curve.control_from.y, curve.control_to.y, curve.to.y)};
+    };
+    const float third = (to - from) / 3;
+    const figure::Point a = on_curve(curve, from), d = on_curve(curve, to), sa = slope(from), sd = slope(to);
+    figure::CurveItem part = curve;
+    part.from = a;
+    part.control_from = {a.x + sa.x * third, a.y + sa.y * third};
+    part.control_to = {d.x - sd.x * third, d.y - sd.y * third};
+    part.to = d;
+    return part;
+}
+
+/// About 6 pixels of line and 4 of nothing, so that the line is told by its shape too.
+void draw_dashes(Picture& picture, const figure::CurveItem& curve) {
+    const float length =
+        std::hypot(curve.control_from.x - curve.from.x, curve.control_from.y - curve.from.y) +
+        std::hypot(curve.control_to.x - curve.control_from.x, curve.control_to.y - curve.control_from.y) +
+        std::hypot(curve.to.x - curve.control_to.x, curve.to.y - curve.control_to.y);
+    const int dashes = std::clamp(static_cast<int>(length / 10), 2, 60);
+    for (int n = 0; n < dashes; ++n)
+        picture.scene.add(part_of(curve, static_cast<float>(n) / static_cast<float>(dashes),
+                                  (static_cast<float>(n) + 0.6F) / static_cast<float>(dashes)));
+}
+
+void draw_link(Picture& picture, figure::CurveItem curve, float width, figure::Color color, bool dashed) {
     const figure::Point tip = curve.to;
     const float dx = tip.x - curve.control_to.x, dy = tip.y - curve.control_to.y;
     const float length = std::max(std::hypot(dx, dy), 1e-3F);
@@ -51,7 +83,10 @@ void draw_link(Picture& picture, figure::CurveItem curve, float width, figure::C
     curve.to = base;
     curve.color = color;
     curve.width = width;
-    picture.scene.add(curve);
+    if (dashed)
+        draw_dashes(picture, curve);
+    else
+        picture.scene.add(curve);
     picture.scene.add(figure::PolygonItem{{tip,
                                            {base.x - along.y * half, base.y + along.x * half},
                                            {base.x + along.y * half, base.y - along.x * half}},
@@ -105,7 +140,8 @@ void draw_links(Picture& picture, const Reading& reading, const std::vector<Link
             if (links[n].strong == strong) {
                 const figure::Color color = reading.line_color(links[n].value);
                 draw_link(picture, curves[n], link_width(links[n].value, end),
-                          strong ? color : figure::with_alpha(color, faint));
+                          strong ? color : figure::with_alpha(color, faint),
+                          reading.kind() == HeadsView::difference && links[n].value < 0);
             }
     const SpokenPlace spoken = spoken_place(context);
     const auto cell = spoken_of(context.shown, context.view);

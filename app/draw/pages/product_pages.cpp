@@ -231,7 +231,7 @@ Picture draw_contributions_page(const DrawContext& context) {
     product.left_head_cols = product.right_head_cols = product.result_head_cols = -1;
     product.bar_head = h;
     const float room = context.height - product_top;
-    const float wanted = product_height(context, product, 30);
+    const float wanted = product_height(context, product, 40);
     // In a narrow canvas beside a board, the pagers of a wide layer take lines of their own.
     const float share = context.width < 620 ? 0.85F : 0.55F;
     const float product_room = std::min(wanted, std::max(room * share, 220.0F));

@@ -42,7 +42,7 @@ SumLines sum_lines(const DrawContext& context, float width) {
                    fitting(readable_cell);
     if (!out.readable)
         fitting(3.0F);
-    out.cell_w = std::clamp(out.cell_w, 2.0F, 42.0F);
+    out.cell_w = std::clamp(out.cell_w, 2.0F, 60.0F);
     return out;
 }
 
@@ -107,7 +107,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
                                readable_cell * static_cast<float>(pieces * dims.D);
     const float cell_h =
         std::clamp(std::floor((room.h - 34 - 24 - lines * line_fixed) / lines / static_cast<float>(dims.Tq)),
-                   deal.readable ? readable_row : 4.0F, 30.0F);
+                   deal.readable ? readable_row : 4.0F, 40.0F);
     const float limit = figure_limit(context, b);
     const float width = cell_w * static_cast<float>(dims.D);
     const float line_height = line_fixed + cell_h * static_cast<float>(dims.Tq);
@@ -167,7 +167,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
     std::string note;
     if (!by_colour && !change)
         note = "bar under a number: its size, from zero in the middle of the cell; in output, one piece per "
-               "head. "
+               "head, head 0 next to zero. "
                "Full half cell = " +
                number(limit, 2);
     if (bias && change && changed_text(factor_context(context), TensorId::b_O, "").empty())

@@ -72,10 +72,14 @@ float draw_entries(Picture& picture, const DrawContext& context, float y,
     return y + legend_line;
 }
 
-LegendEntry line_entry(Picture& picture, figure::Color color, float width, std::string text) {
+LegendEntry line_entry(Picture& picture, figure::Color color, float width, std::string text,
+                       bool dashed = false) {
     return {28,
-            [&picture, color, width](float x, float y) {
-                picture.scene.add(figure::LineItem{{x, y}, {x + 28, y}, color, width});
+            [&picture, color, width, dashed](float x, float y) {
+                for (float at = 0; dashed && at < 28; at += 10)
+                    picture.scene.add(figure::LineItem{{x + at, y}, {x + at + 6, y}, color, width});
+                if (!dashed)
+                    picture.scene.add(figure::LineItem{{x, y}, {x + 28, y}, color, width});
             },
             std::move(text)};
 }
@@ -308,7 +312,7 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
         entries.push_back(line_entry(picture, reading.line_color(1), 3,
                                      "head " + std::to_string(reading.head()) + " reads it more"));
         entries.push_back(line_entry(picture, reading.line_color(-1), 3,
-                                     "head " + std::to_string(context.view.other) + " reads it more"));
+                                     "head " + std::to_string(context.view.other) + " reads it more", true));
     }
     const figure::Color sample = difference ? theme.ink : reading.line_color(1);
     entries.push_back(line_entry(picture, sample, link_width(least.spoken, end), number(least.spoken, 2)));

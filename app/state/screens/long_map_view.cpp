@@ -13,6 +13,13 @@ double first_seen(double middle, double room, std::int64_t count) {
     return all <= room ? (all - room) / 2 : std::clamp(middle - room / 2, 0.0, all - room);
 }
 
+/// Pixels of a weight at which the whole map fills the room one way.
+double fitting_pixels(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
+    return std::min({static_cast<double>(view.height) / static_cast<double>(rows),
+                     static_cast<double>(view.width) / static_cast<double>(cols),
+                     std::ldexp(1.0, -nearest_scale)});
+}
+
 } // namespace
 
 int whole_scale(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
@@ -27,7 +34,7 @@ MapSight sight_of(const LongMapView& view, std::int64_t rows, std::int64_t cols)
     MapSight sight;
     const int whole = whole_scale(view, rows, cols);
     sight.scale = std::min(view.scale.value_or(whole), whole);
-    sight.pixels = std::ldexp(1.0, -sight.scale);
+    sight.pixels = view.scale ? std::ldexp(1.0, -sight.scale) : fitting_pixels(view, rows, cols);
     // Whole pixels, so that what is under the mouse is what is drawn there.
     const auto snapped = [&](double first) { return std::round(first * sight.pixels) / sight.pixels; };
     sight.top = snapped(first_seen(view.row, static_cast<double>(view.height) / sight.pixels, rows));

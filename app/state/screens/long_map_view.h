@@ -28,7 +28,7 @@ struct LongMapView {
 
 /// What of a map is seen.
 struct MapSight {
-    int scale = 0;
+    int scale = 0; ///< of what is drawn; the whole map is drawn up to twice as large, to fill its room
     double top = 0, left = 0; ///< the weights at the upper left corner of the room; below 0 beside the map
     double pixels = 1;        ///< of one weight
 

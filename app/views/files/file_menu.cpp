@@ -1,4 +1,5 @@
 #include "app/commands/actions.h"
+#include "app/draw/kit/controls.h"
 #include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
 #include "app/views/situation.h"
@@ -113,11 +114,8 @@ void menu(const AppState& state, const ViewTools& tools) {
     ImGuiStorage* storage = ImGui::GetStateStorage();
     const ImGuiID key = ImGui::GetID("row");
     int lit = ImGui::IsWindowAppearing() ? -1 : storage->GetInt(key, -1);
-    const int* keys = ImGui::GetIO().KeyMap;
-    if (ImGui::IsKeyPressed(keys[ImGuiKey_DownArrow]))
-        lit = step(rows, lit, 1);
-    if (ImGui::IsKeyPressed(keys[ImGuiKey_UpArrow]))
-        lit = step(rows, lit < 0 ? static_cast<int>(rows.size()) : lit, -1);
+    if (const int by = ImGui::IsWindowAppearing() ? 0 : list_step(); by != 0)
+        lit = step(rows, by < 0 && lit < 0 ? static_cast<int>(rows.size()) : lit, by);
     const bool enter = enter_pressed() && !ImGui::IsWindowAppearing();
     if (escape_pressed())
         ImGui::CloseCurrentPopup();
@@ -128,6 +126,9 @@ void menu(const AppState& state, const ViewTools& tools) {
         const float height = look.height(row);
         ImGui::SetCursorScreenPos({start.x, start.y + y * scale});
         draw_row(row, lit == i, {0, 0, look.width, height}, tools);
+        if (lit == i)
+            draw_list_focus(
+                {start.x + 5 * scale, start.y + y * scale, (look.width - 10) * scale, height * scale}, tools);
         y += height;
         if (row.commands.empty())
             continue;
@@ -166,8 +167,7 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
                                13,
                                theme.ink});
     const figure::Point chevron{area.right() - 15, area.y + area.h / 2 + 2};
-    scene.add(figure::LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
-    scene.add(figure::LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
+    draw_chevron(scene, chevron, Pointing::down, theme.muted);
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
                              area.h * scale};

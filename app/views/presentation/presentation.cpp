@@ -43,10 +43,11 @@ constexpr double fade_seconds = 0.4, follow_seconds = 0.05;
 
 } // namespace
 
-float presentation_zoom(const Presentation& presentation, float usual, float width, float height) {
+float presentation_zoom(const Presentation& presentation, float usual, float width, float height,
+                        float beside) {
     constexpr float largest = 4;
-    return std::clamp(std::min(width / page_width, height / page_height) * presentation.larger, usual,
-                      std::max(usual, largest));
+    return std::clamp(std::min(width / (page_width + beside), height / page_height) * presentation.larger,
+                      usual, std::max(usual, largest));
 }
 
 bool follow_mouse(PointerSpot& spot, const std::optional<figure::Point>& mouse, double seconds, bool moves) {

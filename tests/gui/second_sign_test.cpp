@@ -1,0 +1,355 @@
+#include "app/draw/effects/signed_cells.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/pages/weight_parts.h"
+#include "core/base/overloaded.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+
+// Every meaning of the manual's table of colours, drawn twice: as it is, and as its opposite. Without their
+// colours the two pictures still have to differ.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+std::string place(const figure::Point& at) {
+    return std::to_string(std::lround(at.x)) + "," + std::to_string(std::lround(at.y)) + " ";
+}
+std::string place(const figure::Rect& area) {
+    return place(figure::Point{area.x, area.y}) + place(figure::Point{area.right(), area.bottom()});
+}
+
+/// What is left of a picture without its colours: shapes, texts, and the edges in images.
+std::string without_colours(const figure::Scene& scene) {
+    std::string out;
+    const auto filled = [](figure::Color colour) { return figure::visible(colour) ? "1" : "0"; };
+    for (const figure::SceneItem& item : scene.items)
+        std::visit(
+            Overloaded{
+                [&](const figure::RectItem& i) {
+                    out += "rect " + place(i.area) + filled(i.fill) + filled(i.stroke) + " " +
+                           std::to_string(figure::visible(i.stroke) ? i.stroke_width : 0) +
+                           std::to_string(i.radius) + "\n";
+                },
+                [&](const figure::LineItem& i) { out += "line " + place(i.from) + place(i.to) + "\n"; },
+                [&](const figure::CurveItem& i) { out += "curve " + place(i.from) + place(i.to) + "\n"; },
+                [&](const figure::PolygonItem& i) {
+                    out += "polygon ";
+                    for (const figure::Point& at : i.points)
+                        out += place(at);
+                    out += "\n";
+                },
+                [&](const figure::TextItem& i) { out += "text " + place(i.at) + i.text + "\n"; },
+                [&](const figure::GridItem& i) {
+                    out += "image ";
+                    for (std::size_t n = 1; n < i.pixels->size(); ++n)
+                        out += (*i.pixels)[n] == (*i.pixels)[n - 1] ? '0' : '1';
+                    out += "\n";
+                },
+                [](const figure::ClipItem&) {}},
+            item);
+    return out;
+}
+
+/// Lines that begin with this.
+std::string only(const std::string& picture, const std::string& kind) {
+    std::istringstream lines(picture);
+    std::string out;
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with(kind))
+            out += line + "\n";
+    return out;
+}
+
+/// A place to draw into, on a small problem.
+struct Paper {
+    Desk desk{"first-lesson"};
+    figure::TextMeasure measure = [](std::string_view text, figure::Font, float size) {
+        return 0.6F * size * static_cast<float>(text.size());
+    };
+    Picture picture;
+    DrawContext context{desk.shown(), desk.view(), theme(false), measure, 600, 400};
+    std::string drawn() const { return without_colours(picture.scene); }
+};
+
+std::string canvas_of(const Desk& desk) {
+    return without_colours(desk.program.canvas().scene);
+}
+
+/// One cell of a matrix, `side` wide, without its number.
+std::string cell(float side, float value, bool forbidden = false) {
+    Paper paper;
+    MatrixSpec spec{.tensor = TensorId::weights,
+                    .row_axis = 2,
+                    .col_axis = 3,
+                    .rows = 1,
+                    .cols = 2,
+                    .cell_w = side,
+                    .cell_h = side,
+                    .fill = CellFill::diverging};
+    spec.value = [value](std::int64_t, std::int64_t col) { return col == 0 ? 0.0F : value; };
+    spec.forbidden = [forbidden](std::int64_t, std::int64_t col) { return forbidden && col == 1; };
+    draw_matrix(paper.picture, paper.context, spec);
+    return paper.drawn();
+}
+
+std::string masked_in(bool a) {
+    Paper paper;
+    draw_masked_in_one(paper.picture, paper.context, {0, 0, 30, 30}, a ? 1.0F : -1.0F);
+    return paper.drawn();
+}
+
+/// The lines of head 0 − head 1, or of head 1 − head 0.
+std::string links(bool swapped) {
+    Desk desk("first-lesson");
+    desk.act(ViewChange(ShowWeightsAs{WeightsView::arcs}));
+    desk.act(ViewChange(ShowHeads{HeadsView::difference}));
+    desk.act(ViewChange(PickHead{swapped ? 1 : 0}));
+    desk.act(ViewChange(CompareWith{swapped ? 0 : 1}));
+    return only(canvas_of(desk), "curve");
+}
+
+std::string edited(bool is) {
+    Desk desk("first-lesson");
+    desk.act(ViewChange(SetFlash{false}));
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    const float before = desk.problem().weights.W_O->at(5, 1);
+    desk.act(Command(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, is ? before + 1e-5F : before}));
+    return only(canvas_of(desk), "polygon");
+}
+
+std::string ablated(bool is) {
+    Desk desk("first-lesson");
+    desk.act(ViewChange(GoTo{StageGroup::split}));
+    if (is)
+        desk.act(Command(SetGain{1, 0}));
+    return only(canvas_of(desk), "rect");
+}
+
+/// Two heads' parts of one bar, or the bar of their sum.
+std::string parts(bool several) {
+    Paper paper;
+    MatrixSpec spec{.tensor = TensorId::output,
+                    .row_axis = 1,
+                    .col_axis = 2,
+                    .rows = 1,
+                    .cols = 1,
+                    .cell_w = 60,
+                    .cell_h = 30};
+    spec.share = [several](std::int64_t, std::int64_t, std::int64_t head) {
+        return several ? 0.4F : head == 0 ? 0.8F : 0.0F;
+    };
+    draw_matrix(paper.picture, paper.context, spec);
+    return paper.drawn();
+}
+
+/// The columns of q, which two heads own; or with one head alone.
+std::string columns_of(bool two) {
+    Paper paper;
+    const MatrixGrid grid{.tensor = TensorId::q,
+                          .row_axis = 1,
+                          .col_axis = 2,
+                          .rows = 1,
+                          .cols = 8,
+                          .area = {40, 40, 320, 30},
+                          .pitch_x = 40,
+                          .pitch_y = 30,
+                          .map = ""};
+    draw_head_bars(paper.picture, paper.context, grid, two ? 4 : 8, false);
+    return only(paper.drawn(), "text");
+}
+
+struct AtlasDesk : Desk {
+    AtlasDesk() {
+        open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book");
+        act(ViewChange(AttentionChange(ShowScreen{Screen::atlas})));
+        settle();
+    }
+    /// What is drawn around the middle of a control, from there.
+    std::string around(const std::string& label, float reach) const {
+        const auto& spots = program.canvas().hotspots;
+        const auto spot = std::ranges::find(spots, label, &Hotspot::label);
+        REQUIRE(spot != spots.end());
+        const figure::Point middle{spot->area.x + spot->area.w / 2, spot->area.y + spot->area.h / 2};
+        figure::Scene near;
+        for (const figure::SceneItem& item : program.canvas().scene.items) {
+            const auto inside = [&](float x, float y) {
+                return std::abs(x - middle.x) < reach && std::abs(y - middle.y) < reach;
+            };
+            if (const auto* rect = std::get_if<figure::RectItem>(&item);
+                rect != nullptr && inside(rect->area.x, rect->area.y) &&
+                inside(rect->area.right(), rect->area.bottom()))
+                near.items.push_back(item);
+            if (const auto* shape = std::get_if<figure::PolygonItem>(&item);
+                shape != nullptr && inside(shape->points.front().x, shape->points.front().y))
+                near.items.push_back(item);
+        }
+        figure::Scene moved;
+        moved.append(near, -middle.x, -middle.y);
+        return without_colours(moved);
+    }
+};
+
+std::string layer(bool second) {
+    const AtlasDesk desk;
+    return desk.around(second ? "point L1 H3" : "point L0 H3", 9);
+}
+
+std::string chosen(bool is) {
+    AtlasDesk desk;
+    const auto& label = desk.view().attention.atlas;
+    REQUIRE(label.brush.empty());
+    // A brush that holds the head L1 H3, or none.
+    const float score = (*desk.shown().atlas->at(1, 3))[analysis::HeadScore::entropy];
+    if (is)
+        desk.act(ViewChange(AttentionChange(
+            AtlasChange(BrushScores{{{analysis::HeadScore::entropy, score - 0.01F, score + 0.01F}}}))));
+    return desk.around("tile L1 H3", 60);
+}
+
+std::string answered(bool right) {
+    Desk desk("first-lesson");
+    desk.act(LessonAction(OpenLesson{"first-lesson"}));
+    const CourseState& course = desk.program.state().course;
+    desk.act(LessonAction(GoToPage{1 + course.steps()}));
+    const auto& choices = course.question()->choices;
+    int answer = 0;
+    while (choices[static_cast<std::size_t>(answer)].right != right)
+        ++answer;
+    desk.act(LessonAction(AnswerQuestion{0, answer}));
+    std::string verdicts;
+    for (const ScreenText& text : screen_texts())
+        if (text.text == "right" || text.text == "your answer" || text.text == "right, your answer")
+            verdicts += text.text + "\n";
+    return verdicts;
+}
+
+std::string switched(bool on) {
+    Paper paper;
+    draw_text_button(paper.picture, paper.context, 0, 0, "Word alone", on, Action(ViewChange(TogglePlay{})));
+    return paper.drawn();
+}
+
+/// Whether a sign can be read anywhere in the window.
+std::string signs(const std::string& sign) {
+    std::string out;
+    for (const ScreenText& text : screen_texts())
+        if (text.visible && text.text.find(sign) != std::string::npos)
+            out += text.text + "\n";
+    return out;
+}
+
+std::string row_sum(bool off) {
+    Paper paper;
+    MatrixSpec spec{.tensor = TensorId::weights, .row_axis = 2, .col_axis = 3, .rows = 1, .cols = 2};
+    spec.value = [off](std::int64_t, std::int64_t col) { return off ? 0.0F : static_cast<float>(col); };
+    const MatrixGrid grid = draw_matrix(paper.picture, paper.context, spec);
+    paper.picture.scene.items.clear();
+    draw_row_sums(paper.picture, paper.context, grid, spec);
+    const std::string drawn = paper.drawn();
+    return drawn.find("⚠") == std::string::npos ? "no sign" : "sign";
+}
+
+std::string device(bool fallen) {
+    Desk desk("first-lesson");
+    desk.act(EngineAction{EngineAction::Kind::choose, fallen ? "vulkan:77" : "cpu"});
+    return signs("⚠ engine");
+}
+
+std::string stored(bool failed) {
+    Program::Options options;
+    if (failed)
+        options.keeps_nothing = "Your edits are not kept safe: there is no folder.";
+    Desk desk(options);
+    desk.act(Command(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, 0.25F}));
+    return signs("⚠ not saved");
+}
+
+std::string signed_bar(double value) {
+    Paper paper;
+    draw_signed_bar(paper.picture, paper.context.theme, {0, 0, 100, 20}, value, 1);
+    return paper.drawn();
+}
+
+std::string signed_cell(double value) {
+    Paper paper;
+    draw_signed_cell(paper.picture, paper.context, {0, 0, 12, 12}, value, 1, false);
+    return paper.drawn();
+}
+
+using Drawn = std::function<std::string(bool)>;
+
+const std::map<std::string, Drawn>& meanings() {
+    static const std::map<std::string, Drawn> all{
+        {"a number below 0 in a cell",
+         [](bool is) {
+             const float value = is ? -0.6F : 0.6F;
+             const std::string small = cell(8, value), large = cell(16, value),
+                               beside = signed_cell(static_cast<double>(value));
+             return small + large + beside;
+         }},
+        {"a bar of a number below 0", [](bool is) { return signed_bar(is ? -0.5 : 0.5); }},
+        {"a weight that the second of two heads reads more", links},
+        {"an edited number", edited},
+        {"a masked cell", [](bool is) { return cell(20, 0.0F, is); }},
+        {"a cell that is masked in A only or in B only", masked_in},
+        {"a head whose gain is 0", ablated},
+        {"the parts of several heads in one bar", parts},
+        {"the columns of a head", columns_of},
+        {"the layer of a head on the atlas", layer},
+        {"a head that a label or a brush has chosen", chosen},
+        {"a right or wrong answer", answered},
+        {"a switch that is on", switched},
+        {"a row whose weights do not add up to 1", row_sum},
+        {"a device that fell out", device},
+        {"changes that could not be stored", stored}};
+    return all;
+}
+
+/// The first column of the manual's table.
+std::vector<std::string> listed() {
+    std::ifstream file(test_data("/../../assets/manual/colours.md"));
+    REQUIRE(file);
+    std::vector<std::string> rows;
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("| ") && !line.starts_with("| what") && !line.starts_with("| ---"))
+            rows.push_back(line.substr(2, line.find(" |", 2) - 2));
+    return rows;
+}
+
+} // namespace
+
+TEST_CASE("no meaning stands in a colour alone", "[gui][colours][signs]") {
+    const std::vector<std::string> rows = listed();
+    CHECK(rows.size() == meanings().size());
+    for (const std::string& meaning : rows) {
+        INFO(meaning);
+        const auto drawn = meanings().find(meaning);
+        REQUIRE(drawn != meanings().end());
+        CHECK(drawn->second(true) != drawn->second(false));
+    }
+}
+
+TEST_CASE("a dash marks numbers below 0 in cells of every size that has room for it",
+          "[gui][colours][signs]") {
+    for (const float side : {6.0F, 9.0F, 13.0F, 20.0F}) {
+        INFO(side << " pixels");
+        CHECK(cell(side, -0.6F) != cell(side, 0.6F));
+        if (side >= texture_below) // of smaller cells the edges of colours are left in the comparison
+            CHECK(cell(side, -0.001F) == cell(side, 0.001F));
+    }
+    CHECK(signed_cell(-0.7) != signed_cell(0.7));
+}
+
+} // namespace headscope::test
