@@ -151,6 +151,8 @@ void FocusRing::begin_frame() {
     took_steps_ = false;
     arriving_ = move_ != 0;
     by_number_ = arriving_ || !seen;
+    passed_.clear();
+    alike_passed_ = 0;
     if (move_ != 0 && previous_count_ > 0) {
         index_ = index_ < 0 ? (move_ > 0 ? 0 : previous_count_ - 1)
                             : (index_ + move_ + previous_count_) % previous_count_;
@@ -164,11 +166,19 @@ bool FocusRing::stands_on(const figure::Rect& area) {
     const int number = count_++;
     if (index_ < 0 || seen_)
         return false;
-    const auto near = [](float a, float b) { return std::abs(a - b) < 0.5F; };
-    const bool same = near(area.x, focused_.x) && near(area.y, focused_.y) && near(area.w, focused_.w) &&
-                      near(area.h, focused_.h);
-    if (by_number_ ? number != index_ : !same)
+    const auto same = [&](const figure::Rect& other) {
+        const auto near = [](float a, float b) { return std::abs(a - b) < 0.5F; };
+        return near(area.x, other.x) && near(area.y, other.y) && near(area.w, other.w) &&
+               near(area.h, other.h);
+    };
+    if (by_number_ && number != index_) {
+        passed_.push_back(area);
         return false;
+    }
+    if (!by_number_ && (!same(focused_) || alike_passed_++ != alike_))
+        return false;
+    if (by_number_)
+        alike_ = static_cast<int>(std::ranges::count_if(passed_, same));
     seen_ = true;
     index_ = number;
     focused_ = area;

@@ -53,6 +53,8 @@ private:
     bool activate_ = false, activated_now_ = false, arriving_ = false;
     bool takes_steps_ = false, took_steps_ = false; ///< as the frame before ended, and in this frame so far
     bool by_number_ = true, seen_ = false;
+    std::vector<figure::Rect> passed_; ///< places of this frame before the ring's, while it goes by number
+    int alike_ = 0, alike_passed_ = 0; ///< places of the same area before the ring's; and in this frame
     ControlSteps steps_{}, steps_now_{};
     figure::Rect focused_{};
 };
