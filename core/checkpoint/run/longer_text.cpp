@@ -38,14 +38,13 @@ bool goes_on(const Architecture& architecture, const ModelInputs& shorter, const
                inputs.source.empty();
     };
     return architecture.causal && architecture.encoder == nullptr && plain(shorter) && plain(longer) &&
-           longer.T > shorter.T &&
-           std::equal(shorter.ids.begin(), shorter.ids.end(), longer.ids.begin()) &&
+           longer.T > shorter.T && std::equal(shorter.ids.begin(), shorter.ids.end(), longer.ids.begin()) &&
            !angles_change(architecture, shorter.T, longer.T);
 }
 
 LongerText run_behind(const KnownText& known, const ForwardPass& rest, const ModelEdits& edits,
-                      std::vector<cpu::KeyValueCache>& caches, std::size_t kept_bytes,
-                      cpu::CpuEngine& engine, cpu::CpuDense& cpu, Progress& progress) {
+                      std::vector<cpu::KeyValueCache>& caches, std::size_t kept_bytes, cpu::CpuEngine& engine,
+                      cpu::CpuDense& cpu, Progress& progress) {
     const StageSet output = StageSet().with(TensorId::output);
     std::size_t room = kept_bytes;
     Streams behind;
@@ -66,8 +65,8 @@ LongerText run_behind(const KnownText& known, const ForwardPass& rest, const Mod
             Trace trace =
                 engine.extend(problem, cache, keep ? output.with(TensorId::weights) : output, progress);
             room -= keep ? bytes : 0;
-            out.weights.push_back(
-                keep ? with_queries(*known.weights[at], *trace.stage(TensorId::weights)) : nullptr);
+            out.weights.push_back(keep ? with_queries(*known.weights[at], *trace.stage(TensorId::weights))
+                                       : nullptr);
             return trace.slot(TensorId::output);
         },
         progress);

@@ -38,7 +38,7 @@ struct LongerText {
 /// together. Engine and `cpu` are of one machine. Throws what ForwardPass::run throws; the caches are then of
 /// any length.
 LongerText run_behind(const KnownText& known, const ForwardPass& rest, const ModelEdits& edits,
-                      std::vector<cpu::KeyValueCache>& caches, std::size_t kept_bytes,
-                      cpu::CpuEngine& engine, cpu::CpuDense& cpu, Progress& progress);
+                      std::vector<cpu::KeyValueCache>& caches, std::size_t kept_bytes, cpu::CpuEngine& engine,
+                      cpu::CpuDense& cpu, Progress& progress);
 
 } // namespace headscope::checkpoint
