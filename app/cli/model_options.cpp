@@ -230,7 +230,8 @@ namespace {
 
 /// Leaves to the writing of the file what is large and can be made then.
 void keep_little(checkpoint::ForwardOptions& options, const exporting::TraceExport& wanted,
-                 const checkpoint::Model& model, const checkpoint::ModelInputs& inputs) {
+                 const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
+                 const std::string& out) {
     if (wanted.format != exporting::TraceFormat::safetensors)
         return;
     constexpr std::int64_t kept_logits = std::int64_t{64} << 20U; // numbers
@@ -241,8 +242,8 @@ void keep_little(checkpoint::ForwardOptions& options, const exporting::TraceExpo
     if (a.encoder != nullptr || find_row(a.names.body, checkpoint::WeightId::sink) != nullptr)
         return;
     const std::int64_t layers = options.layer ? 1 : a.layers;
-    options.stages =
-        exporting::kept_stages({.B = inputs.B * layers, .Tq = inputs.T, .Tk = inputs.T, .H = a.H}, wanted);
+    options.stages = exporting::kept_stages(
+        {.B = inputs.B * layers, .Tq = inputs.T, .Tk = inputs.T, .H = a.H}, wanted, out);
     options.keep_problems = options.stages != wanted.stages;
 }
 
@@ -277,7 +278,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
                    std::to_string(H - 1));
     options.stages = wanted.stages;
     options.layer = layer_;
-    keep_little(options, wanted, model, inputs);
+    keep_little(options, wanted, model, inputs, out);
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     const checkpoint::ForwardResult result = forward(model, inputs, options, device);

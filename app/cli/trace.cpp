@@ -70,7 +70,7 @@ void run_trace(const TraceOptions& options) {
     }
     exporting::check_target(wanted, options.out);
     const app::DocumentPtr document = options.problem.read();
-    const StageSet kept = exporting::kept_stages(document->problem.dims, wanted);
+    const StageSet kept = exporting::kept_stages(document->problem.dims, wanted, options.out);
     engine::require_memory_for(document->problem, kept, exporting::writing_bytes(document->problem, wanted));
     const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
     Progress progress;

@@ -134,6 +134,8 @@ bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
 
 } // namespace
 
+constexpr int frames_of_scrolling = 3;
+
 void FocusRing::begin_frame() {
     const bool seen = std::exchange(seen_, false);
     previous_count_ = count_;
@@ -150,7 +152,8 @@ void FocusRing::begin_frame() {
         takes_steps_ = took_steps_;
     took_steps_ = false;
     arriving_ = move_ != 0;
-    by_number_ = arriving_ || !seen;
+    settling_ = arriving_ ? frames_of_scrolling : std::max(settling_ - 1, 0);
+    by_number_ = settling_ > 0 || !seen; // while a list scrolls, another row may come where the ring's was
     passed_.clear();
     alike_passed_ = 0;
     if (move_ != 0 && previous_count_ > 0) {

@@ -54,6 +54,7 @@ private:
     bool takes_steps_ = false, took_steps_ = false; ///< as the frame before ended, and in this frame so far
     bool by_number_ = true, seen_ = false;
     std::vector<figure::Rect> passed_; ///< places of this frame before the ring's, while it goes by number
+    int settling_ = 0;                 ///< frames in which what the ring came to may still scroll
     int alike_ = 0, alike_passed_ = 0; ///< places of the same area before the ring's; and in this frame
     ControlSteps steps_{}, steps_now_{};
     figure::Rect focused_{};

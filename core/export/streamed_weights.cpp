@@ -4,6 +4,7 @@
 #include "core/engine/cpu/long_map.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace headscope::exporting {
 
@@ -12,6 +13,16 @@ namespace {
 /// Smaller ones are made with the other stages, in one run.
 constexpr std::int64_t kept_numbers = std::int64_t{64} << 20U;
 constexpr std::int64_t numbers_at_once = std::int64_t{4} << 20U;
+
+/// Whether the disk of a file has room for so many numbers.
+bool has_room(const std::string& path, std::int64_t numbers) {
+    if (path == "-")
+        return false;
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code unknown;
+    const auto space = std::filesystem::space(folder.empty() ? "." : folder, unknown);
+    return !unknown && space.available / sizeof(float) > static_cast<std::uint64_t>(numbers);
+}
 
 void make_head(const Problem& problem, std::int64_t b, std::int64_t h, cpu::CpuEngine& engine,
                const std::shared_ptr<cpu::CpuMachine>& machine,
@@ -34,13 +45,14 @@ StageSet without_weights(StageSet stages) {
     return kept;
 }
 
-StageSet kept_stages(const Dims& dims, const TraceExport& wanted) {
-    // The mean over heads is taken of weights that are there.
-    // A run makes those of all heads, also where one is written.
-    const bool small = dims.B * dims.H * dims.Tq * dims.Tk <= kept_numbers;
-    return small || wanted.format != TraceFormat::safetensors || wanted.stages.has(TensorId::weights_mean)
-               ? wanted.stages
-               : without_weights(wanted.stages);
+StageSet kept_stages(const Dims& dims, const TraceExport& wanted, const std::string& path) {
+    // A run makes those of all heads, also where one is written. The mean over heads is taken of weights that
+    // are there.
+    const std::int64_t numbers = dims.B * dims.H * dims.Tq * dims.Tk;
+    const bool streamed = numbers > kept_numbers && wanted.format == TraceFormat::safetensors &&
+                          !wanted.stages.has(TensorId::weights_mean) &&
+                          has_room(path, numbers / (wanted.head ? dims.H : 1));
+    return streamed ? without_weights(wanted.stages) : wanted.stages;
 }
 
 SelectedStage streamed_weights(const Problem& problem, const TraceExport& wanted) {

@@ -304,8 +304,12 @@ TEST_CASE("Tab walks to everything that can be clicked and Enter does what a cli
     CHECK(reaches("popups 1"));
     for (int group = 0; group < group_count; ++group)
         CHECK(reaches("group " + std::to_string(group) + " "));
-    desk.driver.key(GLFW_KEY_TAB, GLFW_MOD_SHIFT);
-    desk.driver.key(GLFW_KEY_ENTER);
+    // Back from the first control to the last ones, of which edges and sliders take arrow keys and no Enter.
+    constexpr int last_ones = 8;
+    for (int n = 0; n < last_ones && signature(desk.view()) == signature(start); ++n) {
+        desk.driver.key(GLFW_KEY_TAB, GLFW_MOD_SHIFT);
+        desk.driver.key(GLFW_KEY_ENTER);
+    }
     CHECK(signature(desk.view()) != signature(start));
 }
 

@@ -80,7 +80,6 @@ Picture draw_inspector(const DrawContext& context) {
                        context.theme.text);
     }
     add_change_sections(body, *cell);
-    head.link_terms(body.linked());
     write_head(head, *cell, decimals);
     const float below = head.y;
     const Picture sections = body.finish();

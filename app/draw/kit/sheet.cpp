@@ -94,11 +94,6 @@ float Sheet::put(float x, const std::string& text, float most, figure::Font font
     return taken;
 }
 
-void Sheet::link_terms(std::set<std::string> met) {
-    links_terms_ = context.controls;
-    met_ = std::move(met);
-}
-
 float Sheet::words(float x, float first_baseline, float most, const std::string& text, figure::Font font,
                    float size, float line, figure::Color color) {
     float at = first_baseline;

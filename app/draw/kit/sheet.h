@@ -27,9 +27,8 @@ public:
     float y = 0;       ///< top of the next row
 
     /// From now on the words of the glossary are linked, each where it stands first: in names of sections and
-    /// in paragraphs. `met`: the terms that are linked already.
-    void link_terms(std::set<std::string> met = {});
-    const std::set<std::string>& linked() const { return met_; }
+    /// in paragraphs.
+    void link_terms() { links_terms_ = context.controls; }
 
     float width() const { return right - left; }
     /// The baseline of a row that begins at `y`.

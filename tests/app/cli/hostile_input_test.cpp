@@ -163,7 +163,7 @@ TEST_CASE("a run that no memory holds is refused before it begins") {
     const ProgramRun run =
         run_program({"trace", "--case", path, "--heads", "1", "--stages", "weights", "-o", folder.file("o")});
     CHECK(run.code == 3);
-    CHECK_THAT(run.err, Contains("this run needs 72000.0 GB of memory") && Contains("can spare") &&
+    CHECK_THAT(run.err, Contains("this run needs 36000.0 GB of memory") && Contains("can spare") &&
                             Contains("--stages"));
     CHECK(run_program({"render", "--case", path, "--heads", "1", "-o", folder.file("o.png")}).code == 3);
 }

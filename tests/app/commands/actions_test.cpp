@@ -27,6 +27,7 @@ struct Place {
     Dims shown = document->problem.dims;
     bool checkpoint = false, weights_file = false, weights_alone = false, lesson = false, walking = false,
          manual = false, presenting = false;
+    bool stepping = false;
     LongMap map{};
     bool on_map = false;
     Problem long_text{};
@@ -53,7 +54,8 @@ struct Place {
                 .manual_open = manual,
                 .manual_back = manual,
                 .manual_forth = manual,
-                .walking = walking};
+                .walking = walking,
+                .stepping = stepping};
     }
 };
 
@@ -90,6 +92,9 @@ std::vector<Place> places() {
     predicting.name = "manual";
     predicting.manual = true;
     all.push_back(predicting);
+    Place slider{.name = "a framed slider"};
+    slider.walking = slider.stepping = true;
+    all.push_back(slider);
     Place atlas{.name = "checkpoint, atlas"};
     atlas.checkpoint = true;
     atlas.view.attention.screen = Screen::atlas;
@@ -162,13 +167,20 @@ TEST_CASE("every action says in plain words what it does", "[actions]") {
 TEST_CASE("a key means one action at most, wherever the program stands", "[actions]") {
     for (const Place& place : places()) {
         const Situation now = place.now();
+        // A framed slider takes the arrow keys from everything else.
+        const auto meant = [&](const ActionInfo& row, const Chord& chord) {
+            return possible(row, now) && pressed_with(row, chord) &&
+                   (!now.stepping || row.steps ||
+                    std::ranges::none_of(actions(), [&](const ActionInfo& other) {
+                        return other.steps && pressed_with(other, chord);
+                    }));
+        };
         for (const ActionInfo& row : actions())
             for (const Chord& chord : row.keys) {
                 INFO(place.name << ": " << row.id << ", " << chord_text(chord));
-                CHECK(std::ranges::count_if(actions(), [&](const ActionInfo& other) {
-                          return possible(other, now) && pressed_with(other, chord);
-                      }) <= 1);
-                if (possible(row, now))
+                CHECK(std::ranges::count_if(
+                          actions(), [&](const ActionInfo& other) { return meant(other, chord); }) <= 1);
+                if (meant(row, chord))
                     CHECK(meaning_of(chord, now).action == &row);
             }
     }
@@ -257,9 +269,7 @@ TEST_CASE("the list of keys holds every key of the page and no other", "[actions
                 INFO(place.name << ": " << row.id << ", " << chord_text(chord));
                 const Chord bare{chord.key};
                 const bool run = chord.key >= digit(1) && chord.key <= digit(9);
-                const std::string name = !run || (chord.ctrl && !now.checkpoint) ? chord_text(chord)
-                                         : chord.ctrl                            ? "Ctrl 1 … Ctrl 5"
-                                                                                 : "1 … 9";
+                const std::string name = run && !chord.ctrl ? "1 … 9" : chord_text(chord);
                 const bool listed = all.find("  " + name + "  ") != std::string::npos ||
                                     // What is held with many keys is written once.
                                     (chord.shift && all.find("  Shift →") != std::string::npos &&

@@ -63,15 +63,20 @@ TEST_CASE("weights and logits that are made while the file is written are those 
 TEST_CASE("weights are left to the writing where they are large and the format takes them in parts") {
     const Dims small{.B = 1, .Tq = 64, .Tk = 64, .D = 64, .H = 4},
         large{.B = 1, .Tq = 20000, .Tk = 20000, .H = 1};
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.safetensors");
     TraceExport wanted;
-    CHECK(kept_stages(small, wanted) == wanted.stages);
+    CHECK(kept_stages(small, wanted, path) == wanted.stages);
     wanted.stages = StageSet().with(TensorId::weights).with(TensorId::output);
-    CHECK(kept_stages(large, wanted) == StageSet().with(TensorId::output));
+    CHECK(kept_stages(large, wanted, path) == StageSet().with(TensorId::output));
+    CHECK(kept_stages(large, wanted, "-") == wanted.stages);
+    const Dims endless{.B = 1, .Tq = 100'000'000, .Tk = 100'000'000, .D = 64, .H = 1};
+    CHECK(kept_stages(endless, wanted, path) == wanted.stages);
     wanted.format = TraceFormat::json;
-    CHECK(kept_stages(large, wanted) == wanted.stages);
+    CHECK(kept_stages(large, wanted, path) == wanted.stages);
     wanted.format = TraceFormat::safetensors;
     wanted.stages = wanted.stages.with(TensorId::weights_mean);
-    CHECK(kept_stages(large, wanted) == wanted.stages);
+    CHECK(kept_stages(large, wanted, path) == wanted.stages);
 }
 
 TEST_CASE("a file whose numbers cannot be made is not there") {
