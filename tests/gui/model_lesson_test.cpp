@@ -54,7 +54,7 @@ TEST_CASE("a page with a model shows its layer and head, in the tab of the cours
     CHECK(learner.view().tab == LeftTab::course);
     CHECK(learner.view().points.size() == 1);
     CHECK_FALSE(learner.away());
-    CHECK(screen_shows("Step 1 of 6"));
+    CHECK(screen_shows("Step 1 of 7"));
     CHECK(screen_shows("0.995")); // the probability of drum, as PyTorch computes it
     // The next page is another layer of the same pass: nothing is added to the history.
     const DocumentPtr first = learner.program.state().document;
