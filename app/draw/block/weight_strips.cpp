@@ -94,7 +94,8 @@ private:
                          .high = high,
                          .decimals = 3});
             picture.tips.push_back(
-                {{x, y, bias_width + 8, strip_height}, std::string(tensor_info(*strip.bias).name) + ""});
+                {{x, y, bias_width + 8, strip_height},
+                 std::string(tensor_info(*strip.bias).name) + "[" + std::to_string(place[0]) + "]"});
             right = x + 14 + bias_width;
         }
         picture.scene.width = std::max(picture.scene.width, right + canvas_pad);

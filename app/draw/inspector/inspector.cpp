@@ -46,11 +46,11 @@ void write_head(Sheet& sheet, const CellAddress& cell, int decimals) {
     const bool beside = context.measure(caption, figure::Font::ui, caption_size) <= room;
     float last_baseline = value_baseline;
     if (beside)
-        sheet.words(sheet.left + taken + 12, value_baseline - 2, room, caption, figure::Font::ui,
-                    caption_size, 18, context.theme.muted);
+        draw_text(sheet.picture, context, sheet.left + taken + 12, value_baseline - 2, caption,
+                  figure::Font::ui, caption_size, context.theme.muted);
     else
-        last_baseline = sheet.words(sheet.left, value_baseline + 26, sheet.width(), caption, figure::Font::ui,
-                                    caption_size, 18, context.theme.muted) -
+        last_baseline = draw_paragraph(sheet.picture, context, sheet.left, value_baseline + 26, sheet.width(),
+                                       caption, figure::Font::ui, caption_size, 18, context.theme.muted) -
                         18;
     sheet.y = last_baseline + 10;
 }

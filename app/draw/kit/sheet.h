@@ -50,14 +50,13 @@ public:
     float put(float x, const std::string& text, float most, figure::Font font, float size,
               figure::Color color, figure::Align align = figure::Align::left);
 
-    /// A line or more of words with their links, from a baseline on. Returns the baseline of the next line.
-    float words(float x, float first_baseline, float most, const std::string& text, figure::Font font,
-                float size, float line, figure::Color color);
-
     /// The picture, with its size set.
     Picture finish();
 
 private:
+    /// A line or more of words with their links, from a baseline on. Returns the baseline of the next line.
+    float words(float x, float first_baseline, float most, const std::string& text, figure::Font font,
+                float size, float line, figure::Color color);
     void link_in_line(float x, const std::string& text, figure::Font font, float size, float at);
 
     bool links_terms_ = false;
