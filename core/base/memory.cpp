@@ -132,9 +132,10 @@ void require_memory(std::uint64_t bytes, const std::string& work, const std::str
     const std::uint64_t margin = std::max(least_margin, available / 16);
     const std::uint64_t free = available - std::min(available, margin);
     if (bytes > free)
-        throw MemoryShortage(work + " needs " + size_text(bytes) + " of memory, and " +
-                             (own_limit == unlimited ? "this machine can spare " : "its limit leaves ") +
-                             size_text(free) + "; " + advice);
+        throw MemoryShortage(
+            work + " needs " + size_text(bytes) + " of memory, and " +
+            (own_limit == unlimited ? "this machine can spare " : "the memory limit leaves ") +
+            size_text(free) + "; " + advice);
 }
 
 } // namespace headscope

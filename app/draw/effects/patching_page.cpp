@@ -298,12 +298,11 @@ Picture draw_patching_page(const DrawContext& context) {
         const std::string words = !view->error.empty() ? view->error
                                   : view->asked.corrupted.empty()
                                       ? "Type a second prompt that has as many tokens as this one and leads "
-                                        "to another word: change a name. To “When Mary and John went to "
-                                        "the shop, John gave a book to” belongs “When Mary and John went to "
-                                        "the shop, Mary gave a book to”, for example. The second prompt then "
-                                        "runs with one vector of this one at "
-                                        "a time, and the map says how much "
-                                        "of this prompt's answer comes back."
+                                        "to another word. Change a name, for example: “When Mary and John "
+                                        "went to the shop, John gave a book to” and “When Mary and John went "
+                                        "to the shop, Mary gave a book to”. The second prompt then runs with "
+                                        "one vector of this one at a time, and the map says how much of this "
+                                        "prompt's answer comes back."
                                       : "Both prompts are being run.";
         draw_paragraph(picture, context, canvas_pad, y + 34, std::min(room, 620.0F), words, Font::ui, 14.5F,
                        23, view->error.empty() ? theme.text : theme.bad);

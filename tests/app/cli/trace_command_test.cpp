@@ -323,5 +323,5 @@ TEST_CASE("--memory limits what a run takes, and says so") {
     write_file_atomically(folder.file("long.safetensors"), writer.bytes());
     check_failure(run_program({"trace", "--case", folder.file("long.safetensors"), "--heads", "4", "--stages",
                                "scores", "-o", "-", "--memory", "150MB"}),
-                  3, "its limit leaves");
+                  3, "the memory limit leaves");
 }
