@@ -286,7 +286,7 @@ TEST_CASE("every number that a lesson quotes can be read on the same screen", "[
         }
     }
     CHECK(checked > 140);
-    CHECK(worked_out > 20);
+    CHECK(worked_out > 25);
 }
 
 } // namespace headscope::test
