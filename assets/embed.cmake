@@ -1,15 +1,28 @@
 # Puts the files below a folder into the program, to be read back through core/base/assets.h: of the manual the pages, not
-# the pictures, which only the read-me shows.
+# the pictures, which only the read-me shows. The catalogues of languages/*.po are compiled first.
 function(embed_assets target folder)
   file(GLOB_RECURSE names CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
-  list(FILTER names EXCLUDE REGEX "^manual/pictures/|\\.(cmake|comp|glsl|py|svg)$")
+  list(FILTER names EXCLUDE REGEX "^manual/pictures/|\\.(cmake|comp|glsl|po|py|svg)$")
   set(generated ${CMAKE_BINARY_DIR}/generated/assets.cpp)
   set(inputs)
   foreach(name IN LISTS names)
     list(APPEND inputs ${folder}/${name})
   endforeach()
+  file(GLOB languages CONFIGURE_DEPENDS ${folder}/languages/*.po)
+  set(compiled)
+  foreach(language IN LISTS languages)
+    get_filename_component(code ${language} NAME_WE)
+    set(catalogue ${CMAKE_BINARY_DIR}/generated/languages/${code}.mo)
+    add_custom_command(OUTPUT ${catalogue}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/generated/languages
+      COMMAND ${MSGFMT} --check -o ${catalogue} ${language}
+      DEPENDS ${language} VERBATIM)
+    list(APPEND inputs ${catalogue})
+    list(APPEND compiled languages/${code}.mo)
+  endforeach()
   add_custom_command(OUTPUT ${generated}
-    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} "-DNAMES=${names}" -DOUTPUT=${generated}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} "-DNAMES=${names}" "-DCOMPILED=${compiled}"
+      -DCOMPILED_FOLDER=${CMAKE_BINARY_DIR}/generated -DOUTPUT=${generated}
       -P ${folder}/write_assets.cmake
     DEPENDS ${inputs} ${folder}/write_assets.cmake VERBATIM)
   target_sources(${target} PRIVATE ${generated})

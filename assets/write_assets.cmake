@@ -1,12 +1,18 @@
-# Called at build time: writes OUTPUT, a source file that holds the bytes of every file of NAMES below FOLDER. The
-# assembler takes them as they are, so that a model of megabytes costs the compiler nothing.
+# Called at build time: writes OUTPUT, a source file that holds the bytes of every file of NAMES below FOLDER, and of
+# COMPILED below COMPILED_FOLDER. The assembler takes them as they are, so that a model of megabytes costs the compiler
+# nothing.
+cmake_policy(SET CMP0057 NEW) # if(IN_LIST)
 set(bytes "")
 set(declarations "")
 set(rows "")
 set(index 0)
-foreach(name IN LISTS NAMES)
+foreach(name IN LISTS NAMES COMPILED)
+  set(below ${FOLDER})
+  if(name IN_LIST COMPILED)
+    set(below ${COMPILED_FOLDER})
+  endif()
   set(label headscope_asset_${index})
-  string(APPEND bytes ".globl ${label}, ${label}_end\\n.hidden ${label}, ${label}_end\\n.balign 16\\n${label}:\\n.incbin \\\"${FOLDER}/${name}\\\"\\n${label}_end:\\n")
+  string(APPEND bytes ".globl ${label}, ${label}_end\\n.hidden ${label}, ${label}_end\\n.balign 16\\n${label}:\\n.incbin \\\"${below}/${name}\\\"\\n${label}_end:\\n")
   string(APPEND declarations "extern const char asset_${index}[] asm(\"${label}\"), end_${index}[] asm(\"${label}_end\");\n")
   string(APPEND rows "        {\"${name}\", {asset_${index}, end_${index}}},\n")
   math(EXPR index "${index} + 1")

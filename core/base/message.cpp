@@ -1,0 +1,107 @@
+#include "core/base/message.h"
+
+#include "core/base/assets.h"
+#include "core/base/catalogue.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::string_view folder = "languages/", ending = ".mo", english = "en";
+/// The key under which a catalogue has its language's name.
+constexpr std::string_view own_name = "English";
+
+struct InUse {
+    std::string code = std::string(english);
+    std::unique_ptr<const Catalogue> catalogue; ///< null: English
+};
+InUse& in_use() {
+    static InUse language;
+    return language;
+}
+
+std::vector<std::string> codes() {
+    std::vector<std::string> codes;
+    for (const std::string& name : asset_names(folder))
+        if (name.ends_with(ending))
+            codes.push_back(name.substr(folder.size(), name.size() - folder.size() - ending.size()));
+    return codes;
+}
+
+Catalogue catalogue_of(std::string_view code) {
+    return Catalogue(asset(std::string(folder) + std::string(code) + std::string(ending)));
+}
+
+} // namespace
+
+void use_language(std::string_view language) {
+    if (language == english) {
+        in_use() = {};
+        return;
+    }
+    const std::vector<std::string> known = codes();
+    if (std::ranges::find(known, language) == known.end())
+        fail_input("the program does not speak \"" + std::string(language) + "\"; it speaks " +
+                   fmt::format("{}", fmt::join(known, ", ")) + " and en");
+    in_use() = {std::string(language), std::make_unique<const Catalogue>(catalogue_of(language))};
+}
+
+std::string_view language_in_use() {
+    return in_use().code;
+}
+
+std::vector<Language> languages() {
+    std::vector<Language> all{{std::string(english), std::string(own_name)}};
+    for (const std::string& code : codes())
+        all.push_back({code, std::string(catalogue_of(code).find_in("name of this language", own_name))});
+    return all;
+}
+
+std::string language_of_locale(std::string_view locale) {
+    const std::string code(locale.substr(0, locale.find_first_of("_.@")));
+    const std::vector<std::string> known = codes();
+    return std::string(std::ranges::find(known, code) == known.end() ? english : std::string_view(code));
+}
+
+std::string tr(std::string_view message) {
+    const std::string_view translated = detail::translation(message);
+    return std::string(translated.empty() ? message : translated);
+}
+
+std::string tr_in(std::string_view context, std::string_view message) {
+    const std::string_view translated =
+        in_use().catalogue == nullptr ? "" : in_use().catalogue->find_in(context, message);
+    return std::string(translated.empty() ? message : translated);
+}
+
+namespace detail {
+
+std::string_view translation(std::string_view message) {
+    return in_use().catalogue == nullptr ? std::string_view() : in_use().catalogue->find(message);
+}
+
+std::string_view plural_translation(std::string_view one, std::int64_t count) {
+    return in_use().catalogue == nullptr ? std::string_view() : in_use().catalogue->find_plural(one, count);
+}
+
+std::string filled(std::string_view translated, std::string_view english_form, fmt::format_args values) {
+    const auto fill = [&](std::string_view text) {
+        return fmt::vformat(fmt::string_view(text.data(), text.size()), values);
+    };
+    if (translated.empty())
+        return fill(english_form);
+    try {
+        return fill(translated);
+    } catch (const fmt::format_error&) {
+        return fill(english_form);
+    }
+}
+
+} // namespace detail
+
+} // namespace headscope

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <fmt/core.h>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headscope {
+
+// The sentences of the program in the person's language. The sources hold English; assets/languages has a catalogue
+// of GNU gettext for every other language. A sentence without a translation stays English.
+
+/// Chooses the language of all sentences made from now on: "en", or one of languages(). Call it before the first
+/// thread starts: what was made before stays as it is. Throws Error(input) for another name.
+void use_language(std::string_view language);
+/// The language in use, "en" at first.
+std::string_view language_in_use();
+
+struct Language {
+    std::string code; ///< "de"
+    std::string name; ///< in the language itself: "Deutsch"
+};
+/// English first, then those with a catalogue, sorted by code.
+std::vector<Language> languages();
+/// The language that a name of the environment asks for ("de_DE.UTF-8" asks for "de"); "en" where no catalogue
+/// has it.
+std::string language_of_locale(std::string_view locale);
+
+/// Marks a literal that tr() gets later, for example in a constexpr table. Returns the literal itself.
+constexpr std::string_view translatable(std::string_view message) {
+    return message;
+}
+
+/// The message in the person's language. Braces mean themselves.
+std::string tr(std::string_view message);
+
+/// The message in the person's language, with the values in place of its {}: tr("{} has {} rows", name, rows).
+/// A translation may give them another order, by {0} and {1}. The compiler checks the English form. Numbers with
+/// decimals, units or thousands come as finished text (format.h).
+template<class... Values>
+    requires(sizeof...(Values) > 0)
+std::string tr(fmt::format_string<Values...> message, Values&&... values);
+
+/// One of two forms by a count: tr_n("{} head", "{} heads", heads, heads). The count chooses the form and is
+/// printed only where it is among the values.
+template<class... Values>
+std::string tr_n(fmt::format_string<Values...> one, fmt::format_string<Values...> many, std::int64_t count,
+                 Values&&... values);
+
+/// For an English word that two places use with different meanings: tr_in("verb", "Open"). The context tells
+/// them apart for the translator.
+std::string tr_in(std::string_view context, std::string_view message);
+
+namespace detail {
+/// The translation, or an empty view.
+std::string_view translation(std::string_view message);
+std::string_view plural_translation(std::string_view one, std::int64_t count);
+/// Falls back to the English form when the translation's fields do not fit the values.
+std::string filled(std::string_view translated, std::string_view english, fmt::format_args values);
+} // namespace detail
+
+template<class... Values>
+    requires(sizeof...(Values) > 0)
+std::string tr(fmt::format_string<Values...> message, Values&&... values) {
+    const fmt::string_view english = message;
+    const std::string_view text(english.data(), english.size());
+    return detail::filled(detail::translation(text), text, fmt::make_format_args(values...));
+}
+
+template<class... Values>
+std::string tr_n(fmt::format_string<Values...> one, fmt::format_string<Values...> many, std::int64_t count,
+                 Values&&... values) {
+    const fmt::string_view key = one, english = count == 1 ? key : fmt::string_view(many);
+    return detail::filled(detail::plural_translation({key.data(), key.size()}, count),
+                          {english.data(), english.size()}, fmt::make_format_args(values...));
+}
+
+} // namespace headscope
