@@ -46,6 +46,8 @@ void ModelLook::follow(const checkpoint::ModelRunPtr& run, const Document& docum
     if (run == nullptr || run->model_ptr() != document.part()->model->model)
         return clear();
     AttentionView& attention = view.attention;
+    if (document.is_long())
+        attention.reading = {}; // means and merged words would hold whole maps
     if (spelled_ == nullptr || spelled_->run() != run || spelled_->stack() != attention.stack)
         spelled_ =
             std::make_shared<const checkpoint::SpelledRun>(run, *document.part()->model, attention.stack);
@@ -58,7 +60,7 @@ void ModelLook::follow(const checkpoint::ModelRunPtr& run, const Document& docum
         attention.reading = read_.options();
         read = read_.follow(spelled_, attention.reading);
     }
-    attention.possible = read_.possible();
+    attention.possible = document.is_long() ? analysis::ReadingOptions{} : read_.possible();
     look(read, document, view);
     if (fault)
         std::rethrow_exception(fault);

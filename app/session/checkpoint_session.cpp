@@ -134,10 +134,11 @@ void CheckpointSession::follow_block() {
     if (run != mapped_run_ && run != nullptr && !checkpoint::is_patched(run->edits()))
         mapped_run_ = nullptr; // another text, or an edit
     blocks_.retain({run, mapped_run_});
-    const bool known = run != nullptr && shown.trace != nullptr && shown.document->is_checkpoint();
+    const bool known = run != nullptr && shown.ready() && shown.document->is_checkpoint();
     if (known)
         shown.position = position_of(*run, *shown.document->part()->model, state().model.position);
-    if (!known || !view.walk.whole_block() || run->inputs().T != shown.dims().Tq) {
+    if (!known || shown.document->is_long() || !view.walk.whole_block() ||
+        run->inputs().T != shown.dims().Tq) {
         shown.block = nullptr;
         shown.lengths = nullptr;
         shown.unit_words = nullptr;

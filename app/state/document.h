@@ -72,8 +72,7 @@ struct Document {
     /// is no trace.
     bool is_long() const {
         const Dims& d = problem.dims;
-        return (is_experiment() && std::max(d.Tq, d.Tk) > most_held) ||
-               (is_given() && too_large_to_hold(d.H, d.Tq, d.Tk));
+        return is_given() ? too_large_to_hold(d.H, d.Tq, d.Tk) : std::max(d.Tq, d.Tk) > most_held;
     }
     /// Of given weights: a map of a head, or the room for a layer of which some heads are read.
     static constexpr bool too_large_to_hold(std::int64_t H, std::int64_t Tq, std::int64_t Tk) {

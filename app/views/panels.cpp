@@ -138,7 +138,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         if (left_out(tab))
             continue;
         if (state.document->is_long() && !given && tab != LeftTab::start && tab != LeftTab::course &&
-            tab != LeftTab::guide)
+            tab != LeftTab::guide && tab != LeftTab::predictions)
             continue; // there are no stages
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // weights alone have nothing to explain step by step nor to edit
@@ -332,7 +332,8 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
     scrolled_picture(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
                      [&](float width, float height) {
                          const DrawContext context = context_of(state, tools, width, height);
-                         if (state.shown.document->is_long() && !state.shown.document->is_given())
+                         if (state.shown.document->is_long() && !state.shown.document->is_given() &&
+                             state.view.tab != LeftTab::predictions)
                              return draw_long_map_panel(context);
                          const Shown layer = layer_behind(state);
                          switch (state.view.tab) {

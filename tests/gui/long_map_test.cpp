@@ -2,6 +2,7 @@
 #include "app/state/screens/screen.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
 #include <cmath>
@@ -225,4 +226,51 @@ TEST_CASE("F1 opens the manual beside a map whose document has no stages", "[lon
     CHECK(desk.program.state().manual.at.page == "maps");
     CHECK(screen_shows("This screen"));
     CHECK(screen_shows("In the window"));
+}
+
+TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkpoint, and no stage",
+          "[long map]") {
+    std::string ids;
+    for (std::int64_t i = 0; i <= Document::most_held; ++i)
+        ids += (i == 0 ? "" : ",") + std::to_string(i * i % 127);
+    Desk desk;
+    desk.open(test_data("/models/llama_tiny_untied"), ids);
+    INFO(desk.program.state().error << desk.program.state().model.error);
+    REQUIRE(desk.shown().document->is_checkpoint());
+    REQUIRE(desk.shown().dims().Tq == Document::most_held + 1);
+    CHECK(desk.shown().trace == nullptr);
+    CHECK(screen_of(desk.shown(), desk.view()) == Screen::map);
+    CHECK_FALSE(has_screen(*desk.shown().document, Screen::stages));
+    CHECK_FALSE(has_screen(*desk.shown().document, Screen::why));
+    REQUIRE(desk.shown().map != nullptr);
+    REQUIRE(desk.shown().map->overview->complete());
+
+    // The map has the weights that the run makes for the same rows.
+    const checkpoint::ModelRun& run = *desk.program.state().model.run;
+    const std::int64_t last = Document::most_held, query = last - 5;
+    desk.act(ViewChange(LongMapChange(GoToWeight{query, 40})));
+    desk.settle();
+    REQUIRE(desk.shown().map->close);
+    std::vector<float> row(static_cast<std::size_t>(last + 1));
+    run.read_weights(desk.shown().document->layer(), desk.view().head, {query, 0, 1, last + 1}, row);
+    REQUIRE(desk.shown().map->selected);
+    CHECK(desk.shown().map->selected->weight == Approx(row[40]).epsilon(1e-5));
+
+    for (const Screen screen : {Screen::atlas, Screen::effects, Screen::circuits, Screen::map}) {
+        desk.act(ViewChange(AttentionChange(ShowScreen{screen})));
+        desk.settle();
+        INFO(static_cast<int>(screen) << desk.program.state().error << desk.program.state().model.error);
+        CHECK(screen_of(desk.shown(), desk.view()) == screen);
+        CHECK(desk.program.state().error.empty());
+        CHECK(desk.program.state().model.error.empty());
+    }
+    REQUIRE(desk.program.state().model.predictions);
+    desk.act(ViewChange(ShowTab{LeftTab::predictions}));
+    CHECK(screen_shows("4,097"));
+
+    // A shorter prompt has its stages again.
+    desk.act(ModelAction(TypePrompt{"12,7,30,5"}));
+    desk.settle();
+    CHECK(desk.shown().trace != nullptr);
+    CHECK(has_screen(*desk.shown().document, Screen::stages));
 }

@@ -150,8 +150,9 @@ std::string_view screen_name(const AttentionView& view) {
 }
 
 bool has_screen(const Document& document, Screen screen) {
-    if (document.is_long())
-        return screen == Screen::map || (screen == Screen::atlas && document.is_given());
+    if (document.is_long() && (document.is_experiment() || screen == Screen::stages ||
+                               screen == Screen::why || screen == Screen::patching))
+        return screen == Screen::map;
     if (screen == Screen::map)
         return (document.is_given() || !document.shows_weights()) &&
                std::max(document.problem.dims.Tq, document.problem.dims.Tk) >= map_from;
