@@ -1,6 +1,7 @@
 #include "core/attention/mask.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -47,44 +48,45 @@ std::string full_shape(const Dims& d) {
 }
 
 [[noreturn]] void fail_shape(const std::string& what, const Shape& has, const std::string& wants) {
-    fail_input(what + " has shape " + has.text() + "; it should have " + wants);
+    fail_input(tr("{} has shape {}; it should have {}", what, has.text(), wants));
 }
 
-void check_bytes(const std::string& what, const BoolTensorPtr& tensor) {
+void check_bytes(std::string_view what, const BoolTensorPtr& tensor) {
     if (tensor == nullptr || static_cast<std::int64_t>(tensor->values.size()) != tensor->shape.count())
-        fail_input(what + " holds no values for its shape; give one 0 or 1 per element");
+        fail_input(tr("{} holds no values for its shape; give one 0 or 1 per element", tr(what)));
 }
 
 Broadcast padding_broadcast(const KeyPaddingMask& rule, const Dims& d) {
-    check_bytes("the key padding mask", rule.key_valid);
+    check_bytes(translatable("the key padding mask"), rule.key_valid);
     const Shape& shape = rule.key_valid->shape;
     if (shape.rank() != 2 || (shape[0] != d.B && shape[0] != 1) || shape[1] != d.Tk)
-        fail_shape("the key padding mask key_valid", shape, "(B, Tk) = " + Shape({d.B, d.Tk}).text());
+        fail_shape(tr("the key padding mask key_valid"), shape, "(B, Tk) = " + Shape({d.B, d.Tk}).text());
     return {.b = shape[0], .h = 1, .i = 1, .j = shape[1]};
 }
 
 Broadcast explicit_broadcast(const ExplicitMask& rule, const Dims& d) {
-    check_bytes("the explicit mask", rule.allowed);
+    check_bytes(translatable("the explicit mask"), rule.allowed);
     const Shape& shape = rule.allowed->shape;
     const Broadcast out = broadcast_of(shape, true);
     if (shape.rank() < 2 || !out.fits(d))
-        fail_shape("the explicit mask allowed", shape,
-                   "(Tq, Tk), (B, Tq, Tk) or (B, H, Tq, Tk), that is the end of " + full_shape(d));
+        fail_shape(tr("the explicit mask allowed"), shape,
+                   tr("(Tq, Tk), (B, Tq, Tk) or (B, H, Tq, Tk), that is the end of {}", full_shape(d)));
     return out;
 }
 
 Broadcast additive_broadcast(const AdditiveMask& rule, const Dims& d) {
     if (rule.add == nullptr)
-        fail_input("the additive mask holds no tensor; give one that broadcasts to " + full_shape(d));
+        fail_input(tr("the additive mask holds no tensor; give one that broadcasts to {}", full_shape(d)));
     const Shape& shape = rule.add->shape();
     const Broadcast out = broadcast_of(shape, false);
     if (!out.fits(d))
-        fail_shape("the additive mask", shape,
-                   "a shape that broadcasts to (B, H, Tq, Tk) = " + full_shape(d));
+        fail_shape(tr("the additive mask"), shape,
+                   tr("a shape that broadcasts to (B, H, Tq, Tk) = {}", full_shape(d)));
     const auto values = rule.add->values();
     if (std::ranges::any_of(values, [](float v) { return std::isnan(v) || (std::isinf(v) && v > 0); }))
-        fail_input("the additive mask holds NaN or plus infinity; only finite numbers and minus infinity are "
-                   "allowed");
+        fail_input(
+            tr("the additive mask holds NaN or plus infinity; only finite numbers and minus infinity are "
+               "allowed"));
     return out;
 }
 
@@ -115,32 +117,35 @@ MaskRows::MaskRows(const Mask& mask, const Dims& dims)
     Broadcast allowed{.j = dims.Tk}, add{.j = dims.Tk};
     bool any_allowed = false, any_add = false;
     for (const MaskRule& rule : mask)
-        std::visit(Overloaded{[&](const CausalMask&) { see(unlimited, 0); },
-                              [&](const SlidingWindowCausalMask& r) {
-                                  if (r.window < 1)
-                                      fail_input("the causal sliding window is " + std::to_string(r.window) +
-                                                 " keys wide; it should be at least 1");
-                                  see(r.window - 1, 0);
-                              },
-                              [&](const SlidingWindowSymmetricMask& r) {
-                                  if (r.half_width < 0)
-                                      fail_input("the symmetric sliding window has half_width " +
-                                                 std::to_string(r.half_width) + "; it should be at least 0");
-                                  see(r.half_width, r.half_width);
-                              },
-                              [&](const KeyPaddingMask& r) {
-                                  allowed = join(allowed, padding_broadcast(r, dims));
-                                  any_allowed = true;
-                              },
-                              [&](const ExplicitMask& r) {
-                                  allowed = join(allowed, explicit_broadcast(r, dims));
-                                  any_allowed = true;
-                              },
-                              [&](const AdditiveMask& r) {
-                                  add = join(add, additive_broadcast(r, dims));
-                                  any_add = true;
-                              }},
-                   rule);
+        std::visit(
+            Overloaded{[&](const CausalMask&) { see(unlimited, 0); },
+                       [&](const SlidingWindowCausalMask& r) {
+                           if (r.window < 1)
+                               fail_input(
+                                   tr("the causal sliding window is {} keys wide; it should be at least 1",
+                                      r.window));
+                           see(r.window - 1, 0);
+                       },
+                       [&](const SlidingWindowSymmetricMask& r) {
+                           if (r.half_width < 0)
+                               fail_input(tr(
+                                   "the symmetric sliding window has half_width {}; it should be at least 0",
+                                   r.half_width));
+                           see(r.half_width, r.half_width);
+                       },
+                       [&](const KeyPaddingMask& r) {
+                           allowed = join(allowed, padding_broadcast(r, dims));
+                           any_allowed = true;
+                       },
+                       [&](const ExplicitMask& r) {
+                           allowed = join(allowed, explicit_broadcast(r, dims));
+                           any_allowed = true;
+                       },
+                       [&](const AdditiveMask& r) {
+                           add = join(add, additive_broadcast(r, dims));
+                           any_add = true;
+                       }},
+            rule);
     if (any_allowed)
         allowed_.assign(static_cast<std::size_t>(allowed.count()), 1);
     if (any_add)
@@ -163,7 +168,7 @@ MaskRows::MaskRows(const Mask& mask, const Dims& dims)
                        [](const auto&) {}},
             rule);
     if (std::ranges::any_of(add_, [](float v) { return std::isnan(v) || (std::isinf(v) && v > 0); }))
-        fail_input("the additive masks together leave float32's range; make their numbers smaller");
+        fail_input(tr("the additive masks together leave float32's range; make their numbers smaller"));
     const auto strides = [](const Broadcast& s) {
         return Strides{s.b == 1 ? 0 : s.h * s.i * s.j, s.h == 1 ? 0 : s.i * s.j, s.i == 1 ? 0 : s.j};
     };

@@ -1,6 +1,7 @@
 #include "core/attention/problem.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -24,10 +25,10 @@ bool fits(const Shape& shape, const TensorInfo& info, const Dims& dims) {
 /// "W_Q has shape (8, 6); it should have (D, H·dk) = (8, 8)".
 void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims, const ProblemParts& parts) {
     const TensorInfo& info = tensor_info(*field.row);
-    const std::string name(field.words);
+    const std::string name = tr(field.words);
     if (tensor == nullptr) {
         if (field.needed || (info.when != nullptr && parts.*info.when))
-            fail_input(name + " is missing; give a tensor of shape " + info.shape(dims).text());
+            fail_input(tr("{} is missing; give a tensor of shape {}", name, info.shape(dims).text()));
         return;
     }
     if (fits(tensor->shape(), info, dims))
@@ -35,14 +36,14 @@ void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims, 
     std::string axes;
     for (int axis = 0; axis < info.rank(); ++axis)
         axes += (axis > 0 ? ", " : "") + axis_name(info.axes[static_cast<std::size_t>(axis)]);
-    fail_input(name + " has shape " + tensor->shape().text() + "; it should have (" + axes +
-               ") = " + info.shape(dims).text());
+    fail_input(tr("{} has shape {}; it should have ({}) = {}", name, tensor->shape().text(), axes,
+                  info.shape(dims).text()));
 }
 
 void check_finite(const Field& field, const TensorPtr& tensor) {
     if (tensor == nullptr || tensor->all_finite())
         return;
-    const std::string name(field.words);
+    const std::string name = tr(field.words);
     const auto values = tensor->values();
     const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
     std::int64_t offset = bad - values.begin();
@@ -51,80 +52,83 @@ void check_finite(const Field& field, const TensorPtr& tensor) {
         place = std::to_string(offset % tensor->shape()[axis]) + (place.empty() ? "" : ", ") + place;
         offset /= tensor->shape()[axis];
     }
-    fail_input(name + "[" + place + "] is " + (std::isnan(*bad) ? "NaN" : "infinite") + "; every number of " +
-               name + " should be finite");
+    fail_input(std::isnan(*bad)
+                   ? tr("{}[{}] is NaN; every number of {} should be finite", name, place, name)
+                   : tr("{}[{}] is infinite; every number of {} should be finite", name, place, name));
 }
 
-void check_positive(const char* name, std::int64_t value) {
+void check_positive(std::string_view name, std::int64_t value) {
     if (value < 1)
-        fail_input(std::string(name) + " is " + std::to_string(value) + "; it should be at least 1");
+        fail_input(tr("{} is {}; it should be at least 1", tr(name), value));
+}
+
+void check_groups(const Dims& d) {
+    if (d.H % d.Hkv != 0)
+        fail_input(tr("H is {} and Hkv is {}; Hkv should divide H", d.H, d.Hkv));
 }
 
 void check_dims(const Dims& d) {
     check_positive("B", d.B);
-    check_positive("the number of query tokens Tq", d.Tq);
-    check_positive("the number of key tokens Tk", d.Tk);
+    check_positive(translatable("the number of query tokens Tq"), d.Tq);
+    check_positive(translatable("the number of key tokens Tk"), d.Tk);
     check_positive("D", d.D);
     check_positive("Dkv", d.Dkv);
     check_positive("H", d.H);
     check_positive("Hkv", d.Hkv);
     check_positive("dk", d.dk);
     check_positive("dv", d.dv);
-    if (d.H % d.Hkv != 0)
-        fail_input("H is " + std::to_string(d.H) + " and Hkv is " + std::to_string(d.Hkv) +
-                   "; Hkv should divide H");
+    check_groups(d);
 }
 
 void check_count(const Field& field, std::size_t has, const Dims& dims) {
     const std::int64_t wants = extent(field.entries, dims);
     if (has != 0 && static_cast<std::int64_t>(has) != wants)
-        fail_input("there are " + std::to_string(has) + " " + std::string(field.words) +
-                   "; there should be " + std::to_string(wants));
+        // Translators: the second {} is "gains", "tokens" or "key tokens"
+        fail_input(tr("there are {} {}; there should be {}", has, tr(field.words), wants));
 }
 
 void check_rotary(const Problem& problem) {
     const Dims& d = problem.dims;
     if (problem.cross())
         fail_input(
-            "a rotary position embedding is given together with X_kv; it goes with self-attention alone");
+            tr("a rotary position embedding is given together with X_kv; it goes with self-attention alone"));
     if (d.dk % 2 != 0)
-        fail_input("dk is " + std::to_string(d.dk) +
-                   "; a rotary position embedding turns pairs of numbers, so dk should be even");
+        fail_input(
+            tr("dk is {}; a rotary position embedding turns pairs of numbers, so dk should be even", d.dk));
     for (const auto& [name, table] :
          {std::pair("cos", problem.rotary->cos), std::pair("sin", problem.rotary->sin)}) {
-        const std::string what = std::string("the rotary table ") + name;
+        const std::string what = tr("the rotary table {}", name);
         const Shape wanted{d.B, d.Tq, d.dk}, shared{1, d.Tq, d.dk};
         if (table == nullptr)
-            fail_input(what + " is missing; give a tensor of shape " + shared.text());
+            fail_input(tr("{} is missing; give a tensor of shape {}", what, shared.text()));
         if (table->shape() != wanted && table->shape() != shared)
-            fail_input(what + " has shape " + table->shape().text() +
-                       "; it should have (B, Tq, dk) = " + wanted.text() + " or " + shared.text());
+            fail_input(tr("{} has shape {}; it should have (B, Tq, dk) = {} or {}", what,
+                          table->shape().text(), wanted.text(), shared.text()));
         if (!table->all_finite())
-            fail_input("not every number of " + what + " is finite; they should be cosines and sines");
+            fail_input(tr("not every number of {} is finite; they should be cosines and sines", what));
     }
     if (problem.rotary->cos->shape() != problem.rotary->sin->shape())
-        fail_input("the rotary tables have shapes " + problem.rotary->cos->shape().text() + " and " +
-                   problem.rotary->sin->shape().text() + "; they should be equal");
+        fail_input(tr("the rotary tables have shapes {} and {}; they should be equal",
+                      problem.rotary->cos->shape().text(), problem.rotary->sin->shape().text()));
 }
 
 /// Extent of an axis of a tensor, checked to be there.
 std::int64_t extent_of(const TensorPtr& tensor, const char* name, int rank, int axis) {
     if (tensor == nullptr)
-        fail_input(std::string(name) + " is missing; give a tensor with " + std::to_string(rank) + " axes");
+        fail_input(tr("{} is missing; give a tensor with {} axes", name, rank));
     if (tensor->shape().rank() != rank)
-        fail_input(std::string(name) + " has shape " + tensor->shape().text() + "; it should have " +
-                   std::to_string(rank) + " axes");
+        fail_input(tr("{} has shape {}; it should have {} axes", name, tensor->shape().text(), rank));
     if (tensor->count() == 0)
-        fail_input(std::string(name) + " has shape " + tensor->shape().text() +
-                   " and so no number; no extent should be 0");
+        fail_input(
+            tr("{} has shape {} and so no number; no extent should be 0", name, tensor->shape().text()));
     return tensor->shape()[axis];
 }
 
 std::int64_t divided(const char* name, std::int64_t columns, const char* by_name, std::int64_t by) {
     if (columns % by != 0)
-        fail_input(std::string(name) + " has " + std::to_string(columns) + " columns, which " + by_name +
-                   " = " + std::to_string(by) + " heads do not divide; the columns should be a multiple of " +
-                   by_name);
+        fail_input(
+            tr("{} has {} columns, which {} = {} heads do not divide; the columns should be a multiple of {}",
+               name, columns, by_name, by, by_name));
     return columns / by;
 }
 
@@ -188,9 +192,7 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
     d.Hkv = Hkv.value_or(H);
     check_positive("H", d.H);
     check_positive("Hkv", d.Hkv);
-    if (d.H % d.Hkv != 0)
-        fail_input("H is " + std::to_string(d.H) + " and Hkv is " + std::to_string(d.Hkv) +
-                   "; Hkv should divide H");
+    check_groups(d);
     d.dk = divided("W_Q", extent_of(weights.W_Q, "W_Q", 2, 1), "H", d.H);
     d.dv = divided("W_V", extent_of(weights.W_V, "W_V", 2, 1), "Hkv", d.Hkv);
     return d;
@@ -200,17 +202,18 @@ void validate(const Problem& problem, std::int64_t before) {
     const Dims& d = problem.dims;
     check_dims(d);
     if (problem.parts().qk_norm && problem.parts().joint_norm)
-        fail_input("q_norm or k_norm is given together with q_norm_all or k_norm_all; norm the heads one by "
-                   "one or all together");
+        fail_input(
+            tr("q_norm or k_norm is given together with q_norm_all or k_norm_all; norm the heads one by "
+               "one or all together"));
     visit_fields(Overloaded{[&](const Field& field, const TensorPtr& tensor) {
                                 check_shape(field, tensor, d, problem.parts());
                             },
                             [](const Field&, const auto&) {}},
                  problem);
     if (!problem.cross() && (before + d.Tq != d.Tk || d.D != d.Dkv))
-        fail_input("X_kv is missing, and X has " + Shape({d.Tq, d.D}).text() +
-                   " where keys and values should have (Tk, Dkv) = " + Shape({d.Tk, d.Dkv}).text() +
-                   "; give X_kv, or make them equal");
+        fail_input(tr("X_kv is missing, and X has {} where keys and values should have (Tk, Dkv) = {}; give "
+                      "X_kv, or make them equal",
+                      Shape({d.Tq, d.D}).text(), Shape({d.Tk, d.Dkv}).text()));
     visit_fields(
         Overloaded{[](const Field& field, const TensorPtr& tensor) { check_finite(field, tensor); },
                    [](const Field&, const Dims&) {},
@@ -223,13 +226,13 @@ void validate(const Problem& problem, std::int64_t before) {
                        check_count(field, gains.size(), d);
                        for (std::size_t h = 0; h < gains.size(); ++h)
                            if (!std::isfinite(gains[h]))
-                               fail_input("the gain of head " + std::to_string(h) +
-                                          " is not a finite number; give one");
+                               fail_input(tr("the gain of head {} is not a finite number; give one", h));
                    },
                    [&](const Field& field, float number) {
                        if (has_tensor(*field.row, problem.parts()) && (!std::isfinite(number) || number <= 0))
-                           fail_input("the " + std::string(field.words) + " is " + std::to_string(number) +
-                                      "; it should be above 0");
+                           // Translators: the first {} is "temperature", "soft cap" and the like
+                           fail_input(tr("the {} is {}; it should be above 0", tr(field.words),
+                                         std::to_string(number)));
                    },
                    [&](const Field& field, const std::vector<std::string>& labels) {
                        check_count(field, labels.size(), d);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/attention/mask.h"
+#include "core/base/message.h"
 #include "core/tensor/dims.h"
 #include "core/tensor/tensor.h"
 #include "core/trace/stage_set.h"
@@ -97,7 +98,7 @@ struct Field {
 template<class Visit, class... Problems>
 void visit_fields(const Visit& visit, Problems&... p) {
     using enum TensorId;
-    visit(Field{"dims", "sizes"}, p.dims...);
+    visit(Field{"dims", translatable("sizes")}, p.dims...);
     visit(Field{"x", "X", x, true}, p.x...);
     visit(Field{"x_kv", "X_kv", x_kv}, p.x_kv...);
     visit(Field{"W_Q", "W_Q", W_Q, true}, p.weights.W_Q...);
@@ -113,15 +114,15 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"q_norm_all", "q_norm_all", q_norm_all}, p.weights.q_norm_all...);
     visit(Field{"k_norm_all", "k_norm_all", k_norm_all}, p.weights.k_norm_all...);
     visit(Field{"sink", "sink", sink}, p.weights.sink...);
-    visit(Field{"norm_eps", "ε of the norms on queries and keys", norm_eps}, p.norm_eps...);
-    visit(Field{"qkv_limit", "limit of queries, keys and values", qkv_limit}, p.qkv_limit...);
-    visit(Field{"score_cap", "soft cap", score_cap}, p.score_cap...);
-    visit(Field{"rotary", "rotary table"}, p.rotary...);
-    visit(Field{"mask", "mask", mask}, p.mask...);
-    visit(Field{"gains", "gains", gain, false, Axis::H}, p.gains...);
-    visit(Field{"temperature", "temperature", temperature}, p.temperature...);
-    visit(Field{"tokens", "tokens", {}, false, Axis::Tq}, p.tokens...);
-    visit(Field{"kv_tokens", "key tokens", {}, false, Axis::Tk}, p.kv_tokens...);
+    visit(Field{"norm_eps", translatable("ε of the norms on queries and keys"), norm_eps}, p.norm_eps...);
+    visit(Field{"qkv_limit", translatable("limit of queries, keys and values"), qkv_limit}, p.qkv_limit...);
+    visit(Field{"score_cap", translatable("soft cap"), score_cap}, p.score_cap...);
+    visit(Field{"rotary", translatable("rotary table")}, p.rotary...);
+    visit(Field{"mask", translatable("mask"), mask}, p.mask...);
+    visit(Field{"gains", translatable("gains"), gain, false, Axis::H}, p.gains...);
+    visit(Field{"temperature", translatable("temperature"), temperature}, p.temperature...);
+    visit(Field{"tokens", translatable("tokens"), {}, false, Axis::Tq}, p.tokens...);
+    visit(Field{"kv_tokens", translatable("key tokens"), {}, false, Axis::Tk}, p.kv_tokens...);
 }
 
 /// Whether a problem holds that tensor for the user to edit: x, x_kv and those of Weights.

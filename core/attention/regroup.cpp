@@ -1,6 +1,7 @@
 #include "core/attention/regroup.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 namespace headscope {
 
@@ -30,24 +31,23 @@ TensorPtr mean_of_blocks(const TensorPtr& tensor, std::int64_t width, std::int64
 Problem with_heads(const Problem& problem, std::int64_t H) {
     const Dims& d = problem.dims;
     if (!heads_are_columns(problem.parts()))
-        fail_input("H is " + std::to_string(d.H) + " and cannot become " + std::to_string(H) +
-                   ": the step \"" + formula_of(TensorId::q_heads, problem.parts()) +
-                   "\" needs heads of width dk = " + std::to_string(d.dk) +
-                   "; keep H = " + std::to_string(d.H));
+        fail_input(
+            tr("H is {} and cannot become {}: the step \"{}\" needs heads of width dk = {}; keep H = {}", d.H,
+               H, formula_of(TensorId::q_heads, problem.parts()), d.dk, d.H));
     if (problem.weights.sink != nullptr && H != d.H)
-        fail_input("the sink has a number for each of the " + std::to_string(d.H) +
-                   " heads; keep H = " + std::to_string(d.H));
+        fail_input(tr("the sink has a number for each of the {} heads; keep H = {}", d.H, d.H));
     const auto check = [H](std::int64_t width, const char* what) {
         if (H < 1 || width % H != 0)
-            fail_input("H = " + std::to_string(H) + " does not divide the width " + std::to_string(width) +
-                       " of " + what + "; choose a divisor of it");
+            fail_input(
+                tr("H = {} does not divide the width {} of {}; choose a divisor of it", H, width, what));
     };
     check(d.H * d.dk, "Q");
     check(d.H * d.dv, "V");
     const std::int64_t group = d.H / d.Hkv;
     if (H % group != 0)
-        fail_input("H = " + std::to_string(H) + " is no multiple of the " + std::to_string(group) +
-                   " query heads that share each key/value head; choose one");
+        fail_input(
+            tr("H = {} is no multiple of the {} query heads that share each key/value head; choose one", H,
+               group));
     Problem out = problem;
     out.dims.H = H;
     out.dims.Hkv = H / group;
@@ -60,8 +60,8 @@ Problem with_heads(const Problem& problem, std::int64_t H) {
 Problem with_kv_heads(const Problem& problem, std::int64_t Hkv) {
     const Dims& d = problem.dims;
     if (Hkv < 1 || d.Hkv % Hkv != 0)
-        fail_input("Hkv = " + std::to_string(Hkv) + " does not divide the " + std::to_string(d.Hkv) +
-                   " key/value heads there are; choose a divisor of it");
+        fail_input(tr("Hkv = {} does not divide the {} key/value heads there are; choose a divisor of it",
+                      Hkv, d.Hkv));
     Problem out = problem;
     const std::int64_t group = d.Hkv / Hkv;
     out.dims.Hkv = Hkv;

@@ -1,6 +1,7 @@
 #include "core/base/file.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,25 +22,35 @@ namespace {
 std::string advice(int error) {
     switch (error) {
     case ENOENT:
-        return "check the spelling and that its folder exists";
+        return tr("check the spelling and that its folder exists");
     case EACCES:
     case EPERM:
-        return "change its permissions or use another place";
+        return tr("change its permissions or use another place");
     case EROFS:
-        return "use a folder that can be written to";
+        return tr("use a folder that can be written to");
     case ENOSPC:
     case EDQUOT:
-        return "free some space or use another place";
+        return tr("free some space or use another place");
     case EFBIG:
-        return "use a file system without that limit, or raise it (ulimit -f)";
+        return tr("use a file system without that limit, or raise it (ulimit -f)");
     default:
-        return "use another path";
+        return tr("use another path");
     }
 }
 
-[[noreturn]] void fail(const std::string& verb, const std::string& path, int error) {
-    fail_input("cannot " + verb + " " + path + ": " + std::generic_category().message(error) + "; " +
-               advice(error));
+enum class Act { read, write, write_folder };
+
+[[noreturn]] void fail(Act act, const std::string& path, int error) {
+    const std::string reason = std::generic_category().message(error);
+    switch (act) {
+    case Act::read:
+        fail_input(tr("cannot read {}: {}; {}", path, reason, advice(error)));
+    case Act::write:
+        fail_input(tr("cannot write {}: {}; {}", path, reason, advice(error)));
+    case Act::write_folder:
+        break;
+    }
+    fail_input(tr("cannot write the folder {}: {}; {}", path, reason, advice(error)));
 }
 
 /// A file descriptor that closes itself.
@@ -63,8 +74,8 @@ private:
 };
 
 [[noreturn]] void fail_size(const std::string& path, std::uint64_t most) {
-    fail_input("cannot read " + path + ": it has more than the " + std::to_string(most) +
-               " bytes that are read here; name a smaller file");
+    fail_input(tr("cannot read {}: it has more than the {} bytes that are read here; name a smaller file",
+                  path, most));
 }
 
 /// Devices such as /dev/zero never end. A terminal does, when its user says so, and /dev/null at once.
@@ -78,9 +89,9 @@ std::string read_all(int descriptor, const std::string& path, std::uint64_t most
     std::string bytes;
     if (::fstat(descriptor, &status) == 0) {
         if (S_ISDIR(status.st_mode))
-            fail_input("cannot read " + path + ": it is a folder; name a file in it");
+            fail_input(tr("cannot read {}: it is a folder; name a file in it", path));
         if (is_endless(status, descriptor))
-            fail_input("cannot read " + path + ": it is a device; name a file");
+            fail_input(tr("cannot read {}: it is a device; name a file", path));
         if (S_ISREG(status.st_mode)) {
             if (static_cast<std::uint64_t>(status.st_size) > most)
                 fail_size(path, most);
@@ -95,7 +106,7 @@ std::string read_all(int descriptor, const std::string& path, std::uint64_t most
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            fail("read", path, errno);
+            fail(Act::read, path, errno);
         size += static_cast<std::size_t>(got);
         if (size > most)
             fail_size(path, most);
@@ -135,17 +146,17 @@ using Make = std::function<void(const ByteSink&)>;
 ByteSink sink_to(int descriptor, const std::string& path) {
     return [descriptor, path](std::string_view bytes) {
         if (const int error = write_all(descriptor, bytes); error != 0)
-            fail("write", path, error);
+            fail(Act::write, path, error);
     };
 }
 
 void write_directly(const std::string& path, const Make& make) {
     File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file.open())
-        fail("write", path, errno);
+        fail(Act::write, path, errno);
     make(sink_to(file.get(), path));
     if (const int error = file.close(); error != 0)
-        fail("write", path, error);
+        fail(Act::write, path, error);
 }
 
 /// Syncs the folder, which puts the new name on the disk. A file system that cannot sync folders is no error:
@@ -173,7 +184,7 @@ void fill_and_rename(int descriptor, const std::string& temporary, const std::st
         error = errno;
     if (error != 0) {
         ::unlink(temporary.c_str());
-        fail("write", path, error);
+        fail(Act::write, path, error);
     }
     sync_folder(fs::path(target).parent_path());
 }
@@ -182,10 +193,10 @@ void fill_and_rename(int descriptor, const std::string& temporary, const std::st
 
 std::string read_file(const std::string& path, std::uint64_t most) {
     if (path == "-")
-        return read_all(STDIN_FILENO, "standard input", most);
+        return read_all(STDIN_FILENO, tr("standard input"), most);
     const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.open())
-        fail("read", path, errno);
+        fail(Act::read, path, errno);
     return read_all(file.get(), path, most);
 }
 
@@ -195,15 +206,15 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
 
 void write_file_atomically(const std::string& path, const Make& make) {
     if (path == "-")
-        return make(sink_to(STDOUT_FILENO, "standard output"));
+        return make(sink_to(STDOUT_FILENO, tr("standard output")));
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode))
-        fail_input("cannot write " + path + ": it is a folder; name a file in it");
+        fail_input(tr("cannot write {}: it is a folder; name a file in it", path));
     if (exists && !S_ISREG(status.st_mode))
         return write_directly(path, make);
     if (exists && ::access(path.c_str(), W_OK) != 0)
-        fail("write", path, errno);
+        fail(Act::write, path, errno);
 
     std::error_code unresolved;
     const fs::path resolved = exists ? fs::canonical(path, unresolved) : fs::path(path);
@@ -214,12 +225,12 @@ void write_file_atomically(const std::string& path, const Make& make) {
         if (descriptor < 0 && errno == EEXIST)
             continue;
         if (descriptor < 0)
-            fail("write", path, errno);
+            fail(Act::write, path, errno);
         if (exists)
             static_cast<void>(::fchmod(descriptor, status.st_mode & 07777U));
         return fill_and_rename(descriptor, temporary, target.string(), make, path);
     }
-    fail("write", path, EEXIST);
+    fail(Act::write, path, EEXIST);
 }
 
 void write_folder_atomically(const std::string& path,
@@ -232,15 +243,15 @@ void write_folder_atomically(const std::string& path,
     const fs::file_status status = fs::status(target, error);
     const bool exists = fs::exists(status);
     if (exists && !fs::is_directory(status))
-        fail_input("cannot write the folder " + path + ": a file has that name; use another one");
+        fail_input(tr("cannot write the folder {}: a file has that name; use another one", path));
     if (exists)
         for (const fs::directory_entry& entry : fs::directory_iterator(target, error))
             if (!replaceable(entry.path().filename().string()))
-                fail_input("cannot replace the folder " + path + ": it holds " +
-                           entry.path().filename().string() +
-                           ", which is not of this kind; name a new folder");
+                fail_input(tr(
+                    "cannot replace the folder {}: it holds {}, which is not of this kind; name a new folder",
+                    path, entry.path().filename().string()));
     if (error && exists)
-        fail("write the folder", path, error.value());
+        fail(Act::write_folder, path, error.value());
 
     for (int attempt = 0; attempt < attempts; ++attempt) {
         const fs::path temporary = temporary_name(target, attempt);
@@ -248,7 +259,7 @@ void write_folder_atomically(const std::string& path,
         if (!fs::create_directory(temporary, error) && !error)
             continue;
         if (error)
-            fail("write the folder", path, error.value());
+            fail(Act::write_folder, path, error.value());
         try {
             fill(temporary.string());
             if (exists)
@@ -262,7 +273,7 @@ void write_folder_atomically(const std::string& path,
             }
         } catch (const fs::filesystem_error& fault) {
             fs::remove_all(temporary, error);
-            fail("write the folder", path, fault.code().value());
+            fail(Act::write_folder, path, fault.code().value());
         } catch (...) {
             fs::remove_all(temporary, error);
             throw;
@@ -270,7 +281,7 @@ void write_folder_atomically(const std::string& path,
         fs::remove_all(old, error);
         return;
     }
-    fail("write the folder", path, EEXIST);
+    fail(Act::write_folder, path, EEXIST);
 }
 
 } // namespace headscope

@@ -1,6 +1,7 @@
 #include "core/base/json.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -49,12 +50,12 @@ public:
     bool key(string_t& name) override {
         const auto [place, is_new] = open_.back()->get_ref<json::object_t&>().try_emplace(name);
         if (!is_new)
-            fail_input(what_ + " has the key \"" + name + "\" twice in one object; keep one");
+            fail_input(tr("{} has the key \"{}\" twice in one object; keep one", what_, name));
         value_ = &place->second;
         return true;
     }
     bool parse_error(std::size_t, const std::string&, const json::exception& fault) override {
-        fail_input(what_ + " is not valid JSON: " + reason(fault) + "; correct it");
+        fail_input(tr("{} is not valid JSON: {}; correct it", what_, reason(fault)));
     }
 
 private:
@@ -72,8 +73,7 @@ private:
     }
     bool open(json container) {
         if (open_.size() >= max_depth)
-            fail_input(what_ + " is nested more than " + std::to_string(max_depth) +
-                       " levels deep; flatten it");
+            fail_input(tr("{} is nested more than {} levels deep; flatten it", what_, max_depth));
         open_.push_back(put(std::move(container)));
         return true;
     }
@@ -96,7 +96,7 @@ json parse_json(std::string_view text, const std::string& what) {
         json::sax_parse(text, &builder);
         return builder.take();
     } catch (const json::exception& fault) {
-        fail_input(what + " is not valid JSON: " + reason(fault) + "; correct it");
+        fail_input(tr("{} is not valid JSON: {}; correct it", what, reason(fault)));
     }
 }
 

@@ -1,5 +1,7 @@
 #include "core/base/memory.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -132,10 +134,11 @@ void require_memory(std::uint64_t bytes, const std::string& work, const std::str
     const std::uint64_t margin = std::max(least_margin, available / 16);
     const std::uint64_t free = available - std::min(available, margin);
     if (bytes > free)
-        throw MemoryShortage(
-            work + " needs " + size_text(bytes) + " of memory, and " +
-            (own_limit == unlimited ? "this machine can spare " : "the memory limit leaves ") +
-            size_text(free) + "; " + advice);
+        throw MemoryShortage(own_limit == unlimited
+                                 ? tr("{} needs {} of memory, and this machine can spare {}; {}", work,
+                                      size_text(bytes), size_text(free), advice)
+                                 : tr("{} needs {} of memory, and the memory limit leaves {}; {}", work,
+                                      size_text(bytes), size_text(free), advice));
 }
 
 } // namespace headscope

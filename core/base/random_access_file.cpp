@@ -1,6 +1,7 @@
 #include "core/base/random_access_file.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -13,7 +14,7 @@ namespace headscope {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, const std::string& reason) {
-    fail_input("cannot read " + path + ": " + reason + "; check the path and its permissions");
+    fail_input(tr("cannot read {}: {}; check the path and its permissions", path, reason));
 }
 
 } // namespace
@@ -29,7 +30,8 @@ RandomAccessFile::RandomAccessFile(const std::string& path) : path_(path) {
         size_ = static_cast<std::uint64_t>(status.st_size);
         return;
     }
-    const std::string reason = got != 0 ? std::generic_category().message(errno) : "it is no regular file";
+    const std::string reason =
+        got != 0 ? std::generic_category().message(errno) : tr("it is no regular file");
     ::close(descriptor_);
     fail(path, reason);
 }
@@ -47,9 +49,9 @@ void RandomAccessFile::read(std::uint64_t begin, std::span<char> to) const {
         if (got < 0)
             fail(path_, std::generic_category().message(errno));
         if (got == 0)
-            fail_input(path_ + " ends at byte " + std::to_string(begin + done) + " and had " +
-                       std::to_string(size_) +
-                       " bytes when it was opened; it was cut short meanwhile, get it again and reopen it");
+            fail_input(tr("{} ends at byte {} and had {} bytes when it was opened; it was cut short "
+                          "meanwhile, get it again and reopen it",
+                          path_, begin + done, size_));
         done += static_cast<std::size_t>(got);
     }
 }
