@@ -1,26 +1,26 @@
 #include "core/engine/range_fault.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 namespace headscope::engine {
 
 void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c) {
     const TensorInfo& info = tensor_info(stage);
-    fail_input(std::string(info.name) + "[" + std::to_string(b) + ", " + std::to_string(i) + ", " +
-               std::to_string(c) + "] leaves float32's range; make X or " +
-               std::string(tensor_info(info.inputs[1]).name) + " smaller");
+    fail_input(tr("{}[{}, {}, {}] leaves float32's range; make X or {} smaller", info.name, b, i, c,
+                  tensor_info(info.inputs[1]).name));
 }
 
 void fail_head_rows(TensorId stage) {
-    fail_input("a number of " + std::string(tensor_info(stage).name) +
-               " leaves float32's range; make X, W_Q or W_K smaller");
+    fail_input(
+        tr("a number of {} leaves float32's range; make X, W_Q or W_K smaller", tensor_info(stage).name));
 }
 
 void fail_row(const std::string& what, const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i,
               const std::string& remedy) {
-    fail_input("the " + what + " of head " + std::to_string(h) + " for query " + std::to_string(i) +
-               (dims.B > 1 ? " in batch entry " + std::to_string(b) : "") + " leaves float32's range; " +
-               remedy);
+    fail_input(dims.B > 1 ? tr("{} of head {} for query {} in batch entry {} leaves float32's range; {}",
+                               what, h, i, b, remedy)
+                          : tr("{} of head {} for query {} leaves float32's range; {}", what, h, i, remedy));
 }
 
 } // namespace headscope::engine

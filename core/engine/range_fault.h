@@ -14,7 +14,8 @@ namespace headscope::engine {
 [[noreturn]] void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c);
 /// Of a stage that is made head by head from q or k.
 [[noreturn]] void fail_head_rows(TensorId stage);
-/// Of query i of head h. `what`: "score of key 3", "output"; remedy: "make X, W_Q or W_K smaller".
+/// Of query i of head h, in the person's language. `what`: "the score of key 3", "the output"; remedy: "make
+/// X, W_Q or W_K smaller".
 [[noreturn]] void fail_row(const std::string& what, const Dims& dims, std::int64_t b, std::int64_t h,
                            std::int64_t i, const std::string& remedy);
 

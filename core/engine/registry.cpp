@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/engine/auto_engine.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/kernels/kernels.h"
@@ -23,7 +24,7 @@ std::string processor_name() {
         if (line.starts_with("model name"))
             if (const auto colon = line.find(": "); colon != std::string::npos)
                 return line.substr(colon + 2);
-    return "processor";
+    return tr("processor");
 }
 
 /// The usable device that "vulkan" means: a graphics processor before software.
@@ -57,8 +58,7 @@ Device cpu_device() {
     const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
     return {.id = "cpu",
             .name = processor_name(),
-            .detail = std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") +
-                      cpu::best_kernels().name};
+            .detail = tr_n("{} thread, {}", "{} threads, {}", threads, threads, cpu::best_kernels().name)};
 }
 
 DeviceList devices() {
@@ -75,13 +75,14 @@ DeviceList devices() {
 
 AutoChoice auto_choice(const DeviceList& found) {
     if (const Device* gpu = first_vulkan(found, true))
-        return {gpu->id, "a run of " + std::to_string(static_cast<int>(worth_a_gpu / 1e9)) +
-                             " GFLOP or more gains from a graphics processor; smaller ones stay on the CPU"};
+        return {gpu->id,
+                tr("a run of {} GFLOP or more gains from a graphics processor; smaller ones stay on the CPU",
+                   static_cast<int>(worth_a_gpu / 1e9))};
     if (first_vulkan(found, false) != nullptr)
         return {"cpu",
-                "the Vulkan device here is software, slower than the CPU engine, and runs only when it "
-                "is named"};
-    return {"cpu", "there is no graphics processor here that can be used"};
+                tr("the Vulkan device here is software, slower than the CPU engine, and runs only when it "
+                   "is named")};
+    return {"cpu", tr("there is no graphics processor here that can be used")};
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& id) {
@@ -103,7 +104,7 @@ std::unique_ptr<Engine> make_engine(const std::string& id) {
         known += (known.empty() ? "" : ", ") + device.id;
     }
     throw Error(ErrorKind::machine,
-                "there is no device \"" + id + "\" on this machine; it has " + known + " (or auto)");
+                tr("there is no device \"{}\" on this machine; it has {} (or auto)", id, known));
 }
 
 } // namespace headscope::engine

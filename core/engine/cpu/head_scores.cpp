@@ -1,6 +1,7 @@
 #include "core/engine/cpu/head_scores.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/engine/range_fault.h"
 
 #include <algorithm>
@@ -99,8 +100,8 @@ void HeadScores::fail_score(const ScorePart& part, const float* scores, std::int
         const float* const bad =
             std::find_if(row, row + part.cols, [](float score) { return !std::isfinite(score); });
         if (bad != row + part.cols)
-            fail_row("score of key " + std::to_string(part.col + (bad - row)), part.row + r,
-                     "raise the temperature, or make X, W_Q or W_K smaller");
+            fail_row(tr("the score of key {}", part.col + (bad - row)), part.row + r,
+                     tr("raise the temperature, or make X, W_Q or W_K smaller"));
     }
     throw Error(ErrorKind::internal, "a score was called not finite, but is");
 }

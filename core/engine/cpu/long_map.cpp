@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/base/message.h"
 #include "core/engine/cpu/head_scores.h"
 #include "core/engine/cpu/machine.h"
 #include "core/engine/cpu/row_runs.h"
@@ -65,18 +66,16 @@ Problem projected(const Problem& problem, std::int64_t h) {
 }
 
 void require(std::uint64_t numbers, const std::string& advice) {
-    require_memory(numbers * sizeof(float), "this map", advice);
+    require_memory(numbers * sizeof(float), tr("this map"), advice);
 }
 
 } // namespace
 
 void check_head(const Dims& dims, std::int64_t b, std::int64_t h) {
     if (h < 0 || h >= dims.H)
-        fail_input("there is no head " + std::to_string(h) + "; heads are numbered 0 to " +
-                   std::to_string(dims.H - 1));
+        fail_input(tr("there is no head {}; heads are numbered 0 to {}", h, dims.H - 1));
     if (b < 0 || b >= dims.B)
-        fail_input("there is no batch entry " + std::to_string(b) + "; they are numbered 0 to " +
-                   std::to_string(dims.B - 1));
+        fail_input(tr("there is no batch entry {}; they are numbered 0 to {}", b, dims.B - 1));
 }
 
 struct LongMap::State {
@@ -123,7 +122,7 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
     // The queries and keys, and the keys once more, packed.
     require(static_cast<std::uint64_t>(d.dk) * static_cast<std::uint64_t>(d.Tq + 2 * d.Tk) +
                 rows_at_once * static_cast<std::uint64_t>(machine->pool.threads() * keys_at_once),
-            "take fewer tokens");
+            tr("take fewer tokens"));
     const Kernels& kernels = machine->kernels;
     const Problem one = projected(problem_, h);
     const std::int64_t head = one.dims.H == d.H ? h : 0;
@@ -172,7 +171,7 @@ Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
     check_part(rows(), cols(), part);
     const std::int64_t height = in_steps(part.rows, cells), width = in_steps(part.cols, cells);
     require(static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
-            "take a smaller rectangle, or an overview");
+            tr("take a smaller rectangle, or an overview"));
     Tensor out(Shape{height, width}, 0.0F);
     // A task has whole rows of pixels, and enough queries for the kernels.
     const std::int64_t pixels = in_steps(rows_at_once, cells), tasks = in_steps(height, pixels);
@@ -259,14 +258,13 @@ void LongMap::make_bands(std::span<const std::int64_t> which, std::int64_t cells
 
 Overview LongMap::overview(std::int64_t most, Pooling pooling, Progress& progress) const {
     if (most < 1)
-        fail_input("an overview of " + std::to_string(most) +
-                   " pixels is asked for; it should have at least 1 pixel a side");
+        fail_input(tr("an overview of {} pixels is asked for; it should have at least 1 pixel a side", most));
     const std::int64_t longest = std::max(rows(), cols());
     const std::int64_t cells = in_steps(longest, std::min(most, longest));
     const std::int64_t height = in_steps(rows(), cells), width = in_steps(cols(), cells);
     require(static_cast<std::uint64_t>(width) *
                 static_cast<std::uint64_t>(height + state_->threads() * rows_at_once * RowRuns::numbers),
-            "take fewer pixels (on the command line --overview)");
+            tr("take fewer pixels (on the command line --overview)"));
     Overview out{.pixels = Tensor(Shape{height, width}), .cells = cells};
     // Bands hold both poolings: some at a time.
     const std::int64_t at_once = 32 * state_->threads() * in_steps(rows_at_once, cells);

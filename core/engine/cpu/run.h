@@ -89,8 +89,8 @@ private:
     void keep(TensorId id, const Tile& tile, const float* rows, std::int64_t stride);
     void load(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const;
     [[noreturn]] void fail_scores(const Tile& tile, const float* rows) const;
-    [[noreturn]] void fail_rows(const Tile& tile, const float* rows, std::int64_t cols, const char* what,
-                                const char* remedy) const;
+    [[noreturn]] void fail_rows(const Tile& tile, const float* rows, std::int64_t cols,
+                                const std::string& what, const std::string& remedy) const;
     void average_heads();
 
     const Problem& problem_;

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/engine/cpu/run.h"
 #include "core/engine/range_fault.h"
 
@@ -110,8 +111,8 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
         const std::int64_t count = mask.end - mask.begin;
         float largest = kernels_.largest(s + mask.begin, count);
         if (largest == -minus_infinity)
-            engine::fail_row("masked score of key " + std::to_string(std::max_element(s, s + mask.end) - s),
-                             d_, tile.b, tile.h, i, "make the additive mask smaller");
+            engine::fail_row(tr("the masked score of key {}", std::max_element(s, s + mask.end) - s), d_,
+                             tile.b, tile.h, i, tr("make the additive mask smaller"));
         float factor = 0;
         if (largest == minus_infinity) {
             scratch.fully_masked.push_back({tile.b, tile.h, i});
@@ -164,7 +165,7 @@ void CpuRun::sum_values(const Tile& tile, Scratch& scratch) {
         finite = kernels_.multiply(product);
     }
     if (!finite)
-        fail_rows(tile, scratch.out, d_.dv, "output", "make X, W_V or the gain smaller");
+        fail_rows(tile, scratch.out, d_.dv, tr("the output"), tr("make X, W_V or the gain smaller"));
     keep(TensorId::head_out, tile, scratch.out, d_.dv);
 }
 
@@ -178,7 +179,7 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
             finite = finite && std::isfinite(scratch.out[n]);
         }
         if (!finite)
-            fail_rows(tile, scratch.out, d_.dv, "output", "make X, W_V or the gain smaller");
+            fail_rows(tile, scratch.out, d_.dv, tr("the output"), tr("make X, W_V or the gain smaller"));
     }
     if (dirty_.has(concat, tile.h) && own(concat) != nullptr)
         for (std::int64_t r = 0; r < tile.rows; ++r)
@@ -190,7 +191,7 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
         const Block W{problem_.weights.W_O->data() + tile.h * d_.dv * d_.D, d_.D, d_.dv, d_.D};
         if (!multiply_block(kernels_, {scratch.out, d_.dv, tile.rows, d_.dv}, W, nullptr, rows, d_.D,
                             scratch.panels))
-            fail_rows(tile, rows, d_.D, "contribution", "make X, W_V, W_O or the gain smaller");
+            fail_rows(tile, rows, d_.D, tr("the contribution"), tr("make X, W_V, W_O or the gain smaller"));
     }
 }
 
@@ -300,8 +301,8 @@ void CpuRun::attend_all(Trace& trace) {
     std::ranges::sort(trace.fully_masked, {}, [](const MaskedRow& r) { return std::tuple(r.b, r.h, r.i); });
 }
 
-void CpuRun::fail_rows(const Tile& tile, const float* rows, std::int64_t cols, const char* what,
-                       const char* remedy) const {
+void CpuRun::fail_rows(const Tile& tile, const float* rows, std::int64_t cols, const std::string& what,
+                       const std::string& remedy) const {
     const float* const bad =
         std::find_if(rows, rows + tile.rows * cols, [](float v) { return !std::isfinite(v); });
     engine::fail_row(what, d_, tile.b, tile.h, tile.first + (bad - rows) / cols, remedy);
@@ -320,9 +321,9 @@ void CpuRun::fail_scores(const Tile& tile, const float* rows) const {
             for (std::int64_t c = 0; c < d_.dk; ++c)
                 score = std::fma(Q.data[c], K[c * kernels_.panel], score);
             const bool by_temperature = std::isfinite(score);
-            engine::fail_row("score of key " + std::to_string(j), d_, tile.b, tile.h, tile.first + r,
-                             by_temperature ? "raise the temperature, or make X, W_Q or W_K smaller"
-                                            : "make X, W_Q or W_K smaller");
+            engine::fail_row(tr("the score of key {}", j), d_, tile.b, tile.h, tile.first + r,
+                             by_temperature ? tr("raise the temperature, or make X, W_Q or W_K smaller")
+                                            : tr("make X, W_Q or W_K smaller"));
         }
     throw Error(ErrorKind::internal, "a score was called not finite, but is");
 }

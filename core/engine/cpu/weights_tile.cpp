@@ -1,6 +1,7 @@
 #include "core/engine/cpu/weights_tile.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/engine/cpu/head_scores.h"
 
 #include <vector>
@@ -16,16 +17,16 @@ void check(const Problem& problem, const Trace& trace, const WeightsTile& tile) 
     };
     if (!inside(tile.b, 1, d.B) || !inside(tile.h, 1, d.H) || !inside(tile.row, tile.rows, d.Tq) ||
         !inside(tile.col, tile.cols, d.Tk))
-        fail_input(
-            "rows " + std::to_string(tile.row) + " to " + std::to_string(tile.row + tile.rows - 1) +
-            " and columns " + std::to_string(tile.col) + " to " + std::to_string(tile.col + tile.cols - 1) +
-            " of head " + std::to_string(tile.h) + " in batch entry " + std::to_string(tile.b) +
-            " are asked for; the weights have (B, H, Tq, Tk) = " + Shape({d.B, d.H, d.Tq, d.Tk}).text());
+        fail_input(tr("rows {} to {} and columns {} to {} of head {} in batch entry {} are asked for; the "
+                      "weights have (B, H, Tq, Tk) = {}",
+                      tile.row, tile.row + tile.rows - 1, tile.col, tile.col + tile.cols - 1, tile.h, tile.b,
+                      Shape({d.B, d.H, d.Tq, d.Tk}).text()));
     const bool columns = heads_are_columns(problem.parts());
     if (trace.softmax == nullptr || trace.stage(columns ? TensorId::q : TensorId::q_heads) == nullptr ||
         trace.stage(columns ? TensorId::k : TensorId::k_heads) == nullptr)
-        fail_input(std::string("the trace keeps no ") + (columns ? "q, k" : "q_heads, k_heads") +
-                   " and sums of the softmax; run it with them and without weights");
+        // Translators: {} is "q, k" or "q_heads, k_heads"
+        fail_input(tr("the trace keeps no {} and sums of the softmax; run it with them and without weights",
+                      columns ? "q, k" : "q_heads, k_heads"));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "core/engine/vulkan/arena.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <iomanip>
@@ -21,10 +22,17 @@ std::string size_text(std::uint64_t bytes) {
     return text.str();
 }
 
-[[noreturn]] void fail_size(const std::string& name, std::uint64_t needs, const std::string& has) {
+[[noreturn]] void fail_at_once(const std::string& name, std::uint64_t needs, std::uint64_t gives) {
     throw Error(ErrorKind::machine,
-                "the problem needs " + size_text(needs) + " of memory on " + name + ", which " + has +
-                    "; let the CPU do it (--device cpu), ask for fewer stages, or take fewer tokens");
+                tr("the problem needs {} of memory on {}, which gives at most {} at a time; let the CPU do "
+                   "it (--device cpu), ask for fewer stages, or take fewer tokens",
+                   size_text(needs), name, size_text(gives)));
+}
+
+[[noreturn]] void fail_free(const std::string& name, std::uint64_t needs, std::uint64_t has) {
+    throw Error(ErrorKind::machine, tr("the problem needs {} of memory on {}, which has {} free; let the CPU "
+                                       "do it (--device cpu), ask for fewer stages, or take fewer tokens",
+                                       size_text(needs), name, size_text(has)));
 }
 
 } // namespace
@@ -41,12 +49,11 @@ std::uint64_t Arena::missing(std::span<const Want> wants) const {
 void Arena::reserve(std::span<const Want> wants) {
     for (const Want& want : wants)
         if (want.bytes > gpu_.info().allocation_bytes)
-            fail_size(gpu_.info().name, want.bytes,
-                      "gives at most " + size_text(gpu_.info().allocation_bytes) + " at a time");
+            fail_at_once(gpu_.info().name, want.bytes, gpu_.info().allocation_bytes);
     if (missing(wants) > gpu_.free_bytes()) {
         slots_ = {}; // buffers of earlier problems may fill the memory
         if (const std::uint64_t needs = missing(wants), has = gpu_.free_bytes(); needs > has)
-            fail_size(gpu_.info().name, needs, "has " + size_text(has) + " free");
+            fail_free(gpu_.info().name, needs, has);
     }
     for (Held& slot : slots_)
         slot.used = 0;
@@ -56,7 +63,7 @@ void Arena::reserve(std::span<const Want> wants) {
 
 void Arena::add(const Want& want) {
     if (const std::uint64_t needs = missing({&want, 1}), has = gpu_.free_bytes(); needs > has)
-        fail_size(gpu_.info().name, needs, "has " + size_text(has) + " free");
+        fail_free(gpu_.info().name, needs, has);
     grow(want);
 }
 

@@ -1,6 +1,7 @@
 #include "core/engine/vulkan/gpu.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/engine/vulkan/instance.h"
 
 #include <algorithm>
@@ -103,9 +104,10 @@ namespace {
 vk::raii::PhysicalDevice pick(const VulkanInstance& instance, std::size_t number) {
     std::vector<vk::raii::PhysicalDevice> found = instance.devices();
     if (number >= found.size())
-        throw Error(ErrorKind::machine, "there is no device vulkan:" + std::to_string(number) +
-                                            " on this machine; it has " + std::to_string(found.size()) +
-                                            " Vulkan device" + (found.size() == 1 ? "" : "s"));
+        throw Error(ErrorKind::machine,
+                    tr_n("there is no device vulkan:{} on this machine; it has {} Vulkan device",
+                         "there is no device vulkan:{} on this machine; it has {} Vulkan devices",
+                         std::ssize(found), number, found.size()));
     return std::move(found[number]);
 }
 
@@ -119,9 +121,10 @@ bool has_extension(const vk::raii::PhysicalDevice& device, const char* name) {
 GpuInfo usable_info(const vk::raii::PhysicalDevice& device, const VulkanOptions& options) {
     GpuInfo info = describe(device, options);
     if (!info.usable)
-        throw Error(ErrorKind::machine, info.name + " offers " + info.driver +
-                                            " and Headscope needs Vulkan 1.2 with a queue that computes; "
-                                            "update its driver, or let the CPU do it (--device cpu)");
+        throw Error(ErrorKind::machine,
+                    tr("{} offers {} and Headscope needs Vulkan 1.2 with a queue that computes; "
+                       "update its driver, or let the CPU do it (--device cpu)",
+                       info.name, info.driver));
     return info;
 }
 
@@ -174,9 +177,9 @@ std::uint32_t Gpu::Parts::memory_type(std::uint32_t allowed, vk::MemoryPropertyF
         for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i)
             if ((allowed >> i & 1U) != 0 && (memory.memoryTypes[i].propertyFlags & flags) == flags)
                 return i;
-    throw Error(ErrorKind::machine,
-                info.name +
-                    " has no memory of a kind that Headscope needs; let the CPU do it (--device cpu)");
+    throw Error(
+        ErrorKind::machine,
+        tr("{} has no memory of a kind that Headscope needs; let the CPU do it (--device cpu)", info.name));
 }
 
 GpuBuffer Gpu::Parts::allocate(std::uint64_t bytes, vk::MemoryPropertyFlags needed,
@@ -255,7 +258,7 @@ Gpu::Gpu(std::size_t number, const VulkanOptions& options) {
     try {
         parts_ = std::make_unique<Parts>(number, options);
     } catch (const vk::SystemError&) {
-        throw_machine_error("the device vulkan:" + std::to_string(number));
+        throw_machine_error(tr("the device vulkan:{}", number));
     }
 }
 

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/engine/vulkan/kernels.h"
 #include "core/engine/vulkan/unsigned.h"
 
@@ -55,9 +56,9 @@ void Kernels::make_head_rows(const Problem& problem, const TensorInfo& stage, Sl
                                  groups_of(u64(dispatched()), threads) > gpu_.info().groups[0]))
                 count /= 2;
             if (step->joins && count < heads)
-                throw Error(ErrorKind::machine, "the " + std::string(stage.name) +
-                                                    " of one text are larger than " + gpu_.info().name +
-                                                    " can read at once; let the CPU do it (--device cpu)");
+                throw Error(ErrorKind::machine, tr("the {} of one text are larger than {} can read at once; "
+                                                   "let the CPU do it (--device cpu)",
+                                                   stage.name, gpu_.info().name));
             RowsPush push{.rows = u32(step->joins ? T : count * T),
                           .T = u32(T),
                           .width = u32(width),

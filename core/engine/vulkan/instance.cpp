@@ -1,6 +1,7 @@
 #include "core/engine/vulkan/instance.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cstring>
@@ -49,31 +50,36 @@ void before_step(const VulkanOptions& options, VulkanStep step) {
 }
 
 void throw_machine_error(const std::string& device) {
-    const std::string way_out = "; let the CPU do it (--device cpu)";
     try {
         throw;
     } catch (const vk::OutOfDeviceMemoryError&) {
-        fail(device + " has too little free memory for the problem" + way_out +
-             ", or take fewer tokens or heads");
+        fail(tr("{} has too little free memory for the problem; let the CPU do it (--device cpu), or take "
+                "fewer tokens or heads",
+                device));
     } catch (const vk::OutOfHostMemoryError&) {
-        fail(device + " found too little free memory on this machine" + way_out +
-             ", or take fewer tokens or heads");
+        fail(tr("{} found too little free memory on this machine; let the CPU do it (--device cpu), or take "
+                "fewer tokens or heads",
+                device));
     } catch (const vk::DeviceLostError&) {
-        fail(device + " stopped answering while it computed (device lost)" + way_out + ", or try again");
+        fail(tr("{} stopped answering while it computed (device lost); let the CPU do it (--device cpu), or "
+                "try again",
+                device));
     } catch (const vk::LayerNotPresentError&) {
-        fail(std::string("the Vulkan layer ") + validation_layer +
-             " is not installed; install vulkan-validationlayers");
+        fail(tr("the Vulkan layer {} is not installed; install vulkan-validationlayers", validation_layer));
     } catch (const vk::ExtensionNotPresentError&) {
-        fail(device + " lacks a Vulkan extension that Headscope needs; update its driver, or let the CPU do "
-                      "it (--device cpu)");
+        fail(tr("{} lacks a Vulkan extension that Headscope needs; update its driver, or let the CPU do "
+                "it (--device cpu)",
+                device));
     } catch (const vk::FeatureNotPresentError&) {
-        fail(device + " lacks a Vulkan feature that Headscope needs; update its driver, or let the CPU do it "
-                      "(--device cpu)");
+        fail(tr("{} lacks a Vulkan feature that Headscope needs; update its driver, or let the CPU do it "
+                "(--device cpu)",
+                device));
     } catch (const vk::IncompatibleDriverError&) {
-        fail("this machine has no Vulkan driver; install one for its graphics processor, or let the CPU do "
-             "it (--device cpu)");
+        fail(
+            tr("this machine has no Vulkan driver; install one for its graphics processor, or let the CPU do "
+               "it (--device cpu)"));
     } catch (const vk::SystemError& fault) {
-        fail(device + " failed: " + fault.what() + way_out);
+        fail(tr("{} failed: {}; let the CPU do it (--device cpu)", device, fault.what()));
     }
 }
 
@@ -82,9 +88,9 @@ VulkanInstance::VulkanInstance(const VulkanOptions& options) : options_(options)
         before_step(options_, VulkanStep::load);
         context_ = std::make_unique<vk::raii::Context>();
     } catch (const std::runtime_error&) {
-        fail("this machine has no Vulkan loader (libvulkan.so.1); install Vulkan for its graphics processor, "
-             "or "
-             "let the CPU do it (--device cpu)");
+        fail(tr("this machine has no Vulkan loader (libvulkan.so.1); install Vulkan for its graphics "
+                "processor, or "
+                "let the CPU do it (--device cpu)"));
     }
     try {
         const vk::ApplicationInfo application("headscope", 1, "headscope", 1, needed_version);
@@ -104,7 +110,7 @@ VulkanInstance::VulkanInstance(const VulkanOptions& options) : options_(options)
         if (options_.validation)
             messenger_ = std::make_unique<vk::raii::DebugUtilsMessengerEXT>(*instance_, messenger);
     } catch (const vk::SystemError&) {
-        throw_machine_error("the Vulkan loader of this machine");
+        throw_machine_error(tr("the Vulkan loader of this machine"));
     }
 }
 
@@ -117,7 +123,7 @@ std::vector<vk::raii::PhysicalDevice> VulkanInstance::devices() const {
             throw vk::IncompatibleDriverError("no device");
         return found;
     } catch (const vk::SystemError&) {
-        throw_machine_error("the Vulkan driver of this machine");
+        throw_machine_error(tr("the Vulkan driver of this machine"));
     }
 }
 

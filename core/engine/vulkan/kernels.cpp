@@ -1,6 +1,7 @@
 #include "core/engine/vulkan/kernels.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/engine/vulkan/unsigned.h"
 
 #include <algorithm>
@@ -60,10 +61,9 @@ Kernels::Kernels(Gpu& gpu, Arena& arena, bool share)
     threads_ = info.software ? 32 : std::min(info.invocations, std::max(64U, info.subgroup));
     if (info.invocations < 64 || info.shared_bytes < (12U << 10) || info.bindings < most_bindings)
         throw Error(ErrorKind::machine,
-                    info.name + " allows workgroups of " + std::to_string(info.invocations) +
-                        " invocations with " + std::to_string(info.shared_bytes) +
-                        " bytes of shared memory and " + std::to_string(info.bindings) +
-                        " buffers; Headscope needs 64, 12288 and 10; let the CPU do it (--device cpu)");
+                    tr("{} allows workgroups of {} invocations with {} bytes of shared memory and {} "
+                       "buffers; Headscope needs 64, 12288 and 10; let the CPU do it (--device cpu)",
+                       info.name, info.invocations, info.shared_bytes, info.bindings));
 }
 
 const GpuKernel& Kernels::kernel(std::string_view shader, std::uint32_t bindings,
@@ -124,8 +124,10 @@ void Kernels::multiply(const Product& p) {
         second.accumulate = true;
         return both(first, second);
     }
-    throw Error(ErrorKind::machine, "one row of the problem is larger than " + gpu_.info().name +
-                                        " can read at once; let the CPU do it (--device cpu)");
+    throw Error(
+        ErrorKind::machine,
+        tr("one row of the problem is larger than {} can read at once; let the CPU do it (--device cpu)",
+           gpu_.info().name));
 }
 
 void Kernels::multiply_at_once(const Product& p) {

@@ -1,6 +1,7 @@
 #include "core/engine/vulkan/run.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/engine/range_fault.h"
 #include "core/engine/vulkan/unsigned.h"
 
@@ -97,8 +98,10 @@ void VulkanRun::plan(const Slab& s) {
         return;
     }
     if (single)
-        throw Error(ErrorKind::machine, "the keys of one head are larger than " + gpu_.info().name +
-                                            " can read at once; let the CPU do it (--device cpu)");
+        throw Error(
+            ErrorKind::machine,
+            tr("the keys of one head are larger than {} can read at once; let the CPU do it (--device cpu)",
+               gpu_.info().name));
     Slab first = s, second = s;
     const auto halve = [](std::int64_t& extent, std::int64_t& rest, std::int64_t& begin) {
         extent /= 2;
@@ -362,12 +365,13 @@ void VulkanRun::fail_score(std::uint32_t kind, std::int64_t number) {
     const auto bad = std::ranges::find_if(all, [&](float value) {
         return !std::isfinite(value) && (kind < 2 || value > 0 || std::isnan(value));
     });
-    const std::string key = std::to_string(bad - all.begin());
+    const std::int64_t key = bad - all.begin();
     if (kind == 2)
-        engine::fail_row("masked score of key " + key, d_, b, h, i, "make the additive mask smaller");
-    engine::fail_row("score of key " + key, d_, b, h, i,
-                     kind == 0 ? "make X, W_Q or W_K smaller"
-                               : "raise the temperature, or make X, W_Q or W_K smaller");
+        engine::fail_row(tr("the masked score of key {}", key), d_, b, h, i,
+                         tr("make the additive mask smaller"));
+    engine::fail_row(tr("the score of key {}", key), d_, b, h, i,
+                     kind == 0 ? tr("make X, W_Q or W_K smaller")
+                               : tr("raise the temperature, or make X, W_Q or W_K smaller"));
 }
 
 void VulkanRun::check_rows() {
@@ -379,13 +383,14 @@ void VulkanRun::check_rows() {
             fail_score(kind, row_of(fault));
         ++kind;
     }
-    const auto fail = [&](std::uint32_t number, const char* what, const char* remedy) {
+    const auto fail = [&](std::uint32_t number, const std::string& what, const std::string& remedy) {
         engine::fail_row(what, d_, number / d_.Tq / d_.H, number / d_.Tq % d_.H, number % d_.Tq, remedy);
     };
     if (row_of(Fault::value) != no_fault)
-        fail(row_of(Fault::value), "output", "make X, W_V or the gain smaller");
+        fail(row_of(Fault::value), tr("the output"), tr("make X, W_V or the gain smaller"));
     if (row_of(Fault::contributions) != no_fault)
-        fail(row_of(Fault::contributions), "contribution", "make X, W_V, W_O or the gain smaller");
+        fail(row_of(Fault::contributions), tr("the contribution"),
+             tr("make X, W_V, W_O or the gain smaller"));
 }
 
 void VulkanRun::list_masked_rows() {

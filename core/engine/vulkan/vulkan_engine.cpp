@@ -1,6 +1,7 @@
 #include "core/engine/vulkan/vulkan_engine.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/engine/memory_need.h"
 #include "core/engine/vulkan/run.h"
 
@@ -19,14 +20,14 @@ std::string megabytes(std::uint64_t bytes) {
 
 std::string detail_of(const GpuInfo& info) {
     if (!info.usable)
-        return info.driver + "; too old: Headscope needs Vulkan 1.2 with a queue that computes";
-    return std::string(info.software  ? "software"
-                       : info.unified ? "integrated"
-                                      : "graphics card") +
-           ", " + megabytes(info.memory_bytes) + " of memory, " + megabytes(info.binding_bytes) +
-           " at a time, " + std::to_string(info.shared_bytes >> 10U) + " KiB shared, workgroups of " +
-           std::to_string(info.invocations) + ", subgroups of " + std::to_string(info.subgroup) + ", " +
-           info.driver;
+        return tr("{}; too old: Headscope needs Vulkan 1.2 with a queue that computes", info.driver);
+    const std::string kind = info.software  ? tr("software")
+                             : info.unified ? tr("integrated")
+                                            : tr("graphics card");
+    // Translators: the first {} is "software", "integrated" or "graphics card", the last names the driver
+    return tr("{}, {} of memory, {} at a time, {} KiB shared, workgroups of {}, subgroups of {}, {}", kind,
+              megabytes(info.memory_bytes), megabytes(info.binding_bytes), info.shared_bytes >> 10U,
+              info.invocations, info.subgroup, info.driver);
 }
 
 std::uint32_t kind_of(TensorId stage) {
