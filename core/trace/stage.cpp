@@ -1,5 +1,6 @@
 #include "core/trace/stage.h"
 
+#include "core/base/message.h"
 #include "core/trace/stage_set.h"
 
 #include <bitset>
@@ -112,8 +113,8 @@ std::string with_source(std::string_view text, const TensorInfo& row, const Prob
 std::string formula_of(TensorId stage, const ProblemParts& parts) {
     const TensorInfo& row = tensor_info(stage, parts);
     if (row.verb.empty())
-        return std::string(row.formula);
-    return with_source(row.formula, row, parts,
+        return tr(row.formula);
+    return with_source(tr(row.formula), row, parts,
                        row.axes[3] == Axis::dk ? "$[:, h·dk : (h+1)·dk]" : "$[:, h·dv : (h+1)·dv]", "$[h]");
 }
 

@@ -123,7 +123,7 @@ TensorId source_of(TensorId input, const ProblemParts& parts);
 std::vector<ReadSpan> cells_read(TensorId stage, const Dims& dims, const Index& at,
                                  const ProblemParts& parts);
 
-/// The formula of a stage as it is computed in a problem with these parts.
+/// The formula of a stage as it is computed in a problem with these parts, in the person's language.
 std::string formula_of(TensorId stage, const ProblemParts& parts);
 /// Its lines of PyTorch; empty for a stage that is not made row by row.
 std::string pytorch_of(TensorId stage, const ProblemParts& parts);

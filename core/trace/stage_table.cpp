@@ -1,4 +1,5 @@
 #include "core/base/in_order.h"
+#include "core/base/message.h"
 #include "core/trace/block_rows.h"
 
 namespace headscope {
@@ -137,94 +138,104 @@ constexpr Row normed(TensorId id, std::string_view name, std::string_view title,
                      std::string_view pytorch) {
     const Row row =
         stage(id, name, title, symbol, G::split, axes, Op::head_norm, head_norm_cells, inputs, formula);
-    return given_with(by_head(row, "norm", pytorch), &ProblemParts::qk_norm, inputs[0]);
+    return given_with(by_head(row, translatable("norm"), pytorch), &ProblemParts::qk_norm, inputs[0]);
 }
 
 // In the order in which they are computed.
 constexpr std::array<Row, stage_count> stages{{
-    stage(x, "x", "Token vectors", "X", G::x, axes(A::B, A::Tq, A::D), Op::given, nullptr, {},
-          "one row per token"),
-    stage(q, "q", "Queries", "Q", G::qkv, axes(A::B, A::Tq, A::H_dk), Op::projection, projection_cells,
-          {x, W_Q, b_Q}, "Q = X W_Q + b_Q"),
-    stage(k, "k", "Keys", "K", G::qkv, axes(A::B, A::Tk, A::Hkv_dk), Op::projection, projection_cells,
-          {x_kv, W_K, b_K}, "K = X W_K + b_K"),
-    stage(v, "v", "Values", "V", G::qkv, axes(A::B, A::Tk, A::Hkv_dv), Op::projection, projection_cells,
-          {x_kv, W_V, b_V}, "V = X W_V + b_V"),
-    normed(q_normed, "q_normed", "Normed queries", "Q_n", axes(A::B, A::H, A::Tq, A::dk),
-           {q, q_norm, norm_eps}, "q_normed[h] = $ / √(mean of its squares + ε) · q_norm",
+    stage(x, "x", translatable("Token vectors"), "X", G::x, axes(A::B, A::Tq, A::D), Op::given, nullptr, {},
+          translatable("one row per token")),
+    stage(q, "q", translatable("Queries"), "Q", G::qkv, axes(A::B, A::Tq, A::H_dk), Op::projection,
+          projection_cells, {x, W_Q, b_Q}, "Q = X W_Q + b_Q"),
+    stage(k, "k", translatable("Keys"), "K", G::qkv, axes(A::B, A::Tk, A::Hkv_dk), Op::projection,
+          projection_cells, {x_kv, W_K, b_K}, "K = X W_K + b_K"),
+    stage(v, "v", translatable("Values"), "V", G::qkv, axes(A::B, A::Tk, A::Hkv_dv), Op::projection,
+          projection_cells, {x_kv, W_V, b_V}, "V = X W_V + b_V"),
+    normed(q_normed, "q_normed", translatable("Normed queries"), "Q_n", axes(A::B, A::H, A::Tq, A::dk),
+           {q, q_norm, norm_eps}, translatable("q_normed[h] = $ / √(mean of its squares + ε) · q_norm"),
            "q_normed = $\nq_normed = q_normed * torch.rsqrt(q_normed.square().mean(dim=-1, keepdim=True) + "
            "norm_eps) * q_norm"),
-    normed(k_normed, "k_normed", "Normed keys", "K_n", axes(A::B, A::Hkv, A::Tk, A::dk),
-           {k, k_norm, norm_eps}, "k_normed[h] = $ / √(mean of its squares + ε) · k_norm",
+    normed(k_normed, "k_normed", translatable("Normed keys"), "K_n", axes(A::B, A::Hkv, A::Tk, A::dk),
+           {k, k_norm, norm_eps}, translatable("k_normed[h] = $ / √(mean of its squares + ε) · k_norm"),
            "k_normed = $\nk_normed = k_normed * torch.rsqrt(k_normed.square().mean(dim=-1, keepdim=True) + "
            "norm_eps) * k_norm"),
-    by_head(stage(q_heads, "q_heads", "Queries by head", "Q_h", G::split, axes(A::B, A::H, A::Tq, A::dk),
-                  Op::split, split_cells, {q_normed}, "q_heads[h] = $"),
-            "move", "q_heads = $"),
-    by_head(stage(k_heads, "k_heads", "Keys by head", "K_h", G::split, axes(A::B, A::Hkv, A::Tk, A::dk),
-                  Op::split, split_cells, {k_normed}, "k_heads[h] = $"),
-            "move", "k_heads = $"),
-    by_head(stage(v_heads, "v_heads", "Values by head", "V_h", G::split, axes(A::B, A::Hkv, A::Tk, A::dv),
-                  Op::split, split_cells, {v}, "v_heads[h] = $"),
-            "move", "v_heads = $"),
-    stage(scores, "scores", "Scores", "S", G::scores, axes(A::B, A::H, A::Tq, A::Tk), Op::dot_product,
-          dot_product_cells, {q_heads, k_heads}, "scores[h] = q_heads[h] · k_heads[h]ᵀ", Scale::scores),
-    stage(scaled, "scaled", "Scaled scores", "S / √dk", G::scaled, axes(A::B, A::H, A::Tq, A::Tk), Op::scale,
-          scale_cells, {scores, temperature}, "scaled = scores ÷ √dk", Scale::scores),
-    stage(masked, "masked", "Masked scores", "S + M", G::masked, axes(A::B, A::H, A::Tq, A::Tk), Op::mask,
-          mask_cells, {scaled, mask}, "masked = scaled where allowed, else −∞", Scale::scores),
-    stage(weights, "weights", "Attention weights", "A", G::weights, axes(A::B, A::H, A::Tq, A::Tk),
-          Op::softmax, softmax_cells, {masked}, "weights = softmax(masked), one row per query token",
-          Scale::shares),
-    stage(weights_mean, "weights_mean", "Mean over heads", "Ā", G::weights, axes(A::B, A::Tq, A::Tk),
-          Op::mean, mean_cells, {weights}, "weights_mean = mean of weights[h] over h", Scale::shares),
-    stage(head_out, "head_out", "Head outputs", "O_h", G::head_out, axes(A::B, A::H, A::Tq, A::dv),
-          Op::value_sum, value_sum_cells, {weights, v_heads}, "head_out[h] = weights[h] · v_heads[h]"),
-    stage(concat, "concat", "Concatenation", "O", G::concat, axes(A::B, A::Tq, A::H_dv), Op::join, join_cells,
-          {head_out, gain}, "concat = [head_out[0], head_out[1], …]"),
-    stage(contributions, "contributions", "Contributions", "C_h", G::contributions,
+    by_head(stage(q_heads, "q_heads", translatable("Queries by head"), "Q_h", G::split,
+                  axes(A::B, A::H, A::Tq, A::dk), Op::split, split_cells, {q_normed}, "q_heads[h] = $"),
+            translatable("move"), "q_heads = $"),
+    by_head(stage(k_heads, "k_heads", translatable("Keys by head"), "K_h", G::split,
+                  axes(A::B, A::Hkv, A::Tk, A::dk), Op::split, split_cells, {k_normed}, "k_heads[h] = $"),
+            translatable("move"), "k_heads = $"),
+    by_head(stage(v_heads, "v_heads", translatable("Values by head"), "V_h", G::split,
+                  axes(A::B, A::Hkv, A::Tk, A::dv), Op::split, split_cells, {v}, "v_heads[h] = $"),
+            translatable("move"), "v_heads = $"),
+    stage(scores, "scores", translatable("Scores"), "S", G::scores, axes(A::B, A::H, A::Tq, A::Tk),
+          Op::dot_product, dot_product_cells, {q_heads, k_heads}, "scores[h] = q_heads[h] · k_heads[h]ᵀ",
+          Scale::scores),
+    stage(scaled, "scaled", translatable("Scaled scores"), "S / √dk", G::scaled,
+          axes(A::B, A::H, A::Tq, A::Tk), Op::scale, scale_cells, {scores, temperature},
+          "scaled = scores ÷ √dk", Scale::scores),
+    stage(masked, "masked", translatable("Masked scores"), "S + M", G::masked, axes(A::B, A::H, A::Tq, A::Tk),
+          Op::mask, mask_cells, {scaled, mask}, translatable("masked = scaled where allowed, else −∞"),
+          Scale::scores),
+    stage(weights, "weights", translatable("Attention weights"), "A", G::weights,
+          axes(A::B, A::H, A::Tq, A::Tk), Op::softmax, softmax_cells, {masked},
+          translatable("weights = softmax(masked), one row per query token"), Scale::shares),
+    stage(weights_mean, "weights_mean", translatable("Mean over heads"), "Ā", G::weights,
+          axes(A::B, A::Tq, A::Tk), Op::mean, mean_cells, {weights},
+          translatable("weights_mean = mean of weights[h] over h"), Scale::shares),
+    stage(head_out, "head_out", translatable("Head outputs"), "O_h", G::head_out,
+          axes(A::B, A::H, A::Tq, A::dv), Op::value_sum, value_sum_cells, {weights, v_heads},
+          "head_out[h] = weights[h] · v_heads[h]"),
+    stage(concat, "concat", translatable("Concatenation"), "O", G::concat, axes(A::B, A::Tq, A::H_dv),
+          Op::join, join_cells, {head_out, gain}, "concat = [head_out[0], head_out[1], …]"),
+    stage(contributions, "contributions", translatable("Contributions"), "C_h", G::contributions,
           axes(A::B, A::H, A::Tq, A::D), Op::head_projection, head_projection_cells, {head_out, W_O, gain},
-          "contributions[h] = head_out[h] · W_O[rows of h]"),
-    stage(output, "output", "Output projection", "Y", G::output, axes(A::B, A::Tq, A::D),
+          translatable("contributions[h] = head_out[h] · W_O[rows of h]")),
+    stage(output, "output", translatable("Output projection"), "Y", G::output, axes(A::B, A::Tq, A::D),
           Op::output_projection, projection_cells, {concat, W_O, b_O}, "output = concat · W_O + b_O"),
 }};
 
 constexpr std::array<Row, tensor_count - stage_count - block_count - block_weight_count> inputs{{
-    given_with(given(x_kv, "x_kv", "Key and value source", "X_kv", G::qkv, axes(A::B, A::Tk, A::Dkv)),
-               &ProblemParts::cross, x),
-    given(W_Q, "W_Q", "Query weights", "W_Q", G::qkv, axes(A::D, A::H_dk)),
-    given(W_K, "W_K", "Key weights", "W_K", G::qkv, axes(A::Dkv, A::Hkv_dk)),
-    given(W_V, "W_V", "Value weights", "W_V", G::qkv, axes(A::Dkv, A::Hkv_dv)),
-    given(W_O, "W_O", "Output weights", "W_O", G::output, axes(A::H_dv, A::D)),
-    given(b_Q, "b_Q", "Query bias", "b_Q", G::qkv, axes(A::H_dk)),
-    given(b_K, "b_K", "Key bias", "b_K", G::qkv, axes(A::Hkv_dk)),
-    given(b_V, "b_V", "Value bias", "b_V", G::qkv, axes(A::Hkv_dv)),
-    given(b_O, "b_O", "Output bias", "b_O", G::output, axes(A::D)),
-    given(mask, "mask", "Mask", "M", G::masked, axes(A::B, A::H, A::Tq, A::Tk)),
-    given(gain, "gain", "Head gains", "g_h", G::concat, axes(A::H)),
-    given(temperature, "temperature", "Temperature", "τ", G::scaled, axes()),
     given_with(
-        given(rotary_cos, "rotary.cos", "Cosines of the rotation", "cos", G::split, axes(A::B, A::Tq, A::dk)),
-        &ProblemParts::rotary),
+        given(x_kv, "x_kv", translatable("Key and value source"), "X_kv", G::qkv, axes(A::B, A::Tk, A::Dkv)),
+        &ProblemParts::cross, x),
+    given(W_Q, "W_Q", translatable("Query weights"), "W_Q", G::qkv, axes(A::D, A::H_dk)),
+    given(W_K, "W_K", translatable("Key weights"), "W_K", G::qkv, axes(A::Dkv, A::Hkv_dk)),
+    given(W_V, "W_V", translatable("Value weights"), "W_V", G::qkv, axes(A::Dkv, A::Hkv_dv)),
+    given(W_O, "W_O", translatable("Output weights"), "W_O", G::output, axes(A::H_dv, A::D)),
+    given(b_Q, "b_Q", translatable("Query bias"), "b_Q", G::qkv, axes(A::H_dk)),
+    given(b_K, "b_K", translatable("Key bias"), "b_K", G::qkv, axes(A::Hkv_dk)),
+    given(b_V, "b_V", translatable("Value bias"), "b_V", G::qkv, axes(A::Hkv_dv)),
+    given(b_O, "b_O", translatable("Output bias"), "b_O", G::output, axes(A::D)),
+    given(mask, "mask", translatable("Mask"), "M", G::masked, axes(A::B, A::H, A::Tq, A::Tk)),
+    given(gain, "gain", translatable("Head gains"), "g_h", G::concat, axes(A::H)),
+    given(temperature, "temperature", translatable("Temperature"), "τ", G::scaled, axes()),
+    given_with(given(rotary_cos, "rotary.cos", translatable("Cosines of the rotation"), "cos", G::split,
+                     axes(A::B, A::Tq, A::dk)),
+               &ProblemParts::rotary),
+    given_with(given(rotary_sin, "rotary.sin", translatable("Sines of the rotation"), "sin", G::split,
+                     axes(A::B, A::Tq, A::dk)),
+               &ProblemParts::rotary),
+    given_with(given(q_norm, "q_norm", translatable("Query norm weights"), "q_norm", G::split, axes(A::dk)),
+               &ProblemParts::qk_norm),
+    given_with(given(k_norm, "k_norm", translatable("Key norm weights"), "k_norm", G::split, axes(A::dk)),
+               &ProblemParts::qk_norm),
+    given_with(given(q_norm_all, "q_norm_all", translatable("Query norm weights of all heads"), "q_norm_all",
+                     G::split, axes(A::H_dk)),
+               &ProblemParts::joint_norm),
+    given_with(given(k_norm_all, "k_norm_all", translatable("Key norm weights of all heads"), "k_norm_all",
+                     G::split, axes(A::Hkv_dk)),
+               &ProblemParts::joint_norm),
     given_with(
-        given(rotary_sin, "rotary.sin", "Sines of the rotation", "sin", G::split, axes(A::B, A::Tq, A::dk)),
-        &ProblemParts::rotary),
-    given_with(given(q_norm, "q_norm", "Query norm weights", "q_norm", G::split, axes(A::dk)),
-               &ProblemParts::qk_norm),
-    given_with(given(k_norm, "k_norm", "Key norm weights", "k_norm", G::split, axes(A::dk)),
-               &ProblemParts::qk_norm),
-    given_with(given(q_norm_all, "q_norm_all", "Query norm weights of all heads", "q_norm_all", G::split,
-                     axes(A::H_dk)),
-               &ProblemParts::joint_norm),
-    given_with(given(k_norm_all, "k_norm_all", "Key norm weights of all heads", "k_norm_all", G::split,
-                     axes(A::Hkv_dk)),
-               &ProblemParts::joint_norm),
-    given_with(given(qkv_limit, "qkv_limit", "Limit of queries, keys and values", "c", G::qkv, axes()),
-               &ProblemParts::qkv_limit),
-    given_with(given(sink, "sink", "Sink scores", "s_h", G::weights, axes(A::H)), &ProblemParts::sink),
-    given_with(given(score_cap, "score_cap", "Soft cap of the scaled scores", "c", G::scaled, axes()),
-               &ProblemParts::soft_cap),
-    given_with(given(norm_eps, "norm_eps", "Added to the mean square by the norms", "ε", G::split, axes()),
+        given(qkv_limit, "qkv_limit", translatable("Limit of queries, keys and values"), "c", G::qkv, axes()),
+        &ProblemParts::qkv_limit),
+    given_with(given(sink, "sink", translatable("Sink scores"), "s_h", G::weights, axes(A::H)),
+               &ProblemParts::sink),
+    given_with(
+        given(score_cap, "score_cap", translatable("Soft cap of the scaled scores"), "c", G::scaled, axes()),
+        &ProblemParts::soft_cap),
+    given_with(given(norm_eps, "norm_eps", translatable("Added to the mean square by the norms"), "ε",
+                     G::split, axes()),
                &ProblemParts::qk_norm),
 }};
 
@@ -235,7 +246,7 @@ constexpr Row rotated(Row row, std::string_view formula, std::string_view pytorc
     row.formula = formula;
     row.when = &ProblemParts::rotary;
     row.cells = rotation_cells;
-    return by_head(row, "turn", pytorch);
+    return by_head(row, translatable("turn"), pytorch);
 }
 
 constexpr const Row* find_row(TensorId id) {
@@ -271,7 +282,7 @@ constexpr Row joint(Row row, TensorId weight, std::string_view formula, std::str
     row.joins_heads = true;
     row.when = &ProblemParts::joint_norm;
     row.cells = joint_norm_cells;
-    return by_head(row, "norm", pytorch);
+    return by_head(row, translatable("norm"), pytorch);
 }
 
 /// The row of queries, keys or values in problems that limit them.
@@ -285,7 +296,7 @@ constexpr Row limited(Row row, std::string_view formula) {
 /// The row of the weights in problems with a sink.
 constexpr Row with_sink(Row row) {
     row.inputs = {row.inputs[0], sink};
-    row.formula = "weights = softmax over masked and the head’s sink, without the sink’s share";
+    row.formula = translatable("weights = softmax over masked and the head’s sink, without the sink’s share");
     row.when = &ProblemParts::sink;
     row.cells = sink_softmax_cells;
     return row;
@@ -293,21 +304,23 @@ constexpr Row with_sink(Row row) {
 
 /// Rows that stand for a tensor in problems with the part that `when` names.
 constexpr std::array variants{
-    joint(*find_row(q_normed), q_norm_all,
-          "q_normed[h] = columns h·dk to (h+1)·dk of q / √(mean of its squares + ε) · q_norm_all",
-          "q_normed = q * torch.rsqrt(q.square().mean(dim=-1, keepdim=True) + norm_eps) * q_norm_all\n"
-          "q_normed = q_normed.reshape(B, Tq, H, dk).transpose(1, 2)"),
-    joint(*find_row(k_normed), k_norm_all,
-          "k_normed[h] = columns h·dk to (h+1)·dk of k / √(mean of its squares + ε) · k_norm_all",
-          "k_normed = k * torch.rsqrt(k.square().mean(dim=-1, keepdim=True) + norm_eps) * k_norm_all\n"
-          "k_normed = k_normed.reshape(B, Tk, Hkv, dk).transpose(1, 2)"),
+    joint(
+        *find_row(q_normed), q_norm_all,
+        translatable("q_normed[h] = columns h·dk to (h+1)·dk of q / √(mean of its squares + ε) · q_norm_all"),
+        "q_normed = q * torch.rsqrt(q.square().mean(dim=-1, keepdim=True) + norm_eps) * q_norm_all\n"
+        "q_normed = q_normed.reshape(B, Tq, H, dk).transpose(1, 2)"),
+    joint(
+        *find_row(k_normed), k_norm_all,
+        translatable("k_normed[h] = columns h·dk to (h+1)·dk of k / √(mean of its squares + ε) · k_norm_all"),
+        "k_normed = k * torch.rsqrt(k.square().mean(dim=-1, keepdim=True) + norm_eps) * k_norm_all\n"
+        "k_normed = k_normed.reshape(B, Tk, Hkv, dk).transpose(1, 2)"),
     given_with(*find_row(norm_eps), &ProblemParts::joint_norm),
-    limited(*find_row(q), "Q = X W_Q + b_Q, cut to [−c, c]"),
-    limited(*find_row(k), "K = X W_K + b_K, cut to [−c, c]"),
-    limited(*find_row(v), "V = X W_V + b_V, cut to [−c, c]"),
+    limited(*find_row(q), translatable("Q = X W_Q + b_Q, cut to [−c, c]")),
+    limited(*find_row(k), translatable("K = X W_K + b_K, cut to [−c, c]")),
+    limited(*find_row(v), translatable("V = X W_V + b_V, cut to [−c, c]")),
     with_sink(*find_row(weights)),
-    rotated(*find_row(q_heads), "q_heads[h] = $, turned by position", "q_heads = turned($)"),
-    rotated(*find_row(k_heads), "k_heads[h] = $, turned by position", "k_heads = turned($)"),
+    rotated(*find_row(q_heads), translatable("q_heads[h] = $, turned by position"), "q_heads = turned($)"),
+    rotated(*find_row(k_heads), translatable("k_heads[h] = $, turned by position"), "k_heads = turned($)"),
     capped(*find_row(scaled)),
 };
 
@@ -340,32 +353,53 @@ constexpr GroupInfo stop_around(TensorId id, Page page) {
 }
 
 constexpr std::array<GroupInfo, stop_count> groups{{
-    {G::x, "x", "Token vectors", x, Page::tokens, false, {x, x_kv}, alone(x)},
-    {G::qkv, "q k v", "Queries, keys and values", q, Page::projection, false, {q, k, v}, {q, k, v}},
+    {G::x, "x", translatable("Token vectors"), x, Page::tokens, false, {x, x_kv}, alone(x)},
+    {G::qkv,
+     "q k v",
+     translatable("Queries, keys and values"),
+     q,
+     Page::projection,
+     false,
+     {q, k, v},
+     {q, k, v}},
     {G::split,
      "split",
-     "Split into heads",
+     translatable("Split into heads"),
      q_heads,
      Page::split,
      false,
      {q, k, v, q_heads, k_heads, v_heads},
      {q_heads, k_heads, v_heads}},
-    {G::scores, "scores", "Scores", scores, Page::maps, true, {scores}, alone(scores)},
-    {G::scaled, "scaled", "Scaled scores", scaled, Page::maps, true, {scaled}, alone(scaled)},
-    {G::masked, "masked", "Masked scores", masked, Page::maps, true, {masked}, alone(masked)},
+    {G::scores, "scores", translatable("Scores"), scores, Page::maps, true, {scores}, alone(scores)},
+    {G::scaled, "scaled", translatable("Scaled scores"), scaled, Page::maps, true, {scaled}, alone(scaled)},
+    {G::masked, "masked", translatable("Masked scores"), masked, Page::maps, true, {masked}, alone(masked)},
     {G::weights,
      "weights",
-     "Attention weights",
+     translatable("Attention weights"),
      weights,
      Page::weights,
      true,
      {weights, weights_mean},
      alone(weights)},
-    {G::head_out, "head_out", "Head outputs", head_out, Page::head_out, true, {head_out}, alone(head_out)},
-    {G::concat, "concat", "Concatenation", concat, Page::concat, true, {head_out, concat}, alone(concat)},
+    {G::head_out,
+     "head_out",
+     translatable("Head outputs"),
+     head_out,
+     Page::head_out,
+     true,
+     {head_out},
+     alone(head_out)},
+    {G::concat,
+     "concat",
+     translatable("Concatenation"),
+     concat,
+     Page::concat,
+     true,
+     {head_out, concat},
+     alone(concat)},
     {G::contributions,
      "contributions",
-     "Contributions of the heads",
+     translatable("Contributions of the heads"),
      contributions,
      Page::contributions,
      true,
@@ -373,7 +407,7 @@ constexpr std::array<GroupInfo, stop_count> groups{{
      alone(contributions)},
     {G::output,
      "output",
-     "Output projection",
+     translatable("Output projection"),
      output,
      Page::output,
      true,
