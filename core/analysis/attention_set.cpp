@@ -1,6 +1,7 @@
 #include "core/analysis/attention_set.h"
 
 #include "core/analysis/heads/mean_weights.h"
+#include "core/base/message.h"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace headscope::analysis {
 
 std::string layer_name(const AttentionInfo& info, std::int64_t l) {
     if (l >= info.own_layers())
-        return "mean";
+        return tr("mean"); // the average
     if (info.axis == SetAxis::one)
         return "";
     return (info.axis == SetAxis::layers ? "L" : "B") +
@@ -18,7 +19,7 @@ std::string layer_name(const AttentionInfo& info, std::int64_t l) {
 }
 
 std::string head_column(const AttentionInfo& info, std::int64_t h) {
-    return h < info.own_heads() ? "H" + std::to_string(h) : info.made_head;
+    return h < info.own_heads() ? "H" + std::to_string(h) : tr(info.made_head);
 }
 
 std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
@@ -26,7 +27,8 @@ std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h)
         return head_column(info, h);
     if (l < info.own_layers())
         return layer_name(info, l) + " " + head_column(info, h);
-    return h < info.own_heads() ? head_column(info, h) + " mean" : "mean of all";
+    // Translators: {} is the name of a head
+    return h < info.own_heads() ? tr("{} mean", head_column(info, h)) : tr("mean of all");
 }
 
 Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progress,

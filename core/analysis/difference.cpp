@@ -1,6 +1,7 @@
 #include "core/analysis/difference.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -103,11 +104,12 @@ TensorDifference difference(TensorId id, const Tensor& a, const Tensor& b, const
 
 std::string why_not_comparable(const Problem& a, const Problem& b) {
     if (a.dims != b.dims)
-        return "A has " + sizes_that_differ(a.dims, b.dims, false) + ", now it is " +
-               sizes_that_differ(a.dims, b.dims, true) + ".";
+        // Translators: {} are sizes, such as "H = 4, dk = 8"
+        return tr("A has {}, now it is {}.", sizes_that_differ(a.dims, b.dims, false),
+                  sizes_that_differ(a.dims, b.dims, true));
     if (a.cross() != b.cross())
-        return a.cross() ? "A reads keys and values from a second sequence, now there is one sequence."
-                         : "A has one sequence, now keys and values come from a second one.";
+        return a.cross() ? tr("A reads keys and values from a second sequence, now there is one sequence.")
+                         : tr("A has one sequence, now keys and values come from a second one.");
     return {};
 }
 

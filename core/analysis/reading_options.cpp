@@ -1,5 +1,7 @@
 #include "core/analysis/reading_options.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 
 namespace headscope::analysis {
@@ -16,70 +18,71 @@ const std::array<ReadingInfo, 7>& readings() {
     static constexpr std::array<ReadingInfo, 7> table{
         {{.option = &R::norm_weighted,
           .id = "norm weighted",
-          .title = "Norm-weighted",
-          .does =
+          .title = translatable("Norm-weighted"),
+          .does = translatable(
               "Multiplies each weight by the length of what its key brings to the output, and divides each "
-              "row by its sum: how large the weights themselves are is no longer seen",
-          .note = "weighted by the length of what each key brings",
+              "row by its sum: how large the weights themselves are is no longer seen"),
+          .note = translatable("weighted by the length of what each key brings"),
           .suffix = "-norm-weighted",
-          .lacks = "weights alone, and no values",
+          .lacks = translatable("weights alone, and no values"),
           .renormalises = true},
          {.option = &R::hide_first_token,
           .id = "hide first token",
-          .title = "First token hidden",
-          .does =
+          .title = translatable("First token hidden"),
+          .does = translatable(
               "Takes out the weights to key 0 and divides each row by what is left: how much of it lay on "
-              "the first token is no longer seen",
-          .note = "first token hidden",
+              "the first token is no longer seen"),
+          .note = translatable("first token hidden"),
           .suffix = "-first-hidden",
-          .lacks = "one key alone",
+          .lacks = translatable("one key alone"),
           .renormalises = true},
          {.option = &R::hide_special_tokens,
           .id = "hide special tokens",
-          .title = "Special tokens hidden",
-          .does =
+          .title = translatable("Special tokens hidden"),
+          .does = translatable(
               "Takes out the rows and columns of [CLS], <s> and their like and divides each row by what is "
-              "left: how much of it lay on them is no longer seen",
-          .note = "special tokens hidden",
+              "left: how much of it lay on them is no longer seen"),
+          .note = translatable("special tokens hidden"),
           .suffix = "-specials-hidden",
-          .lacks = "no tokens like [CLS] or <s>",
+          .lacks = translatable("no tokens like [CLS] or <s>"),
           .renormalises = true},
          {.option = &R::merge_words,
           .id = "merge words",
-          .title = "Pieces merged into words",
-          .does =
+          .title = translatable("Pieces merged into words"),
+          .does = translatable(
               "Adds up the weights to the pieces of a word and averages those from them: which piece reads "
-              "and which is read is no longer seen",
-          .note = "words merged",
+              "and which is read is no longer seen"),
+          .note = translatable("words merged"),
           .suffix = "-words-merged",
-          .lacks = "no token that is marked as a piece of a word"},
+          .lacks = translatable("no token that is marked as a piece of a word")},
          {.option = &R::means,
           .id = "means",
-          .title = "Means on the board",
-          .does = "Adds the average over the heads of each layer, the layers of each head, and all: what one "
-                  "head does alone is not seen in them",
+          .title = translatable("Means on the board"),
+          .does = translatable(
+              "Adds the average over the heads of each layer, the layers of each head, and all: what one "
+              "head does alone is not seen in them"),
           .note = "",
           .suffix = "-with-means",
-          .lacks = "one head of one layer"},
+          .lacks = translatable("one head of one layer")},
          {.option = &R::rollout,
           .id = "rollout",
-          .title = "Rollout on the board",
-          .does =
+          .title = translatable("Rollout on the board"),
+          .does = translatable(
               "Adds to each layer how much of each input token reaches a row through all layers so far, if "
               "half of a row is its own input and all heads count alike: values, norms and MLPs are left "
-              "out",
+              "out"),
           .note = "",
           .suffix = "-with-rollout",
-          .lacks = "one layer, other keys than queries, or too many weights for a rollout"},
+          .lacks = translatable("one layer, other keys than queries, or too many weights for a rollout")},
          {.option = &R::flow,
           .id = "flow",
-          .title = "Flow on the board",
-          .does =
+          .title = translatable("Flow on the board"),
+          .does = translatable(
               "Adds to each layer the largest flow that the layers so far let through from each input token "
-              "to a row, each row divided by its sum: the same is left out as in a rollout",
+              "to a row, each row divided by its sum: the same is left out as in a rollout"),
           .note = "",
           .suffix = "-with-flow",
-          .lacks = "one layer, other keys than queries, or more than 64 tokens"}}};
+          .lacks = translatable("one layer, other keys than queries, or more than 64 tokens")}}};
     return table;
 }
 
@@ -112,11 +115,11 @@ std::string reading_note(const ReadingOptions& options) {
     };
     for (const ReadingInfo& reading : readings())
         if (reading.renormalises && options.*reading.option)
-            add(reading.note, ", ");
-    add(options.renormalises() ? "rows renormalised" : "", ", ");
+            add(tr(reading.note), ", ");
+    add(options.renormalises() ? tr("rows renormalised") : "", ", ");
     for (const ReadingInfo& reading : readings())
         if (!reading.renormalises && options.*reading.option)
-            add(reading.note, "; ");
+            add(tr(reading.note), "; ");
     return note;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/analysis/effects/mixed_weights.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -49,11 +50,11 @@ RowMajor behind_norm(const checkpoint::Model& model, const checkpoint::ForwardRe
 void require_path(const checkpoint::Architecture& a, HeadPlace from, HeadPlace to) {
     for (const HeadPlace& head : {from, to})
         if (head.layer < 0 || head.layer >= a.layers || head.head < 0 || head.head >= a.H)
-            fail_input("there is no head " + name_of(head) + "; layers are numbered 0 to " +
-                       std::to_string(a.layers - 1) + " and heads 0 to " + std::to_string(a.H - 1));
+            fail_input(tr("there is no head {}; layers are numbered 0 to {} and heads 0 to {}", name_of(head),
+                          a.layers - 1, a.H - 1));
     if (from.layer >= to.layer)
-        fail_input("head " + name_of(from) + " writes nothing that head " + name_of(to) +
-                   " reads; the first head must be in an earlier layer");
+        fail_input(tr("head {} writes nothing that head {} reads; the first head must be in an earlier layer",
+                      name_of(from), name_of(to)));
 }
 
 CutPath cut_path(const checkpoint::Model& model, const checkpoint::ForwardResult& run, HeadPlace from,
@@ -61,9 +62,9 @@ CutPath cut_path(const checkpoint::Model& model, const checkpoint::ForwardResult
     const checkpoint::Architecture& a = model.architecture();
     require_path(a, from, to);
     if (a.norms.after_branch || a.norms.after_sum || !a.norms.before || a.qk_norm != checkpoint::QkNorm::none)
-        fail_input("a path from head to head can be cut in models with one norm before the attention, and "
-                   "the norms of this " +
-                   a.family + " model stand elsewhere");
+        fail_input(tr("a path from head to head can be cut in models with one norm before the attention, and "
+                      "the norms of this {} model stand elsewhere",
+                      a.family));
     const checkpoint::LayerRun& layer = run.layers[static_cast<std::size_t>(to.layer)];
     const RowMajor c = behind_norm(model, run, from, to.layer);
     const auto weights = [&](float queries, float keys) -> std::vector<float> {

@@ -3,6 +3,7 @@
 #include "core/analysis/effects/logit_direction.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/forward_pass.h"
 
 #include <Eigen/Core>
@@ -17,12 +18,13 @@ using From = LogitQuestion::From;
 void require_logit(const checkpoint::ModelRun& run, const LogitQuestion& question) {
     const checkpoint::Architecture& a = run.model().architecture();
     if (!run.model().has_head())
-        fail_input(run.model().path() + " has no language-model head, so that there are no logits; open a "
-                                        "checkpoint that was saved with its head");
-    require_number(question.position, run.inputs().T, "position");
-    require_number(question.token, a.vocab, "token");
+        fail_input(tr("{} has no language-model head, so that there are no logits; open a "
+                      "checkpoint that was saved with its head",
+                      run.model().path()));
+    require_number(question.position, run.inputs().T, Numbered::position);
+    require_number(question.token, a.vocab, Numbered::token);
     if (question.from == From::token)
-        require_number(question.against, a.vocab, "token");
+        require_number(question.against, a.vocab, Numbered::token);
 }
 
 LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQuestion& question,

@@ -2,6 +2,7 @@
 
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/forward_pass.h"
 
 #include <algorithm>
@@ -19,10 +20,11 @@ LogitLens logit_lens(const checkpoint::ModelRun& run, std::span<const std::int64
                      std::size_t top, Progress& progress) {
     const checkpoint::Architecture& a = run.model().architecture();
     if (!run.model().has_head())
-        fail_input(run.model().path() + " has no language-model head, so that there are no predictions; open "
-                                        "a checkpoint that was saved with its head");
+        fail_input(tr("{} has no language-model head, so that there are no predictions; open "
+                      "a checkpoint that was saved with its head",
+                      run.model().path()));
     for (const std::int64_t position : positions)
-        require_number(position, run.inputs().T, "position");
+        require_number(position, run.inputs().T, Numbered::position);
     const checkpoint::ForwardPass pass(run.model(), run.inputs(), run.edits());
     cpu::CpuDense cpu;
     LogitLens lens{{positions.begin(), positions.end()}, {}};

@@ -4,6 +4,7 @@
 #include "core/analysis/effects/mixed_weights.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/run/forward_pass.h"
@@ -29,14 +30,14 @@ using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::Row
 using Rows = Eigen::Map<const RowMajor>;
 
 constexpr std::array patch_kind_table{
-    PatchKindInfo{PatchKind::residual, "residual", "Residual stream", false},
-    PatchKindInfo{PatchKind::attention, "attention", "Attention output", false},
-    PatchKindInfo{PatchKind::mlp, "mlp", "MLP output", false},
-    PatchKindInfo{PatchKind::head, "head", "Head output", true},
-    PatchKindInfo{PatchKind::q, "q", "Queries of a head", true},
-    PatchKindInfo{PatchKind::k, "k", "Keys of a head", true},
-    PatchKindInfo{PatchKind::v, "v", "Values of a head", true},
-    PatchKindInfo{PatchKind::pattern, "pattern", "Weights of a head", true},
+    PatchKindInfo{PatchKind::residual, "residual", translatable("Residual stream"), false},
+    PatchKindInfo{PatchKind::attention, "attention", translatable("Attention output"), false},
+    PatchKindInfo{PatchKind::mlp, "mlp", translatable("MLP output"), false},
+    PatchKindInfo{PatchKind::head, "head", translatable("Head output"), true},
+    PatchKindInfo{PatchKind::q, "q", translatable("Queries of a head"), true},
+    PatchKindInfo{PatchKind::k, "k", translatable("Keys of a head"), true},
+    PatchKindInfo{PatchKind::v, "v", translatable("Values of a head"), true},
+    PatchKindInfo{PatchKind::pattern, "pattern", translatable("Weights of a head"), true},
 };
 
 /// What a run computed of one layer, at all T positions.
@@ -57,18 +58,19 @@ void check(const ModelRunPtr& clean, const ModelRunPtr& corrupted, const Patchin
     const Model& model = clean->model();
     const checkpoint::Architecture& a = model.architecture();
     if (model.encoder() != nullptr || !a.causal)
-        fail_input(
-            "activations are patched in models that predict the next token from those before it, and " +
-            model.path() + " is a " + a.family + " model; open a decoder");
+        fail_input(tr("activations are patched in models that predict the next token from those before it, "
+                      "and {} is a {} model; open a decoder",
+                      model.path(), a.family));
     if (!model.has_head())
-        fail_input(model.path() + " has no language-model head, so that there are no logits; open a "
-                                  "checkpoint that was saved with its head");
+        fail_input(tr("{} has no language-model head, so that there are no logits; open a "
+                      "checkpoint that was saved with its head",
+                      model.path()));
     require_same_length(clean->inputs().ids, corrupted->inputs().ids);
     require_unpatched(*clean);
     require_unpatched(*corrupted);
-    require_number(question.answer, a.vocab, "token");
-    require_number(question.against, a.vocab, "token");
-    require_number(question.position, clean->inputs().T, "position");
+    require_number(question.answer, a.vocab, Numbered::token);
+    require_number(question.against, a.vocab, Numbered::token);
+    require_number(question.position, clean->inputs().T, Numbered::position);
 }
 
 } // namespace
@@ -79,11 +81,10 @@ std::span<const PatchKindInfo> patch_kinds() {
 
 void require_same_length(const std::vector<std::int64_t>& clean, const std::vector<std::int64_t>& corrupted) {
     if (clean.size() != corrupted.size())
-        fail_input("the clean prompt has " + std::to_string(clean.size()) + " tokens and the corrupted one " +
-                   std::to_string(corrupted.size()) + "; they part at token " +
-                   std::to_string(std::ranges::mismatch(clean, corrupted).in1 - clean.begin()) +
-                   ", and their numbers stand side by side only where both have equally many: reword one of "
-                   "them");
+        fail_input(
+            tr("the clean prompt has {} tokens and the corrupted one {}; they part at token {}, and their "
+               "numbers stand side by side only where both have equally many: reword one of them",
+               clean.size(), corrupted.size(), std::ranges::mismatch(clean, corrupted).in1 - clean.begin()));
 }
 
 const PatchKindInfo& info_of(PatchKind kind) {
@@ -293,8 +294,8 @@ Patching::Patching(ModelRunPtr clean, ModelRunPtr corrupted, const Question& que
     state_->clean_difference = state_->difference_of(true, progress);
     state_->corrupted_difference = state_->difference_of(false, progress);
     if (state_->clean_difference == state_->corrupted_difference)
-        fail_input("both prompts give the same difference of the two logits, so that there is nothing to "
-                   "recover; let the prompts differ, or ask for other tokens");
+        fail_input(tr("both prompts give the same difference of the two logits, so that there is nothing to "
+                      "recover; let the prompts differ, or ask for other tokens"));
 }
 
 Patching::~Patching() = default;
@@ -349,8 +350,9 @@ double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, 
 checkpoint::ModelEdits Patching::edits(PatchKind kind, std::int64_t row, std::int64_t column,
                                        Progress& progress) {
     if (row == state_->architecture().layers)
-        fail_input("no layer reads the residual stream behind the last one, so that there is no run with it "
-                   "patched; choose a layer");
+        fail_input(
+            tr("no layer reads the residual stream behind the last one, so that there is no run with it "
+               "patched; choose a layer"));
     if (same(kind, row, column))
         return state_->own_edits();
     const LayerNumbers& clean = state_->numbers(true, row, progress);
@@ -387,9 +389,10 @@ checkpoint::ModelEdits Patching::path_edits(HeadPlace from, HeadPlace to, PathIn
     const checkpoint::Architecture& a = state_->architecture();
     require_path(a, from, to);
     if (a.norms.after_sum)
-        fail_input("a path from head to head is patched where no norm stands on the stream between them, and "
-                   "this " +
-                   a.family + " model has norms there");
+        fail_input(
+            tr("a path from head to head is patched where no norm stands on the stream between them, and "
+               "this {} model has norms there",
+               a.family));
     const LayerNumbers& reader = state_->numbers(false, to.layer, progress);
     RowMajor change = state_->added_by(true, from, progress) - state_->added_by(false, from, progress);
     if (a.norms.before && (a.norms.first || to.layer > 0))

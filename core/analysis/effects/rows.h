@@ -2,6 +2,7 @@
 
 #include "core/attention/problem.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/model_run.h"
 #include "core/engine/cpu/dense.h"
 
@@ -18,8 +19,8 @@ namespace headscope::analysis {
 inline void require_unpatched(const checkpoint::ModelRun& run) {
     if (checkpoint::is_patched(run.edits()))
         fail_input(
-            "an activation of another prompt is patched into this run, so that its writers do not add up; "
-            "go back to the prompt's own run");
+            tr("an activation of another prompt is patched into this run, so that its writers do not add up; "
+               "go back to the prompt's own run"));
 }
 
 /// The numbers of one row of a tensor whose last axis is a row.
@@ -32,11 +33,24 @@ inline Tensor copy_of(const Tensor& tensor) {
     return {tensor.shape(), tensor.values()};
 }
 
-/// Throws Error(input) naming the `what`s there are, unless number is one of them.
-inline void require_number(std::int64_t number, std::int64_t count, const std::string& what) {
-    if (number < 0 || number >= count)
-        fail_input("there is no " + what + " " + std::to_string(number) + "; " + what +
-                   "s are numbered 0 to " + std::to_string(count - 1));
+enum class Numbered : std::uint8_t { position, token, layer, head, attention };
+
+/// Throws Error(input) naming those there are, unless number is one of them.
+inline void require_number(std::int64_t number, std::int64_t count, Numbered what) {
+    if (number >= 0 && number < count)
+        return;
+    switch (what) {
+    case Numbered::position:
+        fail_input(tr("there is no position {}; positions are numbered 0 to {}", number, count - 1));
+    case Numbered::token:
+        fail_input(tr("there is no token {}; tokens are numbered 0 to {}", number, count - 1));
+    case Numbered::layer:
+        fail_input(tr("there is no layer {}; layers are numbered 0 to {}", number, count - 1));
+    case Numbered::head:
+        fail_input(tr("there is no head {}; heads are numbered 0 to {}", number, count - 1));
+    case Numbered::attention:
+        fail_input(tr("there is no attention {}; attentions are numbered 0 to {}", number, count - 1));
+    }
 }
 
 /// (1, Tk, Hkv dv): the values of an attention that reads `read`, (1, Tk, Dkv), within its limit. Throws

@@ -2,6 +2,7 @@
 
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -23,14 +24,15 @@ using DoubleRow = Eigen::RowVectorXd;
 
 void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
     const checkpoint::Architecture& a = run.model().architecture();
-    require_number(question.attention, attention_count(a), "layer");
+    require_number(question.attention, attention_count(a), Numbered::layer);
     if (attention_place(a, question.attention).stack != checkpoint::Stack::own ||
         question.attention < attention_number(a, {checkpoint::Stack::own, 0}))
-        fail_input("a score is taken apart by writers where queries and keys read one stream: in a decoder's "
-                   "own attention, and in models of one stack");
-    require_number(question.head, a.H, "head");
-    require_number(question.query, run.inputs().T, "position");
-    require_number(question.key, run.inputs().T, "position");
+        fail_input(
+            tr("a score is taken apart by writers where queries and keys read one stream: in a decoder's "
+               "own attention, and in models of one stack"));
+    require_number(question.head, a.H, Numbered::head);
+    require_number(question.query, run.inputs().T, Numbered::position);
+    require_number(question.key, run.inputs().T, Numbered::position);
 }
 
 DoubleRow floats(const TensorPtr& tensor, std::int64_t first, std::int64_t count) {

@@ -4,6 +4,7 @@
 #include "core/analysis/effects/head_parts.h"
 #include "core/analysis/effects/logit_direction.h"
 #include "core/analysis/effects/rows.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/forward_pass.h"
 
 #include <algorithm>
@@ -101,10 +102,10 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     require_logit(run, anywhere);
     require_unpatched(run);
     const checkpoint::Architecture& a = run.model().architecture();
-    require_number(attention, attention_count(a), "attention");
-    require_number(head, a.H, "head");
+    require_number(attention, attention_count(a), Numbered::attention);
+    require_number(head, a.H, Numbered::head);
     if (attention_place(a, attention).stack == Stack::encoder)
-        fail_input("heads of an encoder write to no logit; choose a head of the decoder");
+        fail_input(tr("heads of an encoder write to no logit; choose a head of the decoder"));
     cpu::CpuDense cpu;
     WayToTheEnd way(run, cpu, cancel);
     std::vector<PassedNorm> norms;

@@ -2,6 +2,7 @@
 
 #include "core/analysis/effects/head_parts.h"
 #include "core/analysis/effects/rows.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/forward_pass.h"
 
 #include <Eigen/Core>
@@ -39,9 +40,9 @@ std::string Writer::name() const {
     const std::string at = (stack == Stack::cross ? "cross L" : "L") + std::to_string(layer);
     switch (kind) {
     case Kind::embedding:
-        return "embedding";
+        return std::string(translatable("embedding"));
     case Kind::position:
-        return "position";
+        return std::string(translatable("position"));
     case Kind::head:
         return at + "H" + std::to_string(head);
     case Kind::output_bias:
@@ -49,17 +50,17 @@ std::string Writer::name() const {
     case Kind::mlp:
         return at + " mlp";
     case Kind::embedding_norm_bias:
-        return "embedding norm bias";
+        return std::string(translatable("embedding norm bias"));
     case Kind::norm1_bias:
         return at + " norm1 bias";
     case Kind::norm2_bias:
         return at + " norm2 bias";
     case Kind::final_norm_bias:
-        return "final norm bias";
+        return std::string(translatable("final norm bias"));
     case Kind::head_bias:
-        return "head bias";
+        return std::string(translatable("head bias"));
     case Kind::projection_bias:
-        return "bias";
+        return std::string(translatable("bias"));
     }
     return {};
 }

@@ -2,6 +2,7 @@
 
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/stacks.h"
@@ -76,11 +77,12 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
                                      TokenVector vector, std::size_t top, const Progress& cancel) {
     const checkpoint::Architecture& a = model.architecture();
     if (!model.has_head())
-        fail_input(model.path() + " has no language-model head, which the circuit needs; open a checkpoint "
-                                  "that was saved with its head");
-    require_number(n, attention_count(a), "layer");
-    require_number(head, a.H, "head");
-    require_number(token, a.vocab, "token");
+        fail_input(tr("{} has no language-model head, which the circuit needs; open a checkpoint "
+                      "that was saved with its head",
+                      model.path()));
+    require_number(n, attention_count(a), Numbered::layer);
+    require_number(head, a.H, Numbered::head);
+    require_number(token, a.vocab, Numbered::token);
     const checkpoint::WeightSet w = with_edits(model.layer(n), checkpoint::edits_of(edits, n));
     const std::int64_t dk = a.dk, kv = head / (a.H / a.Hkv);
     const checkpoint::EditedTable words(model, edits, WeightId::word_table),

@@ -1,6 +1,7 @@
 #include "core/analysis/heads/copying.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/stacks.h"
 #include "core/engine/cpu/dense.h"
@@ -66,8 +67,9 @@ std::vector<std::vector<double>> ov_copying(const checkpoint::Model& model,
                                             const checkpoint::ModelEdits& edits,
                                             const std::vector<std::int64_t>& layers, const Progress& cancel) {
     if (!model.has_head())
-        fail_input(model.path() + " has no head that gives logits, so that nothing can be copied to them; "
-                                  "take a checkpoint with its language-model head");
+        fail_input(tr("{} has no head that gives logits, so that nothing can be copied to them; "
+                      "take a checkpoint with its language-model head",
+                      model.path()));
     const checkpoint::Architecture& architecture = model.architecture();
     const std::int64_t D = architecture.D, H = architecture.H, Hkv = architecture.Hkv, dk = architecture.dk;
     cpu::CpuDense cpu;

@@ -1,6 +1,7 @@
 #include "core/analysis/heads/head_filter.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cctype>
@@ -57,13 +58,14 @@ HeadFilter::Term HeadFilter::term_of(const std::string& text) {
     if (std::regex_match(text, found, limit)) {
         term.scores = scores_named(found[1]);
         if (term.scores.empty())
-            fail_input("there is no score \"" + found[1].str() +
-                       "\"; the scores are those of the list \"colour by\", such as induction or first");
+            fail_input(tr("there is no score \"{}\"; the scores are those of the list \"colour by\", such as "
+                          "induction or first",
+                          found[1].str()));
         const std::string digits = found[3];
         const char* const end = digits.data() + digits.size();
         if (const auto read = std::from_chars(digits.data(), end, term.limit);
             read.ec != std::errc() || read.ptr != end)
-            fail_input("\"" + digits + "\" is no number; write a limit such as induction > 0.4");
+            fail_input(tr("\"{}\" is no number; write a limit such as induction > 0.4", digits));
         term.more = found[2].str().front() == '>';
         term.equal = found[2].length() == 2;
         return term;
@@ -72,9 +74,9 @@ HeadFilter::Term HeadFilter::term_of(const std::string& text) {
         if (!info.label.text.empty() && text == info.label.text)
             term.label = text;
     if (term.label.empty())
-        fail_input("\"" + text +
-                   "\" names no head; write L5H3, a limit such as induction > 0.4, or a label "
-                   "such as previous token");
+        fail_input(tr("\"{}\" names no head; write L5H3, a limit such as induction > 0.4, or a label "
+                      "such as previous token",
+                      text));
     return term;
 }
 
@@ -82,8 +84,7 @@ HeadFilter HeadFilter::parse(const std::string& text) {
     // A regular expression runs once for each letter on the stack, so that its text has to be short.
     constexpr std::size_t longest = 400;
     if (text.size() > longest)
-        fail_input("the search has " + std::to_string(text.size()) + " letters; write at most " +
-                   std::to_string(longest));
+        fail_input(tr("the search has {} letters; write at most {}", text.size(), longest));
     HeadFilter filter;
     for (const std::string& part : split(lower(text)))
         filter.terms_.push_back(term_of(part));

@@ -1,6 +1,7 @@
 #include "core/analysis/heads/merged_heads.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <Eigen/Core>
 #include <cmath>
@@ -45,18 +46,18 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
     const Dims& d = problem.dims;
     const auto n = static_cast<std::int64_t>(heads.size());
     if (n < 2)
-        fail_input("merging takes two heads or more; name them, such as [0, 1, 2]");
+        fail_input(tr("merging takes two heads or more; name them, such as [0, 1, 2]"));
     for (const std::int64_t h : heads)
         if (h < 0 || h >= d.H)
-            fail_input("there is no head " + std::to_string(h) + " to merge; heads are numbered 0 to " +
-                       std::to_string(d.H - 1));
+            fail_input(tr("there is no head {} to merge; heads are numbered 0 to {}", h, d.H - 1));
     if (!heads_are_columns(problem.parts()))
-        fail_input("these heads cannot be merged: the step \"" +
-                   formula_of(TensorId::q_heads, problem.parts()) +
-                   "\" is done in each head by itself; choose a problem without this step");
+        fail_input(tr("these heads cannot be merged: the step \"{}\" is done in each head by itself; choose "
+                      "a problem without this step",
+                      formula_of(TensorId::q_heads, problem.parts())));
     if (const ProblemParts parts = problem.parts(); parts.sink || parts.qkv_limit)
-        fail_input("heads with a sink, or whose q, k and v are limited, cannot be merged; choose a problem "
-                   "without them");
+        fail_input(
+            tr("heads with a sink, or whose q, k and v are limited, cannot be merged; choose a problem "
+               "without them"));
     std::vector<std::int64_t> kv_heads;
     for (const std::int64_t h : heads)
         kv_heads.push_back(d.kv_head(h));
@@ -85,8 +86,8 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
     try {
         const MaskRows fits(out.mask, out.dims);
     } catch (const Error&) {
-        fail_input("the mask has rules of its own for each head, and merged heads have one; choose a mask "
-                   "that holds for all heads");
+        fail_input(tr("the mask has rules of its own for each head, and merged heads have one; choose a mask "
+                      "that holds for all heads"));
     }
     return out;
 }

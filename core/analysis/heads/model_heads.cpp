@@ -1,6 +1,7 @@
 #include "core/analysis/heads/model_heads.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -28,8 +29,9 @@ std::vector<MeasuredHead> text_heads(const checkpoint::TextModel& model,
     const bool own = options.stack.value_or(checkpoint::Stack::own) == checkpoint::Stack::own;
     const checkpoint::ModelInputs& keys = own ? inputs : inputs.source.front();
     if (std::ranges::find(keys.attention_mask, 0) != keys.attention_mask.end())
-        fail_input("the inputs have padding, whose rows would count in every score; give the tokens of one "
-                   "sequence with --text or --ids");
+        fail_input(
+            tr("the inputs have padding, whose rows would count in every score; give the tokens of one "
+               "sequence with --text or --ids"));
     // Without a tokenizer the labels are numbers, of which no class of tokens can be told.
     const HeadTokens tokens{.keys = model.tokenizer == nullptr ? std::vector<std::string>() : keys.tokens,
                             .ids = keys.ids,

@@ -1,6 +1,7 @@
 #include "core/analysis/heads/probe.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/random_numbers.h"
 #include "core/text/word_pieces.h"
 
@@ -49,20 +50,20 @@ std::vector<std::vector<std::int64_t>> probe_texts(const checkpoint::TextModel& 
                                                    const ProbeOptions& options) {
     const checkpoint::Architecture& architecture = model.model->architecture();
     if (architecture.encoder != nullptr)
-        fail_input("a " + architecture.family +
-                   " model reads two texts, and a probe is one; give a text and one for the decoder");
+        fail_input(tr("a {} model reads two texts, and a probe is one; give a text and one for the decoder",
+                      architecture.family));
     if (options.length < 1 || options.batch < 1)
-        fail_input("a probe of " + std::to_string(options.batch) + " texts with " +
-                   std::to_string(options.length) + " random tokens is empty; give at least 1 of each");
+        fail_input(tr("a probe of {} texts with {} random tokens is empty; give at least 1 of each",
+                      options.batch, options.length));
     const std::vector<std::int64_t> begin = beginning(model), ordinary = ordinary_tokens(model);
     const std::int64_t most = (architecture.longest_text() - std::ssize(begin)) / 2;
     if (options.length > most)
-        fail_input(
-            "a probe of " + std::to_string(options.length) + " random tokens said twice is longer than " +
-            "the " + std::to_string(architecture.longest_text()) +
-            " tokens for which the model has positions; give a length of at most " + std::to_string(most));
+        fail_input(tr("a probe of {} random tokens said twice is longer than the {} tokens for which the "
+                      "model has positions; give a length of at most {}",
+                      options.length, architecture.longest_text(), most));
     if (ordinary.empty())
-        fail_input(model.model->path() + " has special tokens alone, and a probe needs others; give a text");
+        fail_input(
+            tr("{} has special tokens alone, and a probe needs others; give a text", model.model->path()));
     text::RandomNumbers random(options.seed);
     std::vector<std::vector<std::int64_t>> texts(static_cast<std::size_t>(options.batch), begin);
     for (std::vector<std::int64_t>& text : texts) {

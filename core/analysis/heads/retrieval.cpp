@@ -2,6 +2,7 @@
 
 #include "core/base/assets.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/generator.h"
 #include "core/text/tokenizer/unicode.h"
 
@@ -58,18 +59,19 @@ std::string_view without_blanks(std::string_view text) {
 void check(const TextModel& model, const NeedleOptions& options) {
     const checkpoint::Architecture& architecture = model.model->architecture();
     if (architecture.encoder != nullptr || !architecture.causal)
-        fail_input("a " + architecture.family +
-                   " model does not go on with one text, so that it retrieves nothing; open a causal model");
+        fail_input(
+            tr("a {} model does not go on with one text, so that it retrieves nothing; open a causal model",
+               architecture.family));
     if (model.tokenizer == nullptr)
-        fail_input(model.no_tokenizer + " A needle and its haystack are texts.");
-    for (const auto& [name, text] :
-         {std::pair("haystack", &options.haystack), std::pair("needle", &options.needle),
-          std::pair("question", &options.question)})
+        fail_input(model.no_tokenizer + " " + tr("A needle and its haystack are texts."));
+    for (const auto& [fault, text] :
+         {std::pair(translatable("the haystack is empty; give a text"), &options.haystack),
+          std::pair(translatable("the needle is empty; give a text"), &options.needle),
+          std::pair(translatable("the question is empty; give a text"), &options.question)})
         if (without_blanks(*text).empty())
-            fail_input(std::string("the ") + name + " is empty; give a text");
+            fail_input(tr(fault));
     if (options.depths < 1)
-        fail_input("the needle is to be put into " + std::to_string(options.depths) +
-                   " places; give at least 1");
+        fail_input(tr("the needle is to be put into {} places; give at least 1", options.depths));
 }
 
 /// The tokens of `text` that hold a letter of its bytes [from, from + size).
@@ -175,9 +177,9 @@ std::vector<NeedleText> needle_texts(const TextModel& model, const NeedleOptions
         others = begin + 2 * needle + question + 3,
                        room = model.model->architecture().longest_text() - others;
     if (room < 1)
-        fail_input("needle, question and answer take " + std::to_string(others) +
-                   " tokens, and the model has positions for " +
-                   std::to_string(model.model->architecture().longest_text()) + "; give a shorter needle");
+        fail_input(tr("needle, question and answer take {} tokens, and the model has positions for {}; give "
+                      "a shorter needle",
+                      others, model.model->architecture().longest_text()));
     const std::int64_t most = std::min(all, room);
     std::vector<std::int64_t> lengths = options.lengths;
     if (lengths.empty())
@@ -186,9 +188,9 @@ std::vector<NeedleText> needle_texts(const TextModel& model, const NeedleOptions
     std::vector<NeedleText> texts;
     for (const std::int64_t length : lengths) {
         if (length < 1 || length > most)
-            fail_input("a haystack of " + std::to_string(length) + " tokens was asked for; the text has " +
-                       std::to_string(all) + ", and beside the needle the model has positions for " +
-                       std::to_string(room) + "; give a length from 1 to the smaller of the two");
+            fail_input(tr("a haystack of {} tokens was asked for; the text has {}, and beside the needle the "
+                          "model has positions for {}; give a length from 1 to the smaller of the two",
+                          length, all, room));
         const std::size_t bytes = whole.bytes_of(length), end = sentence_end(haystack, bytes);
         for (std::int64_t depth = 0; depth < options.depths; ++depth)
             texts.push_back(

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 #include "core/base/sha256.h"
 #include "core/text/tokenizer/unicode.h"
 
@@ -64,10 +65,11 @@ void for_each_line(std::istream& in, Sha256& hash, const Progress& cancel, const
 } // namespace
 
 Corpus::Kind Corpus::read_line(std::string_view line, std::int64_t number, std::string& text) const {
-    const std::string place = path_ + ", line " + std::to_string(number);
+    const auto place = [&] { return tr("{}, line {}", path_, number); };
     if (line.size() > largest_line)
-        fail_input(place + " has more than " + std::to_string(largest_line) +
-                   " bytes, which is the most that a text may have; cut it into several lines");
+        fail_input(
+            tr("{} has more than {} bytes, which is the most that a text may have; cut it into several lines",
+               place(), largest_line));
     if (number == 1 && line.starts_with(byte_order_mark))
         line.remove_prefix(byte_order_mark.size());
     if (line.ends_with('\r'))
@@ -80,9 +82,9 @@ Corpus::Kind Corpus::read_line(std::string_view line, std::int64_t number, std::
         text = line;
         return Kind::text;
     }
-    const nlohmann::json value = parse_json(line, place);
+    const nlohmann::json value = parse_json(line, place());
     if (!value.is_object() || !value.contains("text") || !value["text"].is_string())
-        fail_input(place + R"( is no object with a text; write {"text": "..."})");
+        fail_input(tr("{} is no object with a text; write {{\"text\": \"...\"}}", place()));
     text = value["text"].get<std::string>();
     return is_blank(text) ? Kind::empty : Kind::text;
 }
@@ -91,10 +93,10 @@ Corpus Corpus::open(const std::string& path, const std::optional<std::int64_t>& 
                     const Progress& cancel) {
     std::error_code fault;
     if (!std::filesystem::is_regular_file(path, fault))
-        fail_input("there is no file " + path + " to read texts from; name a .txt or .jsonl file");
+        fail_input(tr("there is no file {} to read texts from; name a .txt or .jsonl file", path));
     std::ifstream in(path, std::ios::binary);
     if (!in)
-        fail_input("cannot read " + path + "; make it a file that can be read");
+        fail_input(tr("cannot read {}; make it a file that can be read", path));
     Corpus corpus;
     corpus.path_ = path;
     corpus.json_ = path.ends_with(".jsonl");
@@ -131,7 +133,7 @@ Corpus Corpus::open(const std::string& path, const std::optional<std::int64_t>& 
     if (corpus.counts_.texts < most)
         corpus.counts_ = counts;
     if (corpus.counts_.texts == 0)
-        fail_input(path + " has no text; give a file with at least one line that is not empty");
+        fail_input(tr("{} has no text; give a file with at least one line that is not empty", path));
     corpus.sha256_ = hash.finish();
     return corpus;
 }
@@ -141,7 +143,7 @@ std::vector<Corpus::Text> Corpus::read(std::int64_t block) const {
     std::ifstream in(path_, std::ios::binary);
     std::string bytes(static_cast<std::size_t>(at.bytes), '\0');
     if (!in.seekg(at.offset) || !in.read(bytes.data(), at.bytes))
-        fail_input(path_ + " was changed or removed while it was read; put it back and start again");
+        fail_input(tr("{} was changed or removed while it was read; put it back and start again", path_));
     std::vector<Text> texts;
     std::int64_t number = at.line;
     for (std::string_view left = bytes; !left.empty(); ++number) {

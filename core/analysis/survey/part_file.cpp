@@ -1,6 +1,7 @@
 #include "core/analysis/survey/part_file.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/format/database.h"
 
 #include <cstring>
@@ -60,8 +61,9 @@ SurveyPart read_part(const std::string& path, bool summaries) {
         const std::int64_t l = row.integer(0), h = row.integer(1), s = row.integer(2);
         if (l < 0 || h < 0 || s < 0 || l >= run.plan.layers || h >= run.plan.H ||
             s >= std::ssize(surveyed_scores()))
-            fail_input(path + " is damaged: it has a head or a score that is not there; remove it and start "
-                              "the survey again");
+            fail_input(tr("{} is damaged: it has a head or a score that is not there; remove it and start "
+                          "the survey again",
+                          path));
         const auto buckets = values_of<ScoreSummary::Bucket>(row.bytes(9));
         const auto largest = values_of<ScoredPiece>(row.bytes(10));
         part.state.summary(l, h, static_cast<std::size_t>(s)) =

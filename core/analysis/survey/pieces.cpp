@@ -1,6 +1,7 @@
 #include "core/analysis/survey/pieces.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <utility>
@@ -23,12 +24,12 @@ std::size_t count_before(const text::Encoding& encoding, const std::vector<text:
 PieceCutter::PieceCutter(checkpoint::TextModelPtr model, std::int64_t length)
     : model_(std::move(model)), length_(length) {
     if (model_->tokenizer == nullptr)
-        fail_input(model_->name() + " cannot read texts: " + model_->no_tokenizer);
+        fail_input(tr("{} cannot read texts: {}", model_->name(), model_->no_tokenizer));
     special_ = model_->tokenizer->encode("").ids;
     const auto least = std::ssize(special_) + 1;
     if (length_ < least)
-        fail_input("pieces of " + std::to_string(length_) + " tokens hold nothing of a text; " +
-                   model_->name() + " needs at least " + std::to_string(least));
+        fail_input(tr("pieces of {} tokens hold nothing of a text; {} needs at least {}", length_,
+                      model_->name(), least));
 }
 
 std::vector<Piece> PieceCutter::cut(const Corpus::Text& text) const {
@@ -36,7 +37,7 @@ std::vector<Piece> PieceCutter::cut(const Corpus::Text& text) const {
     try {
         encoding = model_->tokenizer->encode(text.text);
     } catch (const Error& fault) {
-        fail_input("line " + std::to_string(text.line) + ": " + fault.what());
+        fail_input(tr("line {}: {}", text.line, fault.what()));
     }
     const std::size_t before = count_before(encoding, special_), after = special_.size() - before;
     const auto own = std::ssize(encoding.ids) - std::ssize(special_);

@@ -1,6 +1,7 @@
 #include "core/analysis/survey/run_table.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/format/database.h"
 
 namespace headscope::analysis {
@@ -34,15 +35,15 @@ void write_run(format::Database& file, const SurveyPlan& plan, const SurveyCount
 SurveyRun read_run(format::Database& file) {
     format::Statement tables(file, "SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'timings')");
     if (!tables.next() || tables.integer(0) != 2)
-        fail_input(file.path() + " is no survey; name a file that headscope survey wrote");
+        fail_input(tr("{} is no survey; name a file that headscope survey wrote", file.path()));
     format::Statement version(file, "PRAGMA user_version");
     if (!version.next() || version.integer(0) != format_version)
-        fail_input(file.path() + " has version " + std::to_string(version.integer(0)) +
-                   " of the format, and this program reads version " + std::to_string(format_version) +
-                   "; use the program that wrote it");
+        fail_input(tr("{} has version {} of the format, and this program reads version {}; use the program "
+                      "that wrote it",
+                      file.path(), version.integer(0), format_version));
     format::Statement run(file, "SELECT * FROM runs NATURAL JOIN timings");
     if (!run.next())
-        fail_input(file.path() + " holds no run; write the survey again");
+        fail_input(tr("{} holds no run; write the survey again", file.path()));
     int column = 0;
     const auto text = [&] { return run.text(++column); };
     const auto integer = [&] { return run.integer(++column); };

@@ -3,6 +3,7 @@
 #include "core/analysis/heads/head_metrics.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -145,8 +146,8 @@ SurveyFile SurveyFile::open(const std::string& path) {
     format::Database file = format::Database::open(path);
     SurveyRun run = read_run(file);
     if (!run.done)
-        fail_input(path +
-                   " is part of a survey that is not finished; start that survey again and wait for it");
+        fail_input(
+            tr("{} is part of a survey that is not finished; start that survey again and wait for it", path));
     return {std::move(file), std::move(run)};
 }
 
@@ -157,7 +158,8 @@ std::vector<std::optional<double>> SurveyFile::means(HeadScore score) {
     while (row.next()) {
         const std::int64_t head = row.integer(0) * run_.plan.H + row.integer(1);
         if (head < 0 || head >= std::ssize(means))
-            fail_input(file_.path() + " is damaged: it has a head that is not there; write the survey again");
+            fail_input(
+                tr("{} is damaged: it has a head that is not there; write the survey again", file_.path()));
         means[static_cast<std::size_t>(head)] = row.real(2);
     }
     return means;
@@ -165,9 +167,8 @@ std::vector<std::optional<double>> SurveyFile::means(HeadScore score) {
 
 HeadCard SurveyFile::card(std::int64_t layer, std::int64_t head) {
     if (layer < 0 || head < 0 || layer >= run_.plan.layers || head >= run_.plan.H)
-        fail_input("there is no head " + std::to_string(head) + " of layer " + std::to_string(layer) +
-                   " in " + file_.path() + "; layers are numbered 0 to " +
-                   std::to_string(run_.plan.layers - 1) + ", heads 0 to " + std::to_string(run_.plan.H - 1));
+        fail_input(tr("there is no head {} of layer {} in {}; layers are numbered 0 to {}, heads 0 to {}",
+                      head, layer, file_.path(), run_.plan.layers - 1, run_.plan.H - 1));
     HeadCard card{.layer = layer, .head = head, .label = {}, .scores = {}};
     HeadMetrics means;
     for (const HeadScoreInfo* const info : surveyed_scores()) {
@@ -182,22 +183,22 @@ HeadCard SurveyFile::card(std::int64_t layer, std::int64_t head) {
 PieceText SurveyFile::piece(const ScoredPiece& example) {
     format::Statement row(file_, "SELECT first_token, ids, tokens FROM pieces WHERE line = ? AND piece = ?");
     row << example.name.line << example.name.piece;
-    const std::string place = file_.path() + ": piece " + std::to_string(example.name.piece) + " of line " +
-                              std::to_string(example.name.line);
+    const std::string place =
+        tr("{}: piece {} of line {}", file_.path(), example.name.piece, example.name.line);
     if (!row.next())
-        fail_input(place + " is not there; write the survey again");
+        fail_input(tr("{} is not there; write the survey again", place));
     PieceText text;
     try {
         text = {.begin = row.integer(0),
                 .ids = parse_json(row.text(1), place).get<std::vector<std::int64_t>>(),
                 .tokens = parse_json(row.text(2), place).get<std::vector<std::string>>()};
     } catch (const nlohmann::json::exception&) {
-        fail_input(place + " is damaged; write the survey again");
+        fail_input(tr("{} is damaged; write the survey again", place));
     }
     const auto holds = [&](std::int64_t token) { return token >= 0 && token < std::ssize(text.tokens); };
     if (!holds(example.query) || !holds(example.key) || text.ids.size() != text.tokens.size())
-        fail_input(place + " has " + std::to_string(text.tokens.size()) +
-                   " tokens, and an example names others; write the survey again");
+        fail_input(tr("{} has {} tokens, and an example names others; write the survey again", place,
+                      text.tokens.size()));
     return text;
 }
 

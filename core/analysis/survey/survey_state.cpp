@@ -1,6 +1,7 @@
 #include "core/analysis/survey/survey_state.h"
 
 #include "core/analysis/survey/corpus.h"
+#include "core/base/message.h"
 
 #include <utility>
 
@@ -16,31 +17,29 @@ void SurveyPlan::describe(const Corpus& corpus) {
 }
 
 std::string difference_of(const SurveyPlan& begun, const SurveyPlan& wanted) {
-    const auto both = [](const std::string& what, const std::string& one, const std::string& other) {
-        return what + one + ", not " + other;
-    };
     const auto file = [](const std::string& path, const std::string& digest) {
         constexpr std::size_t digits = 12;
         return path + " (SHA-256 " + digest.substr(0, digits) + "...)";
     };
     const auto limit = [](std::int64_t texts) {
-        return texts == 0 ? std::string("all texts") : "the first " + std::to_string(texts) + " texts";
+        return texts == 0 ? tr("all texts") : tr("the first {} texts", texts);
     };
     if (begun.fingerprint != wanted.fingerprint)
-        return both("the checkpoint ", file(begun.checkpoint, begun.fingerprint),
-                    file(wanted.checkpoint, wanted.fingerprint));
+        return tr("the checkpoint {}, not {}", file(begun.checkpoint, begun.fingerprint),
+                  file(wanted.checkpoint, wanted.fingerprint));
     if (begun.texts_sha256 != wanted.texts_sha256)
-        return both("the texts of ", file(begun.texts, begun.texts_sha256),
-                    file(wanted.texts, wanted.texts_sha256));
+        return tr("the texts of {}, not {}", file(begun.texts, begun.texts_sha256),
+                  file(wanted.texts, wanted.texts_sha256));
     if (begun.length != wanted.length)
-        return both("pieces of ", std::to_string(begun.length), std::to_string(wanted.length) + ", tokens");
+        return tr("pieces of {}, not {}, tokens", begun.length, wanted.length);
     if (begun.limit != wanted.limit)
-        return both("", limit(begun.limit), limit(wanted.limit));
+        // Translators: {} are "all texts" or "the first 9 texts"
+        return tr("{}, not {}", limit(begun.limit), limit(wanted.limit));
     // The same bytes are other texts under a name that ends in .jsonl.
     if (begun.text_count != wanted.text_count || begun.blocks != wanted.blocks)
-        return both("the texts of ", begun.texts, wanted.texts);
+        return tr("the texts of {}, not {}", begun.texts, wanted.texts);
     if (begun.version != wanted.version)
-        return both("version ", begun.version, wanted.version + ", of the program");
+        return tr("version {}, not {}, of the program", begun.version, wanted.version);
     return "";
 }
 

@@ -3,6 +3,7 @@
 #include "core/analysis/heads/head_facts.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/base/sha256.h"
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/engine/cpu/cpu_engine.h"
@@ -72,7 +73,7 @@ void add_file(Sha256& hash, const std::filesystem::path& path, const Progress& c
         hash.add(std::as_bytes(std::span(chunk).first(static_cast<std::size_t>(in.gcount()))));
     }
     if (!in.eof())
-        fail_input("cannot read " + path.string() + "; make it a file that can be read");
+        fail_input(tr("cannot read {}; make it a file that can be read", path.string()));
 }
 
 } // namespace
@@ -164,8 +165,9 @@ void Surveyor::Parts::layer(std::int64_t l, Batch& batch, SurveyState& state, Pr
         },
         progress);
     if (!last && !batch.stream->all_finite())
-        fail_input("line " + std::to_string(batch.names.front().line) + ": the output of layer " +
-                   std::to_string(l) + " leaves float32's range; check the checkpoint's weights");
+        fail_input(
+            tr("line {}: the output of layer {} leaves float32's range; check the checkpoint's weights",
+               batch.names.front().line, l));
 }
 
 void Surveyor::add(std::span<const Piece> pieces, const PieceCutter& cutter, SurveyState& state,
