@@ -11,7 +11,8 @@ namespace headscope::analysis {
 
 std::string layer_name(const AttentionInfo& info, std::int64_t l) {
     if (l >= info.own_layers())
-        return tr("mean"); // the average
+        // Translators: the average
+        return tr("mean");
     if (info.axis == SetAxis::one)
         return "";
     return (info.axis == SetAxis::layers ? "L" : "B") +

@@ -138,6 +138,7 @@ constexpr Row normed(TensorId id, std::string_view name, std::string_view title,
                      std::string_view pytorch) {
     const Row row =
         stage(id, name, title, symbol, G::split, axes, Op::head_norm, head_norm_cells, inputs, formula);
+    // Translators: what a step does to the rows of a head, in one word, as "move" and "turn" do
     return given_with(by_head(row, translatable("norm"), pytorch), &ProblemParts::qk_norm, inputs[0]);
 }
 
