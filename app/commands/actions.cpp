@@ -1,6 +1,7 @@
 #include "app/commands/actions.h"
 
 #include "app/state/block.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cctype>
@@ -13,22 +14,22 @@ namespace {
 
 std::vector<ActionInfo> whole_table() {
     std::vector<ActionInfo> table;
-    const auto add = [&](const char* group, std::vector<ActionInfo> rows) {
+    const auto add = [&](std::string_view group, std::vector<ActionInfo> rows) {
         for (ActionInfo& row : rows) {
             row.group = group;
             table.push_back(std::move(row));
         }
     };
-    add("Stages", stage_actions());
-    add("View", view_actions());
-    add("Weights", weight_actions());
-    add("Map", map_actions());
-    add("Numbers", number_actions());
-    add("Writing", writing_actions());
-    add("Selection", context_actions());
-    add("Window", window_actions());
-    add("Presentation", presentation_actions());
-    add("Files", file_actions());
+    add(translatable("Stages"), stage_actions());
+    add(translatable("View"), view_actions());
+    add(translatable("Weights"), weight_actions());
+    add(translatable("Map"), map_actions());
+    add(translatable("Numbers"), number_actions());
+    add(translatable("Writing"), writing_actions());
+    add(translatable("Selection"), context_actions());
+    add(translatable("Window"), window_actions());
+    add(translatable("Presentation"), presentation_actions());
+    add(translatable("Files"), file_actions());
     return table;
 }
 
@@ -47,9 +48,10 @@ bool has(const ActionInfo& row, const Chord& chord) {
     return std::ranges::find(row.keys, chord) != row.keys.end();
 }
 
-/// As a line of a list: with a small first letter, unless a name or a formula begins it.
-std::string lower_first(std::string text) {
-    if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0)
+/// As a line of a list: in English with a small first letter, unless a name or a formula begins it.
+std::string as_line(std::string text) {
+    if (language_in_use() == "en" && text.size() > 1 &&
+        std::islower(static_cast<unsigned char>(text[1])) != 0)
         text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
     return text;
 }
@@ -108,16 +110,16 @@ std::vector<KeyLine> key_lines(const Situation& now) {
     std::vector<Chord> chords; // of the last line
     bool written = false;      // the last line says itself how its keys are written
     for (const ActionInfo& row : actions()) {
-        if ((row.keys.empty() && row.gesture == nullptr) || !row.here(now))
+        if ((row.keys.empty() && row.gesture.empty()) || !row.here(now))
             continue;
-        if (row.line == nullptr || *row.line != '\0' || lines.empty()) {
-            lines.push_back({{}, row.line == nullptr ? lower_first(row.title) : row.line, row.group});
+        if (!row.line || !row.line->empty() || lines.empty()) {
+            lines.push_back({{}, row.line ? *row.line : as_line(row.title), row.group});
             chords.clear();
-            written = row.gesture != nullptr;
+            written = !row.gesture.empty();
         }
         chords.insert(chords.end(), row.keys.begin(), row.keys.end());
         lines.back().keys = written ? lines.back().keys : chords_text(chords);
-        if (row.gesture != nullptr)
+        if (!row.gesture.empty())
             lines.back().keys = row.gesture;
     }
     return lines;

@@ -5,6 +5,7 @@
 #include "app/commands/situation.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,13 +27,13 @@ struct ActionInfo {
     std::function<Actions(const Situation&)> send;
     /// Why it cannot be done now; an empty text: it can. No function: always.
     std::function<std::string(const Situation&)> missing = {};
-    /// Its line in the list of keys. Null: the title. Empty: it stands in the line of the action before it.
-    const char* line = nullptr;
-    Over under = Over::nothing;    ///< works while this lies over the canvas
-    bool repeats = false;          ///< while the key is held
-    const char* gesture = nullptr; ///< how the list writes what is no key
-    std::string group = {};        ///< "Files", "Numbers", ...; set by the table
-    bool steps = false;            ///< moves the control that Tab has reached, whose keys it takes
+    /// Its line in the list of keys. Absent: the title. Empty: it stands in the line of the action before it.
+    std::optional<std::string> line = {};
+    Over under = Over::nothing; ///< works while this lies over the canvas
+    bool repeats = false;       ///< while the key is held
+    std::string gesture = {};   ///< how the list writes what is no key; empty: the keys
+    std::string group = {};     ///< "Files", "Numbers", ... in English; set by the table
+    bool steps = false;         ///< moves the control that Tab has reached, whose keys it takes
 };
 
 /// All of them. Of two that share a key, at most one is possible at a time.
@@ -53,7 +54,7 @@ Meaning meaning_of(const Chord& pressed, const Situation& now);
 /// One line of the list of keys.
 struct KeyLine {
     std::string keys, what;
-    std::string group = {}; ///< as the table has it
+    std::string group = {}; ///< as the table has it: tr() where it is shown
 };
 /// What the keyboard does on this page, in the order of the table.
 std::vector<KeyLine> key_lines(const Situation& now);

@@ -13,7 +13,7 @@ std::optional<CellAddress> cell_of(const Situation& now) {
 }
 
 std::string needs_known_cell(const Situation& now) {
-    return now.shown != nullptr && cell_of(now) ? "" : "Nothing is computed yet";
+    return now.shown != nullptr && cell_of(now) ? "" : tr("Nothing is computed yet");
 }
 
 bool is_score(const CellAddress& cell) {
@@ -24,11 +24,11 @@ bool is_score(const CellAddress& cell) {
 std::string needs_score(const Situation& now) {
     const auto cell = cell_of(now);
     if (!cell || !is_score(*cell))
-        return "Only a score or a weight is taken apart; select one";
+        return tr("Only a score or a weight is taken apart; select one");
     if (now.weights_read)
-        return "The weights are filtered or merged; switch that off in Heads";
+        return tr("The weights are filtered or merged; switch that off in Heads");
     return now.two_texts && now.view.attention.stack != checkpoint::Stack::own
-               ? "Only scores of self-attention are taken apart"
+               ? tr("Only scores of self-attention are taken apart")
                : "";
 }
 
@@ -42,9 +42,9 @@ bool has_scores_taken_apart(const Situation& now) {
 }
 
 std::string needs_edits_of_head(const Situation& now) {
-    return now.checkpoint && !now.edited        ? "Nothing is edited"
+    return now.checkpoint && !now.edited        ? tr("Nothing is edited")
            : now.view.head < now.problem.dims.H ? ""
-                                                : "A mean of heads has no weights";
+                                                : tr("A mean of heads has no weights");
 }
 
 Actions reset_head(const Situation& now) {
@@ -65,12 +65,12 @@ std::function<Actions(const Situation&)> copy_of(CopyOne::What what) {
 }
 
 std::string needs_token(const Situation& now) {
-    return now.token >= 0 ? "" : "Press the right mouse button on a token first";
+    return now.token >= 0 ? "" : tr("Press the right mouse button on a token first");
 }
 
 std::string needs_row(const Situation& now) {
     return now.shown == nullptr || now.token < now.shown->Tq ? needs_token(now)
-                                                             : "It is no query of this stage";
+                                                             : tr("It is no query of this stage");
 }
 
 Actions step_to_token(const Situation& now) {
@@ -109,15 +109,15 @@ std::vector<ActionInfo> context_actions() {
     using What = CopyOne::What;
     return {
         // clang-format off
-        {"copy number", "Copy this number", "Copies the selected number with all its digits", {}, anywhere, copy_of(What::number), needs_known_cell},
-        {"copy row", "Copy its row", "Copies the row of the matrix that the selected number stands in, for a spreadsheet", {}, anywhere, copy_of(What::row), needs_known_cell},
-        {"why score", "Why this score", "Takes the selected score apart: who wrote what its query and its key are made of", {}, has_scores_taken_apart, why_score, needs_score},
-        {"open head", "Open the head in the stages", "Shows the stages of the head in focus", {}, on_other_screen, open_head},
-        {"copy head name", "Copy the head’s name", "Copies the name of the head in focus, such as L5 H3", {}, anywhere, copy_of(What::head), needs_trace},
-        {"reset head", "Set the head back", "The weights and the gain of the head in focus, as the preset or the file gave them", {}, has_stages, reset_head, needs_edits_of_head},
-        {"copy token", "Copy the token", "Copies the text of the token that the context menu is about", {}, anywhere, copy_of(What::token), needs_token},
-        {"row of token", "Step to the token’s row", "Shows the row of the token as the query", {}, has_stages, step_to_token, needs_row},
-        {"context menu", "Context menu", "What can be done with the selected number, else with the head in focus; the right mouse button opens the menu at any thing", {{Key::menu}, shift(Key::F10)}, anywhere, just(WindowAction(OpenContextMenu{})), {}, "menu of the selection; of anything: right button"},
+        {"copy number", tr("Copy this number"), tr("Copies the selected number with all its digits"), {}, anywhere, copy_of(What::number), needs_known_cell},
+        {"copy row", tr("Copy its row"), tr("Copies the row of the matrix that the selected number stands in, for a spreadsheet"), {}, anywhere, copy_of(What::row), needs_known_cell},
+        {"why score", tr("Why this score"), tr("Takes the selected score apart: who wrote what its query and its key are made of"), {}, has_scores_taken_apart, why_score, needs_score},
+        {"open head", tr("Open the head in the stages"), tr("Shows the stages of the head in focus"), {}, on_other_screen, open_head},
+        {"copy head name", tr("Copy the head’s name"), tr("Copies the name of the head in focus, such as L5 H3"), {}, anywhere, copy_of(What::head), needs_trace},
+        {"reset head", tr("Set the head back"), tr("The weights and the gain of the head in focus, as the preset or the file gave them"), {}, has_stages, reset_head, needs_edits_of_head},
+        {"copy token", tr("Copy the token"), tr("Copies the text of the token that the context menu is about"), {}, anywhere, copy_of(What::token), needs_token},
+        {"row of token", tr("Step to the token’s row"), tr("Shows the row of the token as the query"), {}, has_stages, step_to_token, needs_row},
+        {"context menu", tr("Context menu"), tr("What can be done with the selected number, else with the head in focus; the right mouse button opens the menu at any thing"), {{Key::menu}, shift(Key::F10)}, anywhere, just(WindowAction(OpenContextMenu{})), {}, tr("menu of the selection; of anything: right button")},
         // clang-format on
     };
 }

@@ -12,13 +12,13 @@ bool no_checkpoint(const Situation& now) {
 }
 
 std::string unless_busy(const Situation& now) {
-    return now.files.job ? now.files.job->label + " is not over yet" : "";
+    return now.files.job ? tr("{} is not over yet", now.files.job->label) : "";
 }
 std::string needs_numbers(const Situation& now) {
-    return now.shown == nullptr ? "Nothing is computed yet" : unless_busy(now);
+    return now.shown == nullptr ? tr("Nothing is computed yet") : unless_busy(now);
 }
 std::string needs_problem(const Situation& now) {
-    return now.weights_file ? "Attention weights of a file are shown; what computed them is not known"
+    return now.weights_file ? tr("Attention weights of a file are shown; what computed them is not known")
                             : unless_busy(now);
 }
 std::string needs_changes(const Situation& now) {
@@ -27,29 +27,29 @@ std::string needs_changes(const Situation& now) {
     if (now.files.lesson) // says how its problem is saved
         return unless_busy(now);
     if (now.checkpoint && !now.edited && !now.files.unsaved)
-        return "Nothing is edited";
-    return !now.files.path.empty() && !now.files.unsaved ? "Nothing has changed since it was saved"
+        return tr("Nothing is edited");
+    return !now.files.path.empty() && !now.files.unsaved ? tr("Nothing has changed since it was saved")
                                                          : unless_busy(now);
 }
 std::string needs_stages(const Situation& now) {
     return now.lesson          ? unless_busy(now)
-           : now.weights_file  ? "Attention weights of a file have no stages to film"
-           : now.long_document ? "The stages of so many tokens are too large to be filmed"
+           : now.weights_file  ? tr("Attention weights of a file have no stages to film")
+           : now.long_document ? tr("The stages of so many tokens are too large to be filmed")
            : now.weights_read
-               ? "The weights on screen are filtered; switch the filters off in Heads for a film"
+               ? tr("The weights on screen are filtered; switch the filters off in Heads for a film")
                : needs_numbers(now);
 }
 
 std::string needs_toolbar(const Situation& now) {
-    return now.presenting ? "The File menu is in the window; Esc leaves the presentation" : "";
+    return now.presenting ? tr("The File menu is in the window; Esc leaves the presentation") : "";
 }
 
 std::string needs_script(const Situation& now) {
     if (now.weights_file)
         return needs_problem(now);
-    return now.weights_read ? "The weights on screen are filtered; switch the filters off in Heads for a "
-                              "script"
-                            : needs_numbers(now);
+    return now.weights_read
+               ? tr("The weights on screen are filtered; switch the filters off in Heads for a script")
+               : needs_numbers(now);
 }
 
 std::function<Actions(const Situation&)> file(const FileCommand& command) {
@@ -60,24 +60,24 @@ std::function<Actions(const Situation&)> file(const FileCommand& command) {
 
 std::vector<ActionInfo> file_actions() {
     constexpr Over field = Over::field;
-    const char* const script = "A script that computes these very numbers again";
+    const std::string script = tr("A script that computes these very numbers again");
     return {
         // clang-format off
-        {"new", "New", "Back to the sentence and the preset that the program began with", {ctrl('N')}, anywhere, file(NewProject{}), unless_busy, "new project, open one", field},
-        {"open", "Open…", "A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a checkpoint", {ctrl('O')}, anywhere, file(ChooseProject{}), unless_busy, "", field},
-        {"save", "Save", "Into the project's file", {ctrl('S')}, no_checkpoint, file(SaveProject{}), needs_changes, "save, save as", field},
-        {"save as", "Save as…", "Into a new file", {ctrl_shift('S')}, no_checkpoint, file(SaveProjectAs{}), needs_problem, "", field},
-        {"save patch", "Save patch", "Your edits, as a small file beside the checkpoint", {ctrl('S')}, opens_checkpoint, file(SaveProject{}), needs_changes, "save patch, save patch as", field},
-        {"save patch as", "Save patch as…", "Into a new file", {ctrl_shift('S')}, opens_checkpoint, file(SaveProjectAs{}), unless_busy, "", field},
-        {"picture", "Picture of this view…", "As PNG, SVG or PDF", {ctrl('E')}, anywhere, file(ExportPicture{}), needs_numbers, "picture of this view, its numbers", field},
-        {"save numbers", "Numbers of this stage…", "As .npy, .csv, .tsv or .safetensors", {ctrl_shift('E')}, anywhere, file(ExportNumbers{}), needs_numbers, "", field},
-        {"copy stage", "Copy this stage as TSV", "For a spreadsheet; " + chord_text(ctrl('C')) + " copies the one matrix under the mouse", {ctrl_shift('T')}, anywhere, file(CopyStage{}), needs_numbers, "copy this stage as TSV, copy as PyTorch", field},
-        {"copy script", "Copy as PyTorch", script, {ctrl_shift('C')}, anywhere, file(CopyScript{}), needs_script, "", field},
-        {"save script", "Save PyTorch script…", script, {}, anywhere, file(ExportScript{}), needs_script},
-        {"record", "Record a film…", "The stages, or the lesson that plays, as GIF, MP4 or a page of HTML", {}, anywhere, file(RecordFilm{}), needs_stages},
-        {"start page", "Start page", "Three ways to begin: a sentence of your own, the course, a trained model", {alt(Key::home)}, anywhere, look(ShowTab{LeftTab::start}), {}, "the Start page, the File menu", field},
-        {"file menu", "File menu", "New, open, save and export", {alt('F')}, anywhere, just(WindowAction(OpenFileMenu{})), needs_toolbar, "", field},
-        {"quit", "Quit", "Closes the window; unsaved work is asked about first", {ctrl('Q')}, anywhere, file(QuitProgram{}), {}, nullptr, field},
+        {"new", tr("New"), tr("Back to the sentence and the preset that the program began with"), {ctrl('N')}, anywhere, file(NewProject{}), unless_busy, tr("new project, open one"), field},
+        {"open", tr("Open…"), tr("A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a checkpoint"), {ctrl('O')}, anywhere, file(ChooseProject{}), unless_busy, "", field},
+        {"save", tr("Save"), tr("Into the project's file"), {ctrl('S')}, no_checkpoint, file(SaveProject{}), needs_changes, tr("save, save as"), field},
+        {"save as", tr("Save as…"), tr("Into a new file"), {ctrl_shift('S')}, no_checkpoint, file(SaveProjectAs{}), needs_problem, "", field},
+        {"save patch", tr("Save patch"), tr("Your edits, as a small file beside the checkpoint"), {ctrl('S')}, opens_checkpoint, file(SaveProject{}), needs_changes, tr("save patch, save patch as"), field},
+        {"save patch as", tr("Save patch as…"), tr("Into a new file"), {ctrl_shift('S')}, opens_checkpoint, file(SaveProjectAs{}), unless_busy, "", field},
+        {"picture", tr("Picture of this view…"), tr("As PNG, SVG or PDF"), {ctrl('E')}, anywhere, file(ExportPicture{}), needs_numbers, tr("picture of this view, its numbers"), field},
+        {"save numbers", tr("Numbers of this stage…"), tr("As .npy, .csv, .tsv or .safetensors"), {ctrl_shift('E')}, anywhere, file(ExportNumbers{}), needs_numbers, "", field},
+        {"copy stage", tr("Copy this stage as TSV"), tr("For a spreadsheet; {} copies the one matrix under the mouse", chord_text(ctrl('C'))), {ctrl_shift('T')}, anywhere, file(CopyStage{}), needs_numbers, tr("copy this stage as TSV, copy as PyTorch"), field},
+        {"copy script", tr("Copy as PyTorch"), script, {ctrl_shift('C')}, anywhere, file(CopyScript{}), needs_script, "", field},
+        {"save script", tr("Save PyTorch script…"), script, {}, anywhere, file(ExportScript{}), needs_script},
+        {"record", tr("Record a film…"), tr("The stages, or the lesson that plays, as GIF, MP4 or a page of HTML"), {}, anywhere, file(RecordFilm{}), needs_stages},
+        {"start page", tr("Start page"), tr("Three ways to begin: a sentence of your own, the course, a trained model"), {alt(Key::home)}, anywhere, look(ShowTab{LeftTab::start}), {}, tr("the Start page, the File menu"), field},
+        {"file menu", tr("File menu"), tr("New, open, save and export"), {alt('F')}, anywhere, just(WindowAction(OpenFileMenu{})), needs_toolbar, "", field},
+        {"quit", tr("Quit"), tr("Closes the window; unsaved work is asked about first"), {ctrl('Q')}, anywhere, file(QuitProgram{}), {}, {}, field},
         // clang-format on
     };
 }

@@ -17,7 +17,7 @@ bool has_map(const Situation& now) {
 std::string needs_long_text(const Situation& now) {
     return std::max(now.problem.dims.Tq, now.problem.dims.Tk) >= map_from
                ? ""
-               : "The map is for " + std::to_string(map_from) + " tokens and more";
+               : tr("The map is for {} tokens and more", map_from);
 }
 
 std::function<Actions(const Situation&)> change(const LongMapChange& to) {
@@ -25,7 +25,7 @@ std::function<Actions(const Situation&)> change(const LongMapChange& to) {
 }
 
 std::string needs_spots(const Situation& now) {
-    return now.map->spots != nullptr && !now.map->spots->empty() ? "" : "No far weights are found yet";
+    return now.map->spots != nullptr && !now.map->spots->empty() ? "" : tr("No far weights are found yet");
 }
 
 /// The spot after the selected weight in the list, or before it; from the ends round again.
@@ -46,7 +46,7 @@ std::function<Actions(const Situation&)> next_spot(int by) {
 }
 
 std::string needs_row_of_weight(const Situation& now) {
-    return now.map->row ? "" : "Select a weight first";
+    return now.map->row ? "" : tr("Select a weight first");
 }
 
 Actions to_strongest(const Situation& now) {
@@ -68,19 +68,19 @@ std::vector<ActionInfo> map_actions() {
     constexpr float step = 0.125F;
     return {
         // clang-format off
-        {"map screen", "Map", "Shows the weights of one head as a map of any length", {ctrl(digit(6))}, has_map, look(AttentionChange(ShowScreen{Screen::map})), needs_long_text, "the map of a long text"},
-        {"map right", "Map to the right", "Moves what is seen of the map by an eighth", {{Key::right}}, on_map, change(PanLongMap{step, 0}), {}, "move over the map", {}, true},
-        {"map left", "Map to the left", "Moves what is seen of the map by an eighth", {{Key::left}}, on_map, change(PanLongMap{-step, 0}), {}, "", {}, true},
-        {"map down", "Map down", "Moves what is seen of the map by an eighth", {{Key::down}}, on_map, change(PanLongMap{0, step}), {}, "", {}, true},
-        {"map up", "Map up", "Moves what is seen of the map by an eighth", {{Key::up}}, on_map, change(PanLongMap{0, -step}), {}, "", {}, true},
-        {"map nearer", "Nearer", "Halves the weights that a pixel of the map stands for", {{Key::plus}}, on_map, change(ZoomLongMap{1}), {}, "nearer, farther, the whole map", {}, true},
-        {"map farther", "Farther", "Doubles the weights that a pixel of the map stands for", {{Key::minus}}, on_map, change(ZoomLongMap{-1}), {}, "", {}, true},
-        {"map whole", "The whole map", "Shows all of the map", {{Key::home}}, on_map, change(WholeLongMap{}), {}, ""},
-        {"next spot", "Next far weight", "Shows the next of the strongest weights far from the diagonal", {{letter('N')}}, on_map, next_spot(1), needs_spots, "next far weight, the one before", {}, true},
-        {"spot before", "Far weight before", "Shows the far weight before it in the list", {shift(letter('N'))}, on_map, next_spot(-1), needs_spots, "", {}, true},
-        {"strongest key", "Strongest key of this query", "Shows the largest weight of the selected weight’s row", {{letter('K')}}, on_map, to_strongest, needs_row_of_weight},
-        {"map pooling", "Largest or mean", "Shows the largest weight under each pixel of the map, or their mean", {{letter('P')}}, on_map, flip_pooling},
-        {"map colours", "Log or linear colours", "Colours the map by the logarithm of a weight, or by the weight", {shift(letter('C'))}, on_map, flip_colours},
+        {"map screen", tr("Map"), tr("Shows the weights of one head as a map of any length"), {ctrl(digit(6))}, has_map, look(AttentionChange(ShowScreen{Screen::map})), needs_long_text, tr("the map of a long text")},
+        {"map right", tr("Map to the right"), tr("Moves what is seen of the map by an eighth"), {{Key::right}}, on_map, change(PanLongMap{step, 0}), {}, tr("move over the map"), {}, true},
+        {"map left", tr("Map to the left"), tr("Moves what is seen of the map by an eighth"), {{Key::left}}, on_map, change(PanLongMap{-step, 0}), {}, "", {}, true},
+        {"map down", tr("Map down"), tr("Moves what is seen of the map by an eighth"), {{Key::down}}, on_map, change(PanLongMap{0, step}), {}, "", {}, true},
+        {"map up", tr("Map up"), tr("Moves what is seen of the map by an eighth"), {{Key::up}}, on_map, change(PanLongMap{0, -step}), {}, "", {}, true},
+        {"map nearer", tr("Nearer"), tr("Halves the weights that a pixel of the map stands for"), {{Key::plus}}, on_map, change(ZoomLongMap{1}), {}, tr("nearer, farther, the whole map"), {}, true},
+        {"map farther", tr("Farther"), tr("Doubles the weights that a pixel of the map stands for"), {{Key::minus}}, on_map, change(ZoomLongMap{-1}), {}, "", {}, true},
+        {"map whole", tr("The whole map"), tr("Shows all of the map"), {{Key::home}}, on_map, change(WholeLongMap{}), {}, ""},
+        {"next spot", tr("Next far weight"), tr("Shows the next of the strongest weights far from the diagonal"), {{letter('N')}}, on_map, next_spot(1), needs_spots, tr("next far weight, the one before"), {}, true},
+        {"spot before", tr("Far weight before"), tr("Shows the far weight before it in the list"), {shift(letter('N'))}, on_map, next_spot(-1), needs_spots, "", {}, true},
+        {"strongest key", tr("Strongest key of this query"), tr("Shows the largest weight of the selected weight’s row"), {{letter('K')}}, on_map, to_strongest, needs_row_of_weight},
+        {"map pooling", tr("Largest or mean"), tr("Shows the largest weight under each pixel of the map, or their mean"), {{letter('P')}}, on_map, flip_pooling},
+        {"map colours", tr("Log or linear colours"), tr("Colours the map by the logarithm of a weight, or by the weight"), {shift(letter('C'))}, on_map, flip_colours},
         // clang-format on
     };
 }

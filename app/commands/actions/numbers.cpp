@@ -82,7 +82,7 @@ bool types_numbers(const Situation& now) {
 }
 
 std::string needs_cell(const Situation& now) {
-    return now.view.selected && now.shown != nullptr ? "" : "Select a number first";
+    return now.view.selected && now.shown != nullptr ? "" : tr("Select a number first");
 }
 
 Actions copy(const Situation& now) {
@@ -95,7 +95,7 @@ Actions ablate(const Situation& now) {
 }
 
 std::string needs_own_head(const Situation& now) {
-    return now.view.head < now.problem.dims.H ? unless_number(now) : "A mean of heads has no gain";
+    return now.view.head < now.problem.dims.H ? unless_number(now) : tr("A mean of heads has no gain");
 }
 
 } // namespace
@@ -104,25 +104,25 @@ std::vector<ActionInfo> number_actions() {
     constexpr Over list = Over::list;
     return {
         // clang-format off
-        {"number to the right", "Number to the right", "Selects the number to the right of the selected one", {{Key::right}}, types_numbers, move(0, 1), needs_number, "from a selected number to the one beside it", {}, true},
-        {"number to the left", "Number to the left", "Selects the number to the left of the selected one", {{Key::left}}, types_numbers, move(0, -1), needs_number, "", {}, true},
-        {"number below", "Number below", "Selects the number below the selected one", {{Key::down}}, types_numbers, move(1, 0), needs_number, "", {}, true},
-        {"number above", "Number above", "Selects the number above the selected one", {{Key::up}}, types_numbers, move(-1, 0), needs_number, "", {}, true},
-        {"next number", "Next number", "Selects the next number of the matrix in reading order", {{Key::tab}}, types_numbers, tab(1), needs_number, "to the next number of the matrix, the one before", {}, true},
-        {"number before", "Number before", "Selects the number before in reading order", {shift(Key::tab)}, types_numbers, tab(-1), needs_number, "", {}, true},
-        {"block to the right", "Block to the right", "Makes the selected block one column wider", {shift(Key::right)}, types_numbers, extend(0, 1), needs_number, "select a block of numbers", {}, true},
-        {"block to the left", "Block to the left", "Moves the end of the selected block one column to the left", {shift(Key::left)}, types_numbers, extend(0, -1), needs_number, "", {}, true},
-        {"block down", "Block down", "Makes the selected block one row higher", {shift(Key::down)}, types_numbers, extend(1, 0), needs_number, "", {}, true},
-        {"block up", "Block up", "Moves the end of the selected block one row up", {shift(Key::up)}, types_numbers, extend(-1, 0), needs_number, "", {}, true},
-        {"type number", "Type a number", "Types another value for the selected number; Enter takes it, Esc leaves it as it was", {{Key::enter}}, types_numbers, just(WindowAction(TypeNumber{})), needs_number, "type it; Enter: take it, go down; Esc: as it was", {}, false, "0 … 9  −  Enter"},
-        {"drag number", "Drag a number", "The wheel and dragging sideways change the selected number; with Shift in smaller steps", {}, has_stages, {}, {}, "change the selected number; Shift: finer", {}, false, "wheel  drag"},
-        {"zero", "Set to 0", "Sets all selected numbers to 0", {{Key::erase}, {Key::backspace}}, types_numbers, clear_selection, needs_number, "the selection becomes 0"},
-        {"select matrix", "Select the whole matrix", "Selects every number of the matrix that the selected one is in", {ctrl('A')}, anywhere, select_matrix, needs_cell, nullptr, list},
-        {"copy", "Copy the matrix or the block", "Copies the selected block, or the matrix under the mouse, for a spreadsheet", {ctrl('C')}, anywhere, copy, needs_trace, "copy this block or matrix, paste numbers (TSV)", list},
-        {"paste", "Paste numbers", "Writes numbers from a spreadsheet from the selected one on", {ctrl('V')}, anywhere, just(PasteNumbers{}), needs_number, "", list},
-        {"ablate", "Switch the head off", "Sets the gain of the head in focus to 0, or back to 1", {{digit(0)}}, has_stages, ablate, needs_own_head, "ablate the head in focus, and back"},
-        {"undo", "Undo", "Takes the last change back", {ctrl('Z')}, anywhere, just(MoveInHistory{-1}), {}, nullptr, list, true},
-        {"redo", "Redo", "Does again what was taken back", {ctrl_shift('Z'), ctrl('Y')}, anywhere, just(MoveInHistory{1}), {}, nullptr, list, true},
+        {"number to the right", tr("Number to the right"), tr("Selects the number to the right of the selected one"), {{Key::right}}, types_numbers, move(0, 1), needs_number, tr("from a selected number to the one beside it"), {}, true},
+        {"number to the left", tr("Number to the left"), tr("Selects the number to the left of the selected one"), {{Key::left}}, types_numbers, move(0, -1), needs_number, "", {}, true},
+        {"number below", tr("Number below"), tr("Selects the number below the selected one"), {{Key::down}}, types_numbers, move(1, 0), needs_number, "", {}, true},
+        {"number above", tr("Number above"), tr("Selects the number above the selected one"), {{Key::up}}, types_numbers, move(-1, 0), needs_number, "", {}, true},
+        {"next number", tr("Next number"), tr("Selects the next number of the matrix in reading order"), {{Key::tab}}, types_numbers, tab(1), needs_number, tr("to the next number of the matrix, the one before"), {}, true},
+        {"number before", tr("Number before"), tr("Selects the number before in reading order"), {shift(Key::tab)}, types_numbers, tab(-1), needs_number, "", {}, true},
+        {"block to the right", tr("Block to the right"), tr("Makes the selected block one column wider"), {shift(Key::right)}, types_numbers, extend(0, 1), needs_number, tr("select a block of numbers"), {}, true},
+        {"block to the left", tr("Block to the left"), tr("Moves the end of the selected block one column to the left"), {shift(Key::left)}, types_numbers, extend(0, -1), needs_number, "", {}, true},
+        {"block down", tr("Block down"), tr("Makes the selected block one row higher"), {shift(Key::down)}, types_numbers, extend(1, 0), needs_number, "", {}, true},
+        {"block up", tr("Block up"), tr("Moves the end of the selected block one row up"), {shift(Key::up)}, types_numbers, extend(-1, 0), needs_number, "", {}, true},
+        {"type number", tr("Type a number"), tr("Types another value for the selected number; Enter takes it, Esc leaves it as it was"), {{Key::enter}}, types_numbers, just(WindowAction(TypeNumber{})), needs_number, tr("type it; Enter: take it, go down; Esc: as it was"), {}, false, "0 … 9  −  Enter"},
+        {"drag number", tr("Drag a number"), tr("The wheel and dragging sideways change the selected number; with Shift in smaller steps"), {}, has_stages, {}, {}, tr("change the selected number; Shift: finer"), {}, false, tr("wheel  drag")},
+        {"zero", tr("Set to 0"), tr("Sets all selected numbers to 0"), {{Key::erase}, {Key::backspace}}, types_numbers, clear_selection, needs_number, tr("the selection becomes 0")},
+        {"select matrix", tr("Select the whole matrix"), tr("Selects every number of the matrix that the selected one is in"), {ctrl('A')}, anywhere, select_matrix, needs_cell, {}, list},
+        {"copy", tr("Copy the matrix or the block"), tr("Copies the selected block, or the matrix under the mouse, for a spreadsheet"), {ctrl('C')}, anywhere, copy, needs_trace, tr("copy this block or matrix, paste numbers (TSV)"), list},
+        {"paste", tr("Paste numbers"), tr("Writes numbers from a spreadsheet from the selected one on"), {ctrl('V')}, anywhere, just(PasteNumbers{}), needs_number, "", list},
+        {"ablate", tr("Switch the head off"), tr("Sets the gain of the head in focus to 0, or back to 1"), {{digit(0)}}, has_stages, ablate, needs_own_head, tr("ablate the head in focus, and back")},
+        {"undo", tr("Undo"), tr("Takes the last change back"), {ctrl('Z')}, anywhere, just(MoveInHistory{-1}), {}, {}, list, true},
+        {"redo", tr("Redo"), tr("Does again what was taken back"), {ctrl_shift('Z'), ctrl('Y')}, anywhere, just(MoveInHistory{1}), {}, {}, list, true},
         // clang-format on
     };
 }

@@ -26,7 +26,7 @@ std::function<Actions(const Situation&)> step(int by) {
 }
 
 std::string needs_pages(const Situation& now) {
-    return now.map != nullptr ? "A map of a long text has one page" : "";
+    return now.map != nullptr ? tr("A map of a long text has one page") : "";
 }
 
 Actions flip_darkness(const Situation& now) {
@@ -38,10 +38,11 @@ Actions flip_darkness(const Situation& now) {
 std::vector<ActionInfo> presentation_actions() {
     return {
         // clang-format off
-        {"present", "Present", "Shows the canvas alone and larger, with a lesson's text beside it, and a spot at the mouse; again, or Esc: the window as it was", {{Key::F5}}, anywhere, just(WindowAction(Present{})), {}, "present to a class; again or Esc: leave", Over::list},
-        {"present next", "Next of the presentation", "On in the lesson's text, then its next page; without a lesson the next stage", {{Key::page_down}}, presenting, step(1), needs_pages, "on in the lesson, or the next stage; back"},
-        {"present before", "Back in the presentation", "Back in the lesson's text, then its page before; without a lesson the stage before", {{Key::page_up}}, presenting, step(-1), needs_pages, ""},
-        {"darken", "Darken the screen", "Hides what is presented; again: shows it", {{Key::period}}, presenting, flip_darkness, {}, "darken the screen, and back"},
+        // Translators: the verb
+        {"present", tr("Present"), tr("Shows the canvas alone and larger, with a lesson's text beside it, and a spot at the mouse; again, or Esc: the window as it was"), {{Key::F5}}, anywhere, just(WindowAction(Present{})), {}, tr("present to a class; again or Esc: leave"), Over::list},
+        {"present next", tr("Next of the presentation"), tr("On in the lesson's text, then its next page; without a lesson the next stage"), {{Key::page_down}}, presenting, step(1), needs_pages, tr("on in the lesson, or the next stage; back")},
+        {"present before", tr("Back in the presentation"), tr("Back in the lesson's text, then its page before; without a lesson the stage before"), {{Key::page_up}}, presenting, step(-1), needs_pages, ""},
+        {"darken", tr("Darken the screen"), tr("Hides what is presented; again: shows it"), {{Key::period}}, presenting, flip_darkness, {}, tr("darken the screen, and back")},
         // clang-format on
     };
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/commands/actions.h"
+#include "core/base/message.h"
 
 #include <utility>
 
@@ -39,15 +40,15 @@ inline std::function<Actions(const Situation&)> look(const AttentionChange& chan
 
 /// Keys that a selected number takes for itself.
 inline std::string unless_number(const Situation& now) {
-    return now.number_selected() ? "These keys belong to the selected number; Esc lets go of it" : "";
+    return now.number_selected() ? tr("These keys belong to the selected number; Esc lets go of it") : "";
 }
 inline std::string needs_trace(const Situation& now) {
     return now.shown != nullptr ? ""
-           : now.long_document  ? "The stages of so many tokens are too large to be held"
-                                : "Nothing is computed yet";
+           : now.long_document  ? tr("The stages of so many tokens are too large to be held")
+                                : tr("Nothing is computed yet");
 }
 inline std::string needs_number(const Situation& now) {
-    return now.number_selected() ? "" : "Select a number of X, a weight or a bias first";
+    return now.number_selected() ? "" : tr("Select a number of X, a weight or a bias first");
 }
 
 } // namespace headscope::app

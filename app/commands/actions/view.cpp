@@ -33,7 +33,7 @@ Actions slide_heads(const Situation& now) {
 std::string needs_slide(const Situation& now) {
     const bool slides =
         !now.checkpoint || now.view.group == StageGroup::split || now.view.group == StageGroup::concat;
-    return slides ? "" : "Heads slide on the stages split and concat";
+    return slides ? "" : tr("Heads slide on the stages split and concat");
 }
 
 Actions flip_baseline(const Situation& now) {
@@ -62,23 +62,23 @@ Actions flip_scale(const Situation& now) {
 std::vector<ActionInfo> view_actions() {
     return {
         // clang-format off
-        {"arcs", "Weights as arcs", "Shows the weights as arcs between the words", {{letter('A')}}, off_map, weights_as(WeightsView::arcs), {}, "weights as arcs, text, graph, heatmap"},
-        {"text", "Weights as text", "Shows the weights as marks behind the words", {{letter('T')}}, off_map, weights_as(WeightsView::text), {}, ""},
-        {"graph", "Weights as a graph", "Shows the weights as lines between two columns of words", {{letter('G')}}, off_map, weights_as(WeightsView::graph), {}, ""},
-        {"heatmap", "Weights as a heatmap", "Shows the weights as a table of coloured cells", {{letter('W')}}, off_map, weights_as(WeightsView::heatmap), {}, ""},
-        {"each head", "Each head", "Shows the weights of the heads as they are", {{letter('E')}}, off_map, look(ShowHeads{HeadsView::each}), {}, "each head, difference of two heads, mean"},
-        {"difference", "Difference of two heads", "Subtracts the weights of another head from those of the head in focus", {{letter('D')}}, off_map, look(ShowHeads{HeadsView::difference}), {}, ""},
-        {"mean", "Mean of the heads", "Shows the mean of the weights over all heads of the layer", {{letter('M')}}, off_map, look(ShowHeads{HeadsView::mean}), {}, ""},
-        {"queries", "Queries Q", "Shows how the queries are made from X", {{letter('Q')}}, has_stages, projection(Projection::q), {}, "which projection is shown"},
-        {"keys", "Keys K", "Shows how the keys are made from X", {{letter('K')}}, has_stages, projection(Projection::k), {}, ""},
-        {"values", "Values V", "Shows how the values are made from X", {{letter('V')}}, has_stages, projection(Projection::v), {}, ""},
-        {"slide heads", "Slide heads apart and together", "Moves the parts of the heads apart, or joins them to one matrix", {{letter('S')}}, has_stages, slide_heads, needs_slide},
-        {"baseline", "Flip between A and B", "Shows A, the numbers that were marked, or B, the numbers as they are now", {{letter('B')}}, has_stages, flip_baseline, {}, "flip between A (baseline) and B (now); show B − A"},
-        {"changes", "B − A", "Shows what changed since A was marked, cell by cell", {{letter('X')}}, has_stages, flip_difference, {}, ""},
-        {"mark baseline", "Mark what is on screen as A", "From now on A is what is on screen", {shift(letter('B'))}, has_stages, just(MarkBaseline{})},
-        {"numbers", "Numbers in cells", "Prints the numbers into the cells, or shows their colours alone", {{letter('N')}}, off_map, flip_numbers},
-        {"scale", "Same or own colour scale", "Colours all heads by one scale, or each head by its own", {{letter('O')}}, off_map, flip_scale},
-        {"colour map", "Next colour map", "Changes the colours of the cells", {{letter('C')}}, anywhere, next_colour_map},
+        {"arcs", tr("Weights as arcs"), tr("Shows the weights as arcs between the words"), {{letter('A')}}, off_map, weights_as(WeightsView::arcs), {}, tr("weights as arcs, text, graph, heatmap")},
+        {"text", tr("Weights as text"), tr("Shows the weights as marks behind the words"), {{letter('T')}}, off_map, weights_as(WeightsView::text), {}, ""},
+        {"graph", tr("Weights as a graph"), tr("Shows the weights as lines between two columns of words"), {{letter('G')}}, off_map, weights_as(WeightsView::graph), {}, ""},
+        {"heatmap", tr("Weights as a heatmap"), tr("Shows the weights as a table of coloured cells"), {{letter('W')}}, off_map, weights_as(WeightsView::heatmap), {}, ""},
+        {"each head", tr("Each head"), tr("Shows the weights of the heads as they are"), {{letter('E')}}, off_map, look(ShowHeads{HeadsView::each}), {}, tr("each head, difference of two heads, mean")},
+        {"difference", tr("Difference of two heads"), tr("Subtracts the weights of another head from those of the head in focus"), {{letter('D')}}, off_map, look(ShowHeads{HeadsView::difference}), {}, ""},
+        {"mean", tr("Mean of the heads"), tr("Shows the mean of the weights over all heads of the layer"), {{letter('M')}}, off_map, look(ShowHeads{HeadsView::mean}), {}, ""},
+        {"queries", tr("Queries Q"), tr("Shows how the queries are made from X"), {{letter('Q')}}, has_stages, projection(Projection::q), {}, tr("which projection is shown")},
+        {"keys", tr("Keys K"), tr("Shows how the keys are made from X"), {{letter('K')}}, has_stages, projection(Projection::k), {}, ""},
+        {"values", tr("Values V"), tr("Shows how the values are made from X"), {{letter('V')}}, has_stages, projection(Projection::v), {}, ""},
+        {"slide heads", tr("Slide heads apart and together"), tr("Moves the parts of the heads apart, or joins them to one matrix"), {{letter('S')}}, has_stages, slide_heads, needs_slide},
+        {"baseline", tr("Flip between A and B"), tr("Shows A, the numbers that were marked, or B, the numbers as they are now"), {{letter('B')}}, has_stages, flip_baseline, {}, tr("flip between A (baseline) and B (now); show B − A")},
+        {"changes", "B − A", tr("Shows what changed since A was marked, cell by cell"), {{letter('X')}}, has_stages, flip_difference, {}, ""},
+        {"mark baseline", tr("Mark what is on screen as A"), tr("From now on A is what is on screen"), {shift(letter('B'))}, has_stages, just(MarkBaseline{})},
+        {"numbers", tr("Numbers in cells"), tr("Prints the numbers into the cells, or shows their colours alone"), {{letter('N')}}, off_map, flip_numbers},
+        {"scale", tr("Same or own colour scale"), tr("Colours all heads by one scale, or each head by its own"), {{letter('O')}}, off_map, flip_scale},
+        {"colour map", tr("Next colour map"), tr("Changes the colours of the cells"), {{letter('C')}}, anywhere, next_colour_map},
         // clang-format on
     };
 }

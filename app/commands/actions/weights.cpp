@@ -11,8 +11,9 @@ bool has_readings(const Situation& now) {
 }
 
 std::string needs_map(const Situation& now) {
-    return now.weights_alone || now.view.group == StageGroup::weights ? unless_number(now)
-                                                                      : "Only maps of weights can be zoomed";
+    return now.weights_alone || now.view.group == StageGroup::weights
+               ? unless_number(now)
+               : tr("Only maps of weights can be zoomed");
 }
 
 using Option = bool analysis::ReadingOptions::*;
@@ -28,10 +29,11 @@ std::function<Actions(const Situation&)> flip(Option option) {
 std::string lacking(const Situation& now, Option option) {
     const auto* const reading =
         std::ranges::find(analysis::readings(), option, &analysis::ReadingInfo::option);
-    return now.view.attention.possible.*option
-               ? ""
-               : std::string(now.checkpoint ? "This checkpoint, on this prompt, has " : "This file has ") +
-                     std::string(reading->lacks);
+    if (now.view.attention.possible.*option)
+        return {};
+    // Translators: {} is what makes a switch useless: "one key alone", "weights alone, and no values"
+    return now.checkpoint ? tr("This checkpoint, on this prompt, has {}", tr(reading->lacks))
+                          : tr("This file has {}", tr(reading->lacks));
 }
 
 bool slides_heads(const Situation& now) {
@@ -40,21 +42,15 @@ bool slides_heads(const Situation& now) {
 }
 
 /// line: see ActionInfo.
-ActionInfo reading(Option option, const Chord& key, const char* line) {
+ActionInfo reading(Option option, const Chord& key, const std::string& line) {
     const auto& info = *std::ranges::find(analysis::readings(), option, &analysis::ReadingInfo::option);
     const auto missing = [option](const Situation& now) {
         return option == &analysis::ReadingOptions::hide_special_tokens && slides_heads(now)
-                   ? "On split and concat this key slides the heads"
+                   ? tr("On split and concat this key slides the heads")
                    : lacking(now, option);
     };
-    return {std::string(info.id),
-            std::string(info.title),
-            std::string(info.does),
-            {key},
-            has_readings,
-            flip(option),
-            missing,
-            line};
+    return {std::string(info.id), tr(info.title), tr(info.does), {key},
+            has_readings,         flip(option),   missing,       line};
 }
 
 Actions flip_log_colours(const Situation& now) {
@@ -112,7 +108,7 @@ std::function<Actions(const Situation&)> weight(int rows, int cols) {
 }
 
 std::string needs_weight(const Situation& now) {
-    return now.shown != nullptr && now.spoken_of && now.spoken_of() ? "" : "Nothing is computed yet";
+    return now.shown != nullptr && now.spoken_of && now.spoken_of() ? "" : tr("Nothing is computed yet");
 }
 
 } // namespace
@@ -121,37 +117,37 @@ std::vector<ActionInfo> weight_actions() {
     using R = analysis::ReadingOptions;
     return {
         // clang-format off
-        {"weight to the right", "Next weight", "The weight of the next key", {shift(Key::right)}, weights_only, weight(0, 1), needs_weight, "the next weight of the open head", {}, true},
-        {"weight to the left", "Weight before", "The weight of the key before", {shift(Key::left)}, weights_only, weight(0, -1), needs_weight, "", {}, true},
-        {"weight below", "Weight below", "The weight of the next query", {shift(Key::down)}, weights_only, weight(1, 0), needs_weight, "", {}, true},
-        {"weight above", "Weight above", "The weight of the query before", {shift(Key::up)}, weights_only, weight(-1, 0), needs_weight, "", {}, true},
-        reading(&R::hide_first_token, {letter('F')}, "hide the first token, the special tokens"),
+        {"weight to the right", tr("Next weight"), tr("The weight of the next key"), {shift(Key::right)}, weights_only, weight(0, 1), needs_weight, tr("the next weight of the open head"), {}, true},
+        {"weight to the left", tr("Weight before"), tr("The weight of the key before"), {shift(Key::left)}, weights_only, weight(0, -1), needs_weight, "", {}, true},
+        {"weight below", tr("Weight below"), tr("The weight of the next query"), {shift(Key::down)}, weights_only, weight(1, 0), needs_weight, "", {}, true},
+        {"weight above", tr("Weight above"), tr("The weight of the query before"), {shift(Key::up)}, weights_only, weight(-1, 0), needs_weight, "", {}, true},
+        reading(&R::hide_first_token, {letter('F')}, tr("hide the first token, the special tokens")),
         reading(&R::hide_special_tokens, {letter('S')}, ""),
-        reading(&R::merge_words, {letter('P')}, "merge the pieces of words"),
-        reading(&R::means, shift(letter('M')), "means beside the heads and below the layers"),
-        reading(&R::norm_weighted, shift(letter('N')), "weights times the length of what each key brings"),
-        reading(&R::rollout, shift(letter('R')), "rollout, or flow, of all layers so far beside the heads"),
+        reading(&R::merge_words, {letter('P')}, tr("merge the pieces of words")),
+        reading(&R::means, shift(letter('M')), tr("means beside the heads and below the layers")),
+        reading(&R::norm_weighted, shift(letter('N')), tr("weights times the length of what each key brings")),
+        reading(&R::rollout, shift(letter('R')), tr("rollout, or flow, of all layers so far beside the heads")),
         reading(&R::flow, shift(letter('F')), ""),
-        {"log colours", "Colours by the logarithm", "Shows small weights more clearly", {shift(letter('C'))}, has_readings, flip_log_colours},
-        {"enlarge map", "Enlarge the map", "Shows a smaller part of a large map, larger", {{Key::plus}}, has_readings, look(AttentionChange(ZoomMap{2})), needs_map, "zoom into a large map, out of it", {}, true},
-        {"shrink map", "Shrink the map", "Shows a larger part of the map, smaller", {{Key::minus}}, has_readings, look(AttentionChange(ZoomMap{0.5F})), needs_map, "", {}, true},
-        {"whole map", "Whole map", "Shows all of the map", {{digit(0)}}, weights_only, look(AttentionChange(WholeMap{})), {}, "show all of the map"},
-        {"zoom at mouse", "Zoom at the mouse", "Ctrl and the wheel zoom where the mouse is; the wheel and dragging move a zoomed map", {}, has_readings, {}, {}, "zoom at the mouse; move a zoomed map", {}, false, "Ctrl wheel  wheel  drag"},
-        {"encoder heads", "Heads of the encoder", "How the source reads itself", {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, "heads of the encoder, of the decoder itself, of its cross-attention"},
-        {"decoder heads", "Heads of the decoder’s self-attention", "How the target reads what stands before", {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},
-        {"cross heads", "Heads of the cross-attention", "How the target reads the source", {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
-        {"stages screen", "Stages", "Shows the walk through the numbers", {ctrl(digit(1))}, has_stages_screen, look(AttentionChange(ShowScreen{Screen::stages})), {}, "the stages of this problem"},
-        {"atlas screen", "Atlas", "Shows all heads by what they measurably do", {ctrl(digit(2))}, has_atlas, look(AttentionChange(ShowScreen{Screen::atlas})), {}, "all heads by what they measurably do"},
-        {"effects screen", "Effects", "Shows what every head does to the prediction", {ctrl(digit(3))}, has_screens, look(AttentionChange(ShowScreen{Screen::effects})), {}, "what every head does to the prediction"},
-        {"patching screen", "Patching", "Shows what of this prompt brings its answer back in another", {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), {}, "which vectors bring the answer back in another prompt"},
-        {"circuits screen", "Circuits", "Shows what a head does by its weights alone", {ctrl(digit(5))}, has_screens, look(AttentionChange(ShowScreen{Screen::circuits})), {}, "what a head does by its weights alone"},
-        {"pin head", "Pin the open head", "Pins the open head, or takes the pin out: pinned heads are compared", {alt('P')}, on_atlas, pin_open_head, {}, "on the atlas: pin the open head, choose all heads again"},
-        {"all heads", "All heads", "Takes back the brush, the search and the label; Esc does, too", {alt('A')}, on_atlas, look(AttentionChange(AtlasChange(ChooseAllHeads{}))), {}, ""},
-        {"atlas colour", "Score that colours the board", "Opens the list of scores for the colours of the tiles", {alt('C')}, on_atlas, score_list(AtlasMenu::colour), {}, "on the atlas: scores for the colours, the axis across, the axis up"},
-        {"atlas across", "Score of the axis across", "Opens the list of scores for the axis across", {alt('H')}, on_atlas, score_list(AtlasMenu::x), {}, ""},
-        {"atlas up", "Score of the axis up", "Opens the list of scores for the axis up", {alt('V')}, on_atlas, score_list(AtlasMenu::y), {}, ""},
-        {"board beside stages", "Board of all heads", "Shows or hides the board beside the stages of a checkpoint", {ctrl('B')}, has_screens, flip_board, {}, "show or hide the board beside the stages"},
-        {"board", "Board of all heads", "Shows or hides all heads beside the open one", {{letter('B')}}, weights_only, flip_board, {}, "show or hide the board of all heads"},
+        {"log colours", tr("Colours by the logarithm"), tr("Shows small weights more clearly"), {shift(letter('C'))}, has_readings, flip_log_colours},
+        {"enlarge map", tr("Enlarge the map"), tr("Shows a smaller part of a large map, larger"), {{Key::plus}}, has_readings, look(AttentionChange(ZoomMap{2})), needs_map, tr("zoom into a large map, out of it"), {}, true},
+        {"shrink map", tr("Shrink the map"), tr("Shows a larger part of the map, smaller"), {{Key::minus}}, has_readings, look(AttentionChange(ZoomMap{0.5F})), needs_map, "", {}, true},
+        {"whole map", tr("Whole map"), tr("Shows all of the map"), {{digit(0)}}, weights_only, look(AttentionChange(WholeMap{})), {}, tr("show all of the map")},
+        {"zoom at mouse", tr("Zoom at the mouse"), tr("Ctrl and the wheel zoom where the mouse is; the wheel and dragging move a zoomed map"), {}, has_readings, {}, {}, tr("zoom at the mouse; move a zoomed map"), {}, false, tr("Ctrl wheel  wheel  drag")},
+        {"encoder heads", tr("Heads of the encoder"), tr("How the source reads itself"), {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, tr("heads of the encoder, of the decoder itself, of its cross-attention")},
+        {"decoder heads", tr("Heads of the decoder’s self-attention"), tr("How the target reads what stands before"), {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},
+        {"cross heads", tr("Heads of the cross-attention"), tr("How the target reads the source"), {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
+        {"stages screen", tr("Stages"), tr("Shows the walk through the numbers"), {ctrl(digit(1))}, has_stages_screen, look(AttentionChange(ShowScreen{Screen::stages})), {}, tr("the stages of this problem")},
+        {"atlas screen", tr("Atlas"), tr("Shows all heads by what they measurably do"), {ctrl(digit(2))}, has_atlas, look(AttentionChange(ShowScreen{Screen::atlas})), {}, tr("all heads by what they measurably do")},
+        {"effects screen", tr("Effects"), tr("Shows what every head does to the prediction"), {ctrl(digit(3))}, has_screens, look(AttentionChange(ShowScreen{Screen::effects})), {}, tr("what every head does to the prediction")},
+        {"patching screen", tr("Patching"), tr("Shows what of this prompt brings its answer back in another"), {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), {}, tr("which vectors bring the answer back in another prompt")},
+        {"circuits screen", tr("Circuits"), tr("Shows what a head does by its weights alone"), {ctrl(digit(5))}, has_screens, look(AttentionChange(ShowScreen{Screen::circuits})), {}, tr("what a head does by its weights alone")},
+        {"pin head", tr("Pin the open head"), tr("Pins the open head, or takes the pin out: pinned heads are compared"), {alt('P')}, on_atlas, pin_open_head, {}, tr("on the atlas: pin the open head, choose all heads again")},
+        {"all heads", tr("All heads"), tr("Takes back the brush, the search and the label; Esc does, too"), {alt('A')}, on_atlas, look(AttentionChange(AtlasChange(ChooseAllHeads{}))), {}, ""},
+        {"atlas colour", tr("Score that colours the board"), tr("Opens the list of scores for the colours of the tiles"), {alt('C')}, on_atlas, score_list(AtlasMenu::colour), {}, tr("on the atlas: scores for the colours, the axis across, the axis up")},
+        {"atlas across", tr("Score of the axis across"), tr("Opens the list of scores for the axis across"), {alt('H')}, on_atlas, score_list(AtlasMenu::x), {}, ""},
+        {"atlas up", tr("Score of the axis up"), tr("Opens the list of scores for the axis up"), {alt('V')}, on_atlas, score_list(AtlasMenu::y), {}, ""},
+        {"board beside stages", tr("Board of all heads"), tr("Shows or hides the board beside the stages of a checkpoint"), {ctrl('B')}, has_screens, flip_board, {}, tr("show or hide the board beside the stages")},
+        {"board", tr("Board of all heads"), tr("Shows or hides all heads beside the open one"), {{letter('B')}}, weights_only, flip_board, {}, tr("show or hide the board of all heads")},
         // clang-format on
     };
 }

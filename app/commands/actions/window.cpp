@@ -48,16 +48,16 @@ Actions let_go(const Situation& now) {
 }
 
 std::string needs_control(const Situation& now) {
-    return now.walking ? "" : "Tab goes to a control first";
+    return now.walking ? "" : tr("Tab goes to a control first");
 }
 
 std::string needs_stepped(const Situation& now) {
-    return now.stepping ? "" : "Tab goes to a slider, a threshold or an edge first";
+    return now.stepping ? "" : tr("Tab goes to a slider, a threshold or an edge first");
 }
 
 /// The arrow keys of the control that Tab has reached; with Shift in finer steps.
-ActionInfo step_row(const char* id, const char* title, const char* tip, const Chord& key, int across, int up,
-                    const char* line = "") {
+ActionInfo step_row(const char* id, const std::string& title, const std::string& tip, const Chord& key,
+                    int across, int up, const std::string& line = "") {
     const bool ends = std::abs(across) == ControlSteps::to_end;
     return {.id = id,
             .title = title,
@@ -91,13 +91,13 @@ Actions flip_theme(const Situation& now) {
     return {ViewChange(SetDark{!now.view.dark})};
 }
 std::string needs_place_back(const Situation& now) {
-    return !now.manual_open   ? "The manual is closed; " + key_hint("help") + " opens it"
-           : !now.manual_back ? "This is the first place of the manual that was looked at"
+    return !now.manual_open   ? tr("The manual is closed; {} opens it", key_hint("help"))
+           : !now.manual_back ? tr("This is the first place of the manual that was looked at")
                               : "";
 }
 std::string needs_place_ahead(const Situation& now) {
-    return !now.manual_open    ? "The manual is closed; " + key_hint("help") + " opens it"
-           : !now.manual_forth ? "This is the last place of the manual that was looked at"
+    return !now.manual_open    ? tr("The manual is closed; {} opens it", key_hint("help"))
+           : !now.manual_forth ? tr("This is the last place of the manual that was looked at")
                                : "";
 }
 
@@ -108,36 +108,36 @@ std::vector<ActionInfo> window_actions() {
     constexpr int to_end = ControlSteps::to_end;
     return {
         // clang-format off
-        {"sentence", "Type a sentence", "Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint", {{Key::slash}}, has_sentence, just(WindowAction(TypeSentence{})), {}, "type a sentence, the prompt of a checkpoint"},
-        {"palette", "Commands…", "Finds a command, a stage, a head, a token, a lesson or a file by some of its letters", {ctrl_shift('P'), ctrl('K')}, anywhere, just(WindowAction(OpenPalette{})), {}, "find a command, stage, head, token, lesson or file", field},
-        {"find", "Find in the view", "Finds tokens by their letters, and cells by the number printed in them", {ctrl('F')}, anywhere, just(WindowAction(OpenFind{})), needs_trace, "find a token or a printed number", field},
-        {"left panel", "Left panel", "Folds or shows the panel on the left", {{Key::left_bracket}}, in_window, flip_left, {}, "fold or show the left panel, the inspector", list},
-        {"inspector", "Inspector", "Folds or shows the inspector on the right", {{Key::right_bracket}}, in_window, flip_inspector, {}, "", list},
-        {"next control", "Next control", "Walks to the next button or field", {{Key::tab}}, anywhere, just(WindowAction(WalkControls{1})), unless_number, "walk through all controls, press one", {}, true},
-        {"press control", "Press the control", "Does what a click on the framed button would do", {{Key::enter}}, anywhere, just(WindowAction(PressControl{})), needs_control, ""},
-        {"control before", "Control before", "Walks to the button or field before", {shift(Key::tab)}, anywhere, just(WindowAction(WalkControls{-1})), unless_number, "walk back through the controls", {}, true},
-        step_row("step right", "Control to the right", "Moves the framed slider, threshold, edge or scrubber to the right", {Key::right}, 1, 0, "move the framed slider, threshold, edge or scrubber"),
-        step_row("step left", "Control to the left", "Moves the framed slider, threshold, edge or scrubber to the left", {Key::left}, -1, 0),
-        step_row("step up", "Control up", "Moves the framed control up, or makes it larger", {Key::up}, 0, 1),
-        step_row("step down", "Control down", "Moves the framed control down, or makes it smaller", {Key::down}, 0, -1),
-        step_row("fine right", "Control a little to the right", "Moves the framed control by its smallest step", shift(Key::right), 1, 0, "move it by its smallest step"),
-        step_row("fine left", "Control a little to the left", "Moves the framed control back by its smallest step", shift(Key::left), -1, 0),
-        step_row("fine up", "Control a little up", "Moves the framed control up by its smallest step", shift(Key::up), 0, 1),
-        step_row("fine down", "Control a little down", "Moves the framed control down by its smallest step", shift(Key::down), 0, -1),
-        step_row("step to start", "Control to its start", "Moves the framed control to its lower end", {Key::home}, -to_end, 0, "move it to its ends"),
-        step_row("step to end", "Control to its end", "Moves the framed control to its upper end", {Key::end}, to_end, 0),
-        {"larger", "Larger", "Makes everything in the window larger, up to twice its size", {ctrl(Key::plus)}, anywhere, resize(1), {}, "larger, smaller, 100 %", dialog},
-        {"smaller", "Smaller", "Makes everything in the window smaller again", {ctrl(Key::minus)}, anywhere, resize(-1), {}, "", dialog},
-        {"usual size", "Usual size", "Everything at 100 %", {ctrl(digit(0))}, anywhere, resize(0), {}, "", dialog},
-        {"full screen", "Full screen", "The window fills the screen, or has its place and size again", {{Key::F11}}, anywhere, just(WindowAction(ToggleFullScreen{})), {}, nullptr, dialog},
-        {"theme", "Light or dark theme", "Changes between dark on light and light on dark", {{letter('L')}}, anywhere, flip_theme},
-        {"motion", "Motion on or off", "Pages, stages and changed cells come on screen in a moment of motion, or at once", {shift(letter('L'))}, anywhere, flip_motion, {}, "motion on or off"},
-        {"settings", "Settings…", "Theme, size, motion, colours, device and what is remembered, in one place", {ctrl(Key::comma)}, anywhere, settings, {}, "settings", list},
-        {"let go", "Let go", "Lets go of the selection, closes a note or this list, leaves a presentation, or stops the runs that fill a map", {{Key::escape}}, anywhere, let_go, {}, "let go of the selection, close a note or this", field},
-        {"help", "Manual", "Opens the manual at what is on screen; again: the list of what the keys do", {{Key::F1}}, anywhere, just(WindowAction(AskHelp{})), {}, "the manual at what is on screen; again: this list", field},
-        {"search manual", "Search the manual", "Opens the manual with its field of search", {shift(Key::F1)}, in_window, just(WindowAction(SearchManual{})), {}, "search the manual", field},
-        {"manual back", "Back in the manual", "The place of the manual that was looked at before", {alt(Key::left)}, in_window, just(WindowAction(StepManual{-1})), needs_place_back, "back and forward in the manual", field, true},
-        {"manual forward", "Forward in the manual", "Goes on again after going back", {alt(Key::right)}, in_window, just(WindowAction(StepManual{1})), needs_place_ahead, "", field, true},
+        {"sentence", tr("Type a sentence"), tr("Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint"), {{Key::slash}}, has_sentence, just(WindowAction(TypeSentence{})), {}, tr("type a sentence, the prompt of a checkpoint")},
+        {"palette", tr("Commands…"), tr("Finds a command, a stage, a head, a token, a lesson or a file by some of its letters"), {ctrl_shift('P'), ctrl('K')}, anywhere, just(WindowAction(OpenPalette{})), {}, tr("find a command, stage, head, token, lesson or file"), field},
+        {"find", tr("Find in the view"), tr("Finds tokens by their letters, and cells by the number printed in them"), {ctrl('F')}, anywhere, just(WindowAction(OpenFind{})), needs_trace, tr("find a token or a printed number"), field},
+        {"left panel", tr("Left panel"), tr("Folds or shows the panel on the left"), {{Key::left_bracket}}, in_window, flip_left, {}, tr("fold or show the left panel, the inspector"), list},
+        {"inspector", tr("Inspector"), tr("Folds or shows the inspector on the right"), {{Key::right_bracket}}, in_window, flip_inspector, {}, "", list},
+        {"next control", tr("Next control"), tr("Walks to the next button or field"), {{Key::tab}}, anywhere, just(WindowAction(WalkControls{1})), unless_number, tr("walk through all controls, press one"), {}, true},
+        {"press control", tr("Press the control"), tr("Does what a click on the framed button would do"), {{Key::enter}}, anywhere, just(WindowAction(PressControl{})), needs_control, ""},
+        {"control before", tr("Control before"), tr("Walks to the button or field before"), {shift(Key::tab)}, anywhere, just(WindowAction(WalkControls{-1})), unless_number, tr("walk back through the controls"), {}, true},
+        step_row("step right", tr("Control to the right"), tr("Moves the framed slider, threshold, edge or scrubber to the right"), {Key::right}, 1, 0, tr("move the framed slider, threshold, edge or scrubber")),
+        step_row("step left", tr("Control to the left"), tr("Moves the framed slider, threshold, edge or scrubber to the left"), {Key::left}, -1, 0),
+        step_row("step up", tr("Control up"), tr("Moves the framed control up, or makes it larger"), {Key::up}, 0, 1),
+        step_row("step down", tr("Control down"), tr("Moves the framed control down, or makes it smaller"), {Key::down}, 0, -1),
+        step_row("fine right", tr("Control a little to the right"), tr("Moves the framed control by its smallest step"), shift(Key::right), 1, 0, tr("move it by its smallest step")),
+        step_row("fine left", tr("Control a little to the left"), tr("Moves the framed control back by its smallest step"), shift(Key::left), -1, 0),
+        step_row("fine up", tr("Control a little up"), tr("Moves the framed control up by its smallest step"), shift(Key::up), 0, 1),
+        step_row("fine down", tr("Control a little down"), tr("Moves the framed control down by its smallest step"), shift(Key::down), 0, -1),
+        step_row("step to start", tr("Control to its start"), tr("Moves the framed control to its lower end"), {Key::home}, -to_end, 0, tr("move it to its ends")),
+        step_row("step to end", tr("Control to its end"), tr("Moves the framed control to its upper end"), {Key::end}, to_end, 0),
+        {"larger", tr("Larger"), tr("Makes everything in the window larger, up to twice its size"), {ctrl(Key::plus)}, anywhere, resize(1), {}, tr("larger, smaller, 100 %"), dialog},
+        {"smaller", tr("Smaller"), tr("Makes everything in the window smaller again"), {ctrl(Key::minus)}, anywhere, resize(-1), {}, "", dialog},
+        {"usual size", tr("Usual size"), tr("Everything at 100 %"), {ctrl(digit(0))}, anywhere, resize(0), {}, "", dialog},
+        {"full screen", tr("Full screen"), tr("The window fills the screen, or has its place and size again"), {{Key::F11}}, anywhere, just(WindowAction(ToggleFullScreen{})), {}, {}, dialog},
+        {"theme", tr("Light or dark theme"), tr("Changes between dark on light and light on dark"), {{letter('L')}}, anywhere, flip_theme},
+        {"motion", tr("Motion on or off"), tr("Pages, stages and changed cells come on screen in a moment of motion, or at once"), {shift(letter('L'))}, anywhere, flip_motion, {}, tr("motion on or off")},
+        {"settings", tr("Settings…"), tr("Theme, size, motion, colours, device and what is remembered, in one place"), {ctrl(Key::comma)}, anywhere, settings, {}, tr("settings"), list},
+        {"let go", tr("Let go"), tr("Lets go of the selection, closes a note or this list, leaves a presentation, or stops the runs that fill a map"), {{Key::escape}}, anywhere, let_go, {}, tr("let go of the selection, close a note or this"), field},
+        {"help", tr("Manual"), tr("Opens the manual at what is on screen; again: the list of what the keys do"), {{Key::F1}}, anywhere, just(WindowAction(AskHelp{})), {}, tr("the manual at what is on screen; again: this list"), field},
+        {"search manual", tr("Search the manual"), tr("Opens the manual with its field of search"), {shift(Key::F1)}, in_window, just(WindowAction(SearchManual{})), {}, tr("search the manual"), field},
+        {"manual back", tr("Back in the manual"), tr("The place of the manual that was looked at before"), {alt(Key::left)}, in_window, just(WindowAction(StepManual{-1})), needs_place_back, tr("back and forward in the manual"), field, true},
+        {"manual forward", tr("Forward in the manual"), tr("Goes on again after going back"), {alt(Key::right)}, in_window, just(WindowAction(StepManual{1})), needs_place_ahead, "", field, true},
         // clang-format on
     };
 }
