@@ -1,6 +1,7 @@
 #include "app/commands/block_operations.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/text/random_numbers.h"
 
@@ -24,15 +25,15 @@ bool is_weight(TensorId id) {
     return is_owned(id) && tensor_info(id).rank() == 2;
 }
 
-void check_finite(float value, const char* what) {
+void check_finite(float value, const std::string& fault) {
     if (!std::isfinite(value))
-        fail_input(std::string(what) + " must be a finite float32; type one such as 0.25");
+        fail_input(fault);
 }
 
 void check_deviation(float deviation) {
-    check_finite(deviation, "the standard deviation");
+    check_finite(deviation, tr("the standard deviation must be a finite float32; type one such as 0.25"));
     if (deviation < 0)
-        fail_input("the standard deviation is " + text_of(deviation) + "; it should be 0 or more");
+        fail_input(tr("the standard deviation is {}; it should be 0 or more", text_of(deviation)));
 }
 
 /// New number from the old one, its row and its column in the block. In row-major order.
@@ -45,8 +46,8 @@ TensorPtr changed(const Tensor& tensor, const Block& block, New make) {
             float& value = out.data()[out.shape().offset(block.at(row, col))];
             value = make(value, row, col);
             if (!std::isfinite(value))
-                fail_input("a number of " + std::string(tensor_info(block.tensor).name) +
-                           " would leave float32's range; choose a smaller number");
+                fail_input(tr("a number of {} would leave float32's range; choose a smaller number",
+                              tensor_info(block.tensor).name));
         }
     return std::make_shared<const Tensor>(std::move(out));
 }
@@ -60,9 +61,9 @@ TensorPtr randomised(const Tensor& tensor, const Block& block, const Randomise& 
         });
     }
     if (!is_weight(block.tensor))
-        fail_input("Xavier takes its width from the inputs and outputs of a weight matrix, and " +
-                   std::string(tensor_info(block.tensor).name) +
-                   " is none; choose normal with a standard deviation");
+        fail_input(tr("Xavier takes its width from the inputs and outputs of a weight matrix, and {} is "
+                      "none; choose normal with a standard deviation",
+                      tensor_info(block.tensor).name));
     const auto fans = static_cast<double>(tensor.shape()[0] + tensor.shape()[1]);
     if (r.distribution == Distribution::xavier_normal) {
         const double deviation = std::sqrt(2.0 / fans);
@@ -101,21 +102,23 @@ std::optional<BlockOperation> operation_of(const OperationChoice& choice) {
     return std::nullopt;
 }
 
-std::string operation_name(const BlockOperation& operation) {
-    const auto seeded = [](std::uint64_t seed) { return ", seed " + std::to_string(seed); };
+std::string operation_name(const BlockOperation& operation, const std::string& block) {
     return std::visit(
-        Overloaded{[](const SetTo& o) { return "set " + text_of(o.value); },
-                   [](const ScaleBy& o) { return "scale by " + text_of(o.factor); },
-                   [](const Zero&) { return std::string("zero"); },
-                   [&](const AddNoise& o) { return "noise " + text_of(o.deviation) + seeded(o.seed); },
-                   [&](const Randomise& o) {
-                       const std::string name =
-                           o.distribution == Distribution::normal           ? "normal " + text_of(o.deviation)
-                           : o.distribution == Distribution::xavier_uniform ? "Xavier uniform"
-                                                                            : "Xavier normal";
-                       return name + seeded(o.seed);
+        // Translators: a step of the history; the last {} are the numbers that changed: "set 0.5 W_Q[0:2, 1]"
+        Overloaded{[&](const SetTo& o) { return tr("set {} {}", text_of(o.value), block); },
+                   [&](const ScaleBy& o) { return tr("scale by {} {}", text_of(o.factor), block); },
+                   [&](const Zero&) { return tr("zero {}", block); },
+                   [&](const AddNoise& o) {
+                       return tr("noise {}, seed {} {}", text_of(o.deviation), o.seed, block);
                    },
-                   [](const MakeIdentity&) { return std::string("identity"); }},
+                   [&](const Randomise& o) {
+                       return o.distribution == Distribution::normal
+                                  ? tr("normal {}, seed {} {}", text_of(o.deviation), o.seed, block)
+                              : o.distribution == Distribution::xavier_uniform
+                                  ? tr("Xavier uniform, seed {} {}", o.seed, block)
+                                  : tr("Xavier normal, seed {} {}", o.seed, block);
+                   },
+                   [&](const MakeIdentity&) { return tr("identity {}", block); }},
         operation);
 }
 
@@ -132,10 +135,9 @@ void check_inside(const Block& block, const Tensor& tensor) {
     if (inside && row_axis(block.tensor) < 0)
         inside = block.rows == 1;
     if (!inside)
-        fail_input("a block of " + std::to_string(block.rows) + " × " + std::to_string(block.cols) +
-                   " numbers does not fit into " + std::string(info.name) + " of shape " +
-                   tensor.shape().text() +
-                   " at that place; choose a cell further up or left, or fewer numbers");
+        fail_input(tr("a block of {} × {} numbers does not fit into {} of shape {} at that place; choose a "
+                      "cell further up or left, or fewer numbers",
+                      block.rows, block.cols, info.name, tensor.shape().text()));
 }
 
 TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperation& operation) {
@@ -143,11 +145,12 @@ TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperatio
     return std::visit(
         Overloaded{
             [&](const SetTo& o) {
-                check_finite(o.value, "the number to set");
+                check_finite(o.value,
+                             tr("the number to set must be a finite float32; type one such as 0.25"));
                 return changed(tensor, block, [&](float, Offset, Offset) { return o.value; });
             },
             [&](const ScaleBy& o) {
-                check_finite(o.factor, "the factor");
+                check_finite(o.factor, tr("the factor must be a finite float32; type one such as 0.25"));
                 return changed(tensor, block, [&](float v, Offset, Offset) { return v * o.factor; });
             },
             [&](const Zero&) { return changed(tensor, block, [](float, Offset, Offset) { return 0.0F; }); },
@@ -168,9 +171,9 @@ TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperatio
 
 TensorPtr with_values(const Tensor& tensor, const Block& block, std::span<const float> values) {
     if (static_cast<std::int64_t>(values.size()) != block.count())
-        fail_input("there are " + std::to_string(values.size()) + " numbers for a block of " +
-                   std::to_string(block.rows) + " × " + std::to_string(block.cols) +
-                   "; give one number per cell");
+        fail_input(tr_n("there is {} number for a block of {} × {}; give one number per cell",
+                        "there are {} numbers for a block of {} × {}; give one number per cell",
+                        std::ssize(values), values.size(), block.rows, block.cols));
     auto next = values.begin();
     return changed(tensor, block, [&](float, std::int64_t, std::int64_t) { return *next++; });
 }

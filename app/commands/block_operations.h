@@ -40,8 +40,8 @@ using BlockOperation = std::variant<SetTo, ScaleBy, Zero, AddNoise, Randomise, M
 /// The operation with the numbers that were chosen for it; nothing when none is.
 std::optional<BlockOperation> operation_of(const OperationChoice& choice);
 
-/// "zero", "scale by 0.5", "add noise 0.1, seed 3": how history names it.
-std::string operation_name(const BlockOperation& operation);
+/// "zero W_Q[0, 1]", "scale by 0.5 W_O[0:2, 1]": how history names it with the block's text.
+std::string operation_name(const BlockOperation& operation, const std::string& block);
 
 /// Throws Error(input) naming the block and the tensor's shape when it does not lie inside.
 void check_inside(const Block& block, const Tensor& tensor);

@@ -1,14 +1,14 @@
 #include "app/commands/edit_commands.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 namespace headscope::app {
 
 TensorPtr editable(const Document& document, TensorId id) {
     TensorPtr now = owned_tensor(document, id);
     if (now == nullptr)
-        fail_input(std::string(tensor_info(id).name) +
-                   " cannot be edited: it is computed, or this problem has none");
+        fail_input(tr("{} cannot be edited: it is computed, or this problem has none", tensor_info(id).name));
     return now;
 }
 
@@ -23,24 +23,23 @@ bool put_edit(project::Recipe& recipe, TensorId tensor, TensorPtr edited) {
 
 void check_head(const Dims& dims, std::int64_t head) {
     if (head < 0 || head >= dims.H)
-        fail_input("there is no head " + std::to_string(head) + "; heads are numbered 0 to " +
-                   std::to_string(dims.H - 1));
+        fail_input(tr("there is no head {}; heads are numbered 0 to {}", head, dims.H - 1));
 }
 
 CommandName name_of(const Document& before, const EditBlock& c) {
-    return {operation_name(c.operation) + " " + block_text(c.block, before.problem.dims),
+    return {operation_name(c.operation, block_text(c.block, before.problem.dims)),
             {},
             is_of_layer(c.block.tensor)};
 }
 
 CommandName name_of(const Document& before, const PasteBlock& c) {
     const Block block{c.cell.tensor, c.cell.at, c.table.rows, c.table.cols};
-    return {"paste " + block_text(block, before.problem.dims),
+    return {tr("paste {}", block_text(block, before.problem.dims)),
             std::to_string(c.table.rows) + " × " + std::to_string(c.table.cols), is_of_layer(c.cell.tensor)};
 }
 
 CommandName name_of(const Document& before, const ReleaseNumber& c) {
-    return {"take back " + block_text({c.cell.tensor, c.cell.at}, before.problem.dims), {}};
+    return {tr("take back {}", block_text({c.cell.tensor, c.cell.at}, before.problem.dims)), {}};
 }
 
 bool change(project::Recipe& recipe, const Document& document, const EditBlock& c) {

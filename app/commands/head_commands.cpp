@@ -1,6 +1,7 @@
 #include "app/commands/edit_commands.h"
 #include "app/state/head_edits.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,7 @@ void check_pair(const Dims& dims, std::int64_t a, std::int64_t b) {
     check_head(dims, a);
     check_head(dims, b);
     if (a == b)
-        fail_input("head " + std::to_string(a) + " is the only one named; name two different heads");
+        fail_input(tr("head {} is the only one named; name two different heads", a));
 }
 
 std::vector<float> whole_gains(const Problem& problem) {
@@ -58,29 +59,27 @@ std::string shared_detail(const Dims& dims, std::int64_t a, std::int64_t b, bool
     if (!exist || dims.Hkv == dims.H)
         return {};
     if (dims.kv_head(a) == dims.kv_head(b))
-        return "K, V shared: kept";
+        return tr("K, V shared: kept");
     std::string others = also_read_by(dims, b, a);
     if (both) {
         const std::string more = also_read_by(dims, a, b);
         others += (others.empty() || more.empty() ? "" : ", ") + more;
     }
-    return others.empty() ? std::string{} : "K, V also of " + others;
+    return others.empty() ? std::string{} : tr("K, V also of {}", others);
 }
 
 } // namespace
 
 CommandName name_of(const Document& before, const CopyHead& c) {
-    return {"copy head " + std::to_string(c.from) + " to " + std::to_string(c.to),
-            shared_detail(before.problem.dims, c.from, c.to, false)};
+    return {tr("copy head {} to {}", c.from, c.to), shared_detail(before.problem.dims, c.from, c.to, false)};
 }
 
 CommandName name_of(const Document& before, const SwapHeads& c) {
-    return {"swap heads " + std::to_string(c.a) + " and " + std::to_string(c.b),
-            shared_detail(before.problem.dims, c.a, c.b, true)};
+    return {tr("swap heads {} and {}", c.a, c.b), shared_detail(before.problem.dims, c.a, c.b, true)};
 }
 
 CommandName name_of(const Document&, const ResetHead& c) {
-    return {"reset head " + std::to_string(c.head), {}};
+    return {tr("reset head {}", c.head), {}};
 }
 
 bool change(project::Recipe& recipe, const Document& document, const CopyHead& c) {

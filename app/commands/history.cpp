@@ -1,11 +1,14 @@
 #include "app/commands/history.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 
 namespace headscope::app {
 
 History::History(DocumentPtr first, std::size_t byte_budget) : byte_budget_(byte_budget) {
-    states_.push_back({std::move(first), "start"});
+    // Translators: the noun, where the history begins
+    states_.push_back({std::move(first), tr("start")});
     count(states_.back(), 1);
 }
 

@@ -1,5 +1,6 @@
 #include "app/commands/edit_commands.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,13 +36,12 @@ Mask as_painted(const Problem& problem) {
 } // namespace
 
 CommandName name_of(const Document&, const PaintMask& c) {
-    return {c.head < 0 ? "paint mask, all heads" : "paint mask, head " + std::to_string(c.head),
-            "[" + std::to_string(c.i) + ", " + std::to_string(c.j) + "] " +
-                (c.allowed ? "allowed" : "forbidden")};
+    return {c.head < 0 ? tr("paint mask, all heads") : tr("paint mask, head {}", c.head),
+            c.allowed ? tr("[{}, {}] allowed", c.i, c.j) : tr("[{}, {}] forbidden", c.i, c.j)};
 }
 
 CommandName name_of(const Document&, const ResetMask&) {
-    return {"mask as it was chosen", {}};
+    return {tr("mask as it was chosen"), {}};
 }
 
 bool change(project::Recipe& recipe, const Document& document, const PaintMask& c) {
@@ -49,9 +49,8 @@ bool change(project::Recipe& recipe, const Document& document, const PaintMask& 
     if (c.head >= 0)
         check_head(d, c.head);
     if (c.batch < 0 || c.batch >= d.B || c.head < -1 || c.i < 0 || c.i >= d.Tq || c.j < 0 || c.j >= d.Tk)
-        fail_input("there is no cell [" + std::to_string(c.i) + ", " + std::to_string(c.j) +
-                   "] in the mask; it has " + std::to_string(d.Tq) + " queries and " + std::to_string(d.Tk) +
-                   " keys");
+        fail_input(tr("there is no cell [{}, {}] in the mask; it has {} and {}", c.i, c.j,
+                      tr_n("{} query", "{} queries", d.Tq, d.Tq), tr_n("{} key", "{} keys", d.Tk, d.Tk)));
     if (!project::painted_mask_fits(recipe, d))
         recipe.painted_mask = as_painted(document.problem);
     auto& rule = std::get<ExplicitMask>(recipe.painted_mask.front());

@@ -2,6 +2,7 @@
 
 #include "app/state/model_document.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 namespace headscope::app {
@@ -10,19 +11,24 @@ namespace {
 
 void check_tensor(const Document& document, TensorId tensor) {
     if (tensor == TensorId::x_kv)
-        fail_input("x_kv is what the encoder gives for the source: type another source, or edit W or b, here "
-                   "or in the encoder");
+        fail_input(tr("x_kv is what the encoder gives for the source: type another source, or edit W or b, "
+                      "here or in the encoder"));
     if (tensor != TensorId::x)
         return;
     const checkpoint::AttentionPlace place = document.checkpoint()->place;
-    const std::string words = "x of " + attention_words(document.part()->architecture(), place);
+    const std::string words = attention_words(document.part()->architecture(), place);
     if (place.layer > 0 || place.stack == checkpoint::Stack::cross)
-        fail_input(words + " is computed by the layers before it: edit W or b, here or in an earlier layer");
-    const std::string text = !document.part()->two_texts()               ? "prompt"
-                             : place.stack == checkpoint::Stack::encoder ? "source"
-                                                                         : "target";
-    fail_input(words + " is what the embeddings give for the " + text + ": type another " + text +
-               ", or edit W or b");
+        fail_input(tr("x of {} is computed by the layers before it: edit W or b, here or in an earlier layer",
+                      words));
+    fail_input(
+        !document.part()->two_texts()
+            ? tr("x of {} is what the embeddings give for the prompt: type another prompt, or edit W or b",
+                 words)
+        : place.stack == checkpoint::Stack::encoder
+            ? tr("x of {} is what the embeddings give for the source: type another source, or edit W or b",
+                 words)
+            : tr("x of {} is what the embeddings give for the target: type another target, or edit W or b",
+                 words));
 }
 
 } // namespace
@@ -35,10 +41,10 @@ void check_model_command(const Document& document, const Command& command) {
                           [](const SetGain&) {}, [](const ResetEdits&) {}, [](const ReleaseNumber&) {},
                           [](const SetPreset&) {}, [](const SetRecipe&) {}, // another problem as a whole
                           [&](const auto&) {
-                              fail_input(
-                                  "the mask, the scale and the number of heads belong to " + document.title +
-                                  " and stay; the weights and biases of attention, norms and MLP, the rows "
-                                  "of the tables and the gains of heads can be changed");
+                              fail_input(tr("the mask, the scale and the number of heads belong to {} and "
+                                            "stay; the weights and biases of attention, norms and MLP, the "
+                                            "rows of the tables and the gains of heads can be changed",
+                                            document.title));
                           }},
                command);
 }

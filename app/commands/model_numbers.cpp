@@ -2,6 +2,7 @@
 
 #include "app/state/model_document.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <cmath>
@@ -15,11 +16,11 @@ template<class Make>
 DocumentPtr change_row(const Document& document, const Block& block, const Make& make) {
     const checkpoint::EditedTable table = edited_table(*document.part(), block.tensor);
     if (!table.exists())
-        fail_input("this model has no " + std::string(tensor_info(block.tensor).name));
+        fail_input(tr("this model has no {}", tensor_info(block.tensor).name));
     check_inside(block, table.own());
     if (block.rows != 1)
-        fail_input("one row of " + std::string(tensor_info(block.tensor).name) +
-                   " is changed at a time; select numbers of one row");
+        fail_input(tr("one row of {} is changed at a time; select numbers of one row",
+                      tensor_info(block.tensor).name));
     const std::span<const float> row = table.row(block.first[0]);
     Block in_row = block;
     in_row.first[0] = 0;
@@ -34,9 +35,9 @@ DocumentPtr change_block(const Document& document, const Block& block, const Blo
         return nullptr;
     const auto* const random = std::get_if<Randomise>(&operation);
     if (random != nullptr && random->distribution != Distribution::normal)
-        fail_input("Xavier is for a matrix that rows are multiplied by, and " +
-                   std::string(tensor_info(block.tensor).name) +
-                   " is a table of rows; choose normal and a deviation");
+        fail_input(tr("Xavier is for a matrix that rows are multiplied by, and {} is a table of rows; choose "
+                      "normal and a deviation",
+                      tensor_info(block.tensor).name));
     return change_row(document, block, [&](const Tensor& row, const Block& in_row) {
         return operated(row, in_row, operation);
     });
@@ -45,19 +46,19 @@ DocumentPtr change_block(const Document& document, const Block& block, const Blo
 void check_activation(const Document& document, const CellAddress& cell) {
     const Dims& dims = document.problem.dims;
     if (!document.is_checkpoint() || document.part()->two_texts() || dims.experts > 0)
-        fail_input("mlp_act is set in a layer with one MLP, of a checkpoint with one stack");
+        fail_input(tr("mlp_act is set in a layer with one MLP, of a checkpoint with one stack"));
     if (cell.at[0] != 0 || cell.at[1] < 0 || cell.at[1] >= dims.Tq || cell.at[2] < 0 ||
         cell.at[2] >= dims.d_ff)
-        fail_input("there is no such number: mlp_act has " + std::to_string(dims.Tq) + " rows of " +
-                   std::to_string(dims.d_ff));
+        fail_input(tr_n("there is no such number: mlp_act has {} row of {}",
+                        "there is no such number: mlp_act has {} rows of {}", dims.Tq, dims.Tq, dims.d_ff));
 }
 
 } // namespace
 
 void check_number(const EditCell& edit) {
     if (!std::isfinite(edit.value))
-        fail_input("a number of " + std::string(tensor_info(edit.cell.tensor).name) +
-                   " must be finite; type one such as 0.25");
+        fail_input(
+            tr("a number of {} must be finite; type one such as 0.25", tensor_info(edit.cell.tensor).name));
 }
 
 DocumentPtr change_in_model(const Document& document, const Command& command) {

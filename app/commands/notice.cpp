@@ -1,36 +1,43 @@
 #include "app/commands/notice.h"
 
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/text/lexicon.h"
 #include "core/text/preset.h"
 #include "core/text/words.h"
 
 #include <algorithm>
+#include <fmt/core.h>
 
 namespace headscope::app {
 
 namespace {
 
-std::string count_of(std::int64_t count, const std::string& what) {
-    return (count == 1 ? "one " : std::to_string(count) + " ") + what + (count == 1 ? "" : "s");
-}
-
 std::string dealt(const Dims& before, const Dims& after) {
-    const std::string width = before.dk == before.dv
-                                  ? std::to_string(after.dk)
-                                  : std::to_string(after.dk) + " (V: " + std::to_string(after.dv) + ")";
-    return "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to " +
-           count_of(after.H, "head") + " of width " + width + ", not to " + count_of(before.H, "head") +
-           " of width " + std::to_string(before.dk) + "; no weight changed.";
+    const std::string width =
+        before.dk == before.dv ? std::to_string(after.dk) : fmt::format("{} (V: {})", after.dk, after.dv);
+    return after.H == 1 ? tr_n("The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
+                               "one head of width {0}, not to one head of width {2}; no weight changed.",
+                               "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
+                               "one head of width {0}, not to {1} heads of width {2}; no weight changed.",
+                               before.H, width, before.H, before.dk)
+                        : tr_n("The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
+                               "{0} heads of width {1}, not to one head of width {3}; no weight changed.",
+                               "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
+                               "{0} heads of width {1}, not to {2} heads of width {3}; no weight changed.",
+                               before.H, after.H, width, before.H, before.dk);
 }
 
 std::string averaged(const Dims& before, const Dims& after) {
     if (after.Hkv == after.H)
-        return "Every query head has keys and values of its own again; W_K and W_V are as they were built.";
-    return "The W_K and W_V columns of every " + std::to_string(after.H / after.Hkv) +
-           " heads were averaged into one: " + count_of(after.Hkv, "key/value head") + " for " +
-           count_of(after.H, "query head") + ", before " + std::to_string(before.Hkv) +
-           ". Queries and W_O are as before.";
+        return tr(
+            "Every query head has keys and values of its own again; W_K and W_V are as they were built.");
+    return tr_n(
+        "The W_K and W_V columns of every {0} heads were averaged into one: one key/value head for {2} "
+        "query heads, before {3}. Queries and W_O are as before.",
+        "The W_K and W_V columns of every {0} heads were averaged into one: {1} key/value heads for {2} "
+        "query heads, before {3}. Queries and W_O are as before.",
+        after.Hkv, after.H / after.Hkv, after.Hkv, after.H, before.Hkv);
 }
 
 /// Edits that the new sizes leave aside although the old ones had them.
@@ -45,13 +52,13 @@ std::string waiting(const Document& before, const Document& after) {
             names += (names.empty() ? "" : ", ") + std::string(tensor_info(id).name);
     std::string text;
     if (!names.empty())
-        text = " Your edits of " + names + " have another shape now: they wait, and come back with it.";
+        text = " " + tr("Your edits of {} have another shape now: they wait, and come back with it.", names);
     if (project::painted_mask_fits(before.recipe, before.problem.dims) &&
         !after.recipe.painted_mask.empty() && !project::painted_mask_fits(after.recipe, after.problem.dims))
-        text += " The painted mask waits until the number of heads and tokens is as it was.";
+        text += " " + tr("The painted mask waits until the number of heads and tokens is as it was.");
     const bool had_gains = std::ranges::any_of(before.problem.gains, [](float gain) { return gain != 1.0F; });
     if (had_gains && after.problem.gains.empty())
-        text += " Gains are 1 again.";
+        text += " " + tr("Gains are 1 again.");
     return text;
 }
 
@@ -61,10 +68,10 @@ std::string second_sentence(const Document& before, const SetKvSentence& command
     if (was == command.sentence.has_value())
         return text.empty() ? text : text.substr(1);
     if (was)
-        return "Queries, keys and values are made from one sentence again; no weight changed." + text;
+        return tr("Queries, keys and values are made from one sentence again; no weight changed.") + text;
     if (after.recipe.mask != project::MaskChoice::none)
-        text = " The mask counts places from the ends of both sentences." + text;
-    return "W_K and W_V read the second sentence now, W_Q the first; no weight changed." + text;
+        text = " " + tr("The mask counts places from the ends of both sentences.") + text;
+    return tr("W_K and W_V read the second sentence now, W_Q the first; no weight changed.") + text;
 }
 
 /// Words of the sentence that no list knows, and what the preset makes of them.
@@ -75,26 +82,39 @@ std::string not_listed(const Document& before, const Document& after) {
         return {};
     std::string names;
     for (const std::string& word : words)
-        names += (names.empty() ? "“" : ", “") + word + "”";
-    return " " + names + (words.size() == 1 ? " is" : " are") + " in no list of words and taken as unknown" +
-           (after.recipe.preset == "first-lesson" ? ", noun-like 0.80: stage x sets the class." : ".");
+        names += (names.empty() ? "" : ", ") + tr("“{}”", word);
+    const std::int64_t count = std::ssize(words);
+    // Translators: {} is a list of words
+    return " " + (after.recipe.preset == "first-lesson"
+                      ? tr_n("{} is in no list of words and taken as unknown, noun-like 0.80: stage x sets "
+                             "the class.",
+                             "{} are in no list of words and taken as unknown, noun-like 0.80: stage x sets "
+                             "the class.",
+                             count, names)
+                      : tr_n("{} is in no list of words and taken as unknown.",
+                             "{} are in no list of words and taken as unknown.", count, names));
 }
 
 std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool swap) {
     if (dims.Hkv == dims.H)
         return {};
-    const std::string pair = "Heads " + std::to_string(a) + " and " + std::to_string(b);
     if (dims.kv_head(a) == dims.kv_head(b))
-        return pair + " read the same keys and values, so that only the W_Q columns and the W_O rows were " +
-               (swap ? "swapped." : "copied.");
+        return swap ? tr("Heads {} and {} read the same keys and values, so that only the W_Q columns and "
+                         "the W_O rows were swapped.",
+                         a, b)
+                    : tr("Heads {} and {} read the same keys and values, so that only the W_Q columns and "
+                         "the W_O rows were copied.",
+                         a, b);
     std::string others;
     for (std::int64_t h = 0; h < dims.H; ++h)
         if (h != a && h != b &&
             (dims.kv_head(h) == dims.kv_head(b) || (swap && dims.kv_head(h) == dims.kv_head(a))))
             others += (others.empty() ? "" : ", ") + std::to_string(h);
-    return others.empty() ? std::string{}
-                          : pair + " share their keys and values with others: W_K and W_V of " + others +
-                                " changed along.";
+    if (others.empty())
+        return {};
+    // Translators: the last {} is a list of heads by their numbers
+    return tr("Heads {} and {} share their keys and values with others: W_K and W_V of {} changed along.", a,
+              b, others);
 }
 
 } // namespace
@@ -116,7 +136,7 @@ std::string notice_of(const Document& before, const Command& command, const Docu
         Overloaded{[&](const SetHeads&) {
                        std::string text = dealt(was, now);
                        if (was.Hkv != was.H)
-                           text += " Every head has its own keys and values again.";
+                           text += " " + tr("Every head has its own keys and values again.");
                        return text + waiting(before, after);
                    },
                    [&](const SetKvHeads&) { return averaged(was, now) + waiting(before, after); },
@@ -127,8 +147,8 @@ std::string notice_of(const Document& before, const Command& command, const Docu
                    [&](const SetPreset&) {
                        const text::PresetInfo* preset = text::find_preset(after.recipe.preset);
                        return preset != nullptr && preset->cross && !after.problem.cross()
-                                  ? std::string("The second sentence of this preset belongs to its own "
-                                                "example: choose attention cross to type one to yours.")
+                                  ? tr("The second sentence of this preset belongs to its own example: "
+                                       "choose attention cross to type one to yours.")
                                   : std::string();
                    },
                    [&](const SetKvSentence& c) { return second_sentence(before, c, after); },

@@ -1,5 +1,6 @@
 #include "app/commands/edit_commands.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <charconv>
 #include <cmath>
@@ -26,9 +27,9 @@ float parse_number(const std::string& typed) {
     float value = 0;
     const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (fault == std::errc::result_out_of_range || (fault == std::errc() && !std::isfinite(value)))
-        fail_input("“" + typed + "” is beyond float32's range; type a smaller number such as 0.25");
+        fail_input(tr("“{}” is beyond float32's range; type a smaller number such as 0.25", typed));
     if (fault != std::errc() || end != digits.data() + digits.size())
-        fail_input("“" + typed + "” is not a number; type one such as 0.25");
+        fail_input(tr("“{}” is not a number; type one such as 0.25", typed));
     return value;
 }
 
@@ -37,7 +38,7 @@ std::uint64_t parse_seed(const std::string& typed) {
     std::uint64_t seed = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seed);
     if (fault != std::errc() || end != text.data() + text.size())
-        fail_input("“" + typed + "” is not a seed; type a whole number from 0 on, such as 7");
+        fail_input(tr("“{}” is not a seed; type a whole number from 0 on, such as 7", typed));
     return seed;
 }
 
