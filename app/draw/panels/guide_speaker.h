@@ -42,21 +42,8 @@ struct Speaker {
     }
 };
 
-// Number texts shared by all texts of the guide.
+// Shared by all texts of the guide.
 namespace guide {
-
-inline std::string n(std::int64_t i) {
-    return std::to_string(i);
-}
-
-inline std::string count(std::int64_t i, const std::string& thing) {
-    return counted(i, thing);
-}
-
-/// "column 3" or "columns 0 to 3".
-inline std::string span(const std::string& thing, std::int64_t first, std::int64_t width) {
-    return width == 1 ? thing + " " + n(first) : thing + "s " + n(first) + " to " + n(first + width - 1);
-}
 
 inline std::int64_t place_of_largest(const std::vector<double>& row) {
     return std::ranges::max_element(row) - row.begin();

@@ -1,5 +1,6 @@
 #include "app/draw/block/block_parts.h"
 #include "app/draw/panels/guide_speaker.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -16,22 +17,29 @@ GuideText say_residual(const Shown& shown, TensorId id, std::int64_t i) {
     };
     const std::string token = say_query(shown.problem(), i);
     GuideText out{
-        .heading = "One vector per token, and everything is added to it", .paragraphs = {}, .try_it = {}};
+        .heading = tr("One vector per token, and everything is added to it"), .paragraphs = {}, .try_it = {}};
     const std::vector<TensorId> terms = made_from(shown, id);
     if (terms.empty()) {
-        out.paragraphs.push_back("This is the residual stream as the layer gets it: a row of " +
-                                 grouped(shown.dims().D) + " numbers for each token.");
-        out.paragraphs.push_back("The row of " + token + " has the length " + length(id) + ".");
-        out.try_it = "Press Page Down: how does the length grow from layer to layer?";
+        out.paragraphs.push_back(
+            tr("This is the residual stream as the layer gets it: a row of {} numbers for "
+               "each token.",
+               grouped(shown.dims().D)));
+        out.paragraphs.push_back(tr("The row of {} has the length {}.", token, length(id)));
+        out.try_it = tr("Press Page Down: how does the length grow from layer to layer?");
         return out;
     }
     std::string sum;
-    for (const TensorId term : terms)
-        sum += (sum.empty() ? "" : " and ") + name_of(term) + " has the length " + length(term);
-    out.paragraphs.push_back("Nothing is replaced here. What the layer found is added, number by number, to "
-                             "what was there.");
-    out.paragraphs.push_back("At " + token + ", " + sum + "; the sum has the length " + length(id) + ".");
-    out.try_it = "Point at a cell of the sum: its parts light up above it.";
+    for (const TensorId term : terms) {
+        // Translators: the first {} is the name of a stage: output has the length 3.1
+        const std::string part = tr("{} has the length {}", name_of(term), length(term));
+        // Translators: joins two parts such as "output has the length 3.1"
+        sum = sum.empty() ? part : tr("{} and {}", sum, part);
+    }
+    out.paragraphs.push_back(tr("Nothing is replaced here. What the layer found is added, number by number, "
+                                "to what was there."));
+    // Translators: at a token, parts such as "output has the length 3.1"; the sum
+    out.paragraphs.push_back(tr("At {}, {}; the sum has the length {}.", token, sum, length(id)));
+    out.try_it = tr("Point at a cell of the sum: its parts light up above it.");
     return out;
 }
 
@@ -40,59 +48,63 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
     const TensorId from = made_from(shown, id).front();
     const NormNumbers numbers = norm_numbers(architecture, row_of(shown, from, i));
     const bool layer_norm = architecture.norm == checkpoint::NormKind::layer;
-    GuideText out{.heading = "One ruler for every token", .paragraphs = {}, .try_it = {}};
-    out.paragraphs.push_back(layer_norm
-                                 ? "The norm brings each row to mean 0 and variance 1. A learned weight and "
-                                   "bias then set how much of each dimension is seen."
-                                 : "The norm brings each row to the root mean square 1. A learned weight "
-                                   "then sets how much of each dimension is seen.");
+    GuideText out{.heading = tr("One ruler for every token"), .paragraphs = {}, .try_it = {}};
     out.paragraphs.push_back(
-        "The row of " + say_query(shown.problem(), i) + " is divided by " + number(numbers.spread, 2) +
-        (layer_norm ? ", after its mean " + number(numbers.mean, 2) + " was subtracted." : "."));
-    out.paragraphs.push_back("The residual stream itself stays as it is: the normed copy is read by what "
-                             "comes next.");
-    out.try_it = "Click the tallest bar. How much of it is left after the norm? Then drag its weight to 0.";
+        layer_norm ? tr("The norm brings each row to mean 0 and variance 1. A learned weight and "
+                        "bias then set how much of each dimension is seen.")
+                   : tr("The norm brings each row to the root mean square 1. A learned weight "
+                        "then sets how much of each dimension is seen."));
+    out.paragraphs.push_back(
+        layer_norm ? tr("The row of {} is divided by {}, after its mean {} was subtracted.",
+                        say_query(shown.problem(), i), number(numbers.spread, 2), number(numbers.mean, 2))
+                   : tr("The row of {} is divided by {}.", say_query(shown.problem(), i),
+                        number(numbers.spread, 2)));
+    out.paragraphs.push_back(tr("The residual stream itself stays as it is: the normed copy is read by what "
+                                "comes next."));
+    out.try_it =
+        tr("Click the tallest bar. How much of it is left after the norm? Then drag its weight to 0.");
     if (id == norm1 || id == norm2)
         if (architecture.norms.after_sum)
-            out.paragraphs.back() = "The normed rows take the place of the sum.";
+            out.paragraphs.back() = tr("The normed rows take the place of the sum.");
     return out;
 }
 
 GuideText say_mlp(const Shown& shown, TensorId id, std::int64_t i) {
     const std::int64_t d_ff = shown.dims().d_ff;
-    GuideText out{.heading = grouped(d_ff) + " small detectors", .paragraphs = {}, .try_it = {}};
-    out.paragraphs.push_back("Each unit compares the row of a token with its own column of W_in. If they "
-                             "agree, the unit is on and adds its row of W_out to the residual stream.");
+    GuideText out{.heading = tr("{} small detectors", grouped(d_ff)), .paragraphs = {}, .try_it = {}};
+    out.paragraphs.push_back(tr("Each unit compares the row of a token with its own column of W_in. If they "
+                                "agree, the unit is on and adds its row of W_out to the residual stream."));
     const std::span<const float> act = row_of(shown, mlp_act, i);
     const auto strongest = std::ranges::max_element(act, {}, [](float v) { return std::abs(v); });
-    out.paragraphs.push_back("At " + say_query(shown.problem(), i) + " unit " +
-                             std::to_string(strongest - act.begin()) +
-                             " has the largest number: " + number(static_cast<double>(*strongest), 2) + ".");
+    out.paragraphs.push_back(tr("At {} unit {} has the largest number: {}.", say_query(shown.problem(), i),
+                                strongest - act.begin(), number(static_cast<double>(*strongest), 2)));
     if (shown.tensor(mlp_gate) != nullptr)
-        out.paragraphs.push_back("A gate, which goes through the activation, multiplies each number.");
-    out.paragraphs.push_back("No token looks at another one here.");
+        out.paragraphs.push_back(tr("A gate, which goes through the activation, multiplies each number."));
+    out.paragraphs.push_back(tr("No token looks at another one here."));
     out.try_it = id == mlp_out || id == mlp_raw
-                     ? "Point at a number: the inspector lists the units that make it."
-                     : "Click a unit. Its weights stand at the foot of the page: which words does the unit "
-                       "raise, and what becomes of them when you drag a weight?";
+                     ? tr("Point at a number: the inspector lists the units that make it.")
+                     : tr("Click a unit. Its weights stand at the foot of the page: which words does the "
+                          "unit raise, and what becomes of them when you drag a weight?");
     return out;
 }
 
 GuideText say_vocabulary(const Shown& shown, TensorId id) {
     const std::span<const float> row = shown.tensor(id)->values();
     const std::string token = say_query(shown.problem(), shown.block->position);
-    GuideText out{.heading = id == logits ? "A number for every token" : "Numbers become probabilities",
+    GuideText out{.heading =
+                      id == logits ? tr("A number for every token") : tr("Numbers become probabilities"),
                   .paragraphs = {},
                   .try_it = {}};
-    out.paragraphs.push_back(id == logits
-                                 ? "The last row of " + token +
-                                       " is multiplied with one row per token of "
-                                       "the vocabulary. The larger the product, the likelier the token."
-                                 : "Softmax makes all logits positive and lets them add up to 1.");
-    out.paragraphs.push_back("The vocabulary has " + grouped(static_cast<std::int64_t>(row.size())) +
-                             " tokens; the largest number is " +
-                             number(static_cast<double>(std::ranges::max(row)), 2) + ".");
-    out.try_it = "Choose another token of the text above the bars: what would follow there?";
+    out.paragraphs.push_back(
+        id == logits
+            ? tr("The last row of {} is multiplied with one row per token of the vocabulary. The larger "
+                 "the product, the likelier the token.",
+                 token)
+            : tr("Softmax makes all logits positive and lets them add up to 1."));
+    out.paragraphs.push_back(tr("The vocabulary has {} tokens; the largest number is {}.",
+                                grouped(static_cast<std::int64_t>(row.size())),
+                                number(static_cast<double>(std::ranges::max(row)), 2)));
+    out.try_it = tr("Choose another token of the text above the bars: what would follow there?");
     return out;
 }
 
@@ -101,18 +113,18 @@ GuideText say_vocabulary(const Shown& shown, TensorId id) {
 GuideText guide_text_around(const Shown& shown, const ViewState& view) {
     const TensorId id = group_info(view.group).main;
     if (shown.tensor(id) == nullptr)
-        return {
-            .heading = std::string(tensor_info(id).title), .paragraphs = {"Being computed …"}, .try_it = ""};
+        return {.heading = tr(tensor_info(id).title), .paragraphs = {tr("Being computed …")}, .try_it = ""};
     const std::int64_t i = std::clamp<std::int64_t>(row_around(view, shown.position), 0, shown.dims().Tq - 1);
     if (id == embedding || id == position)
-        return {.heading = "Every token becomes a row of numbers",
-                .paragraphs = {"The word table has one row of " + grouped(shown.dims().D) +
-                                   " learned numbers for each token of the vocabulary.",
+        return {.heading = tr("Every token becomes a row of numbers"),
+                .paragraphs = {tr("The word table has one row of {} learned numbers for each token of the "
+                                  "vocabulary.",
+                                  grouped(shown.dims().D)),
                                shown.tensor(position) != nullptr
-                                   ? "A second table has a row for each place. Both rows are added."
-                                   : "Where a token stands is told later: queries and keys are turned by "
-                                     "their position, or scores get a term for the distance."},
-                .try_it = "Press the right arrow key until you are inside layer 0."};
+                                   ? tr("A second table has a row for each place. Both rows are added.")
+                                   : tr("Where a token stands is told later: queries and keys are turned by "
+                                        "their position, or scores get a term for the distance.")},
+                .try_it = tr("Press the right arrow key until you are inside layer 0.")};
     if (id == logits || id == probabilities)
         return say_vocabulary(shown, id);
     if (norm_at(shown, id))
