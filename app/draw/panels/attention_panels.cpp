@@ -2,6 +2,7 @@
 #include "app/draw/kit/sheet.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/panels/panels.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -52,12 +53,12 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
     sheet.y += 3;
     sheet.put(sheet.left, pattern.letter == '-' ? "·" : letter, 20, figure::Font::mono_semibold, 13,
               theme.ink);
-    sheet.put(sheet.left + 26, pattern.label.empty() ? "no clear label" : pattern.label, sheet.width() - 80,
-              on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
+    sheet.put(sheet.left + 26, pattern.label.empty() ? tr("no clear label") : tr(pattern.label),
+              sheet.width() - 80, on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
     sheet.put(sheet.right, grouped(count), 50, figure::Font::mono, 12.5F, theme.text, figure::Align::right);
     sheet.picture.hotspots.push_back({area, "pattern " + letter,
                                       ViewChange(AttentionChange(MarkPattern{letter})),
-                                      pattern.says + "; click to mark these heads on the board"});
+                                      tr("{}; click to mark these heads on the board", tr(pattern.says))});
     sheet.y = top + 32;
 }
 
@@ -81,8 +82,9 @@ void draw_head_row(Sheet& sheet, const Placed& placed) {
                          .fill = open ? theme.ink : theme.muted});
     sheet.put(sheet.right, number(static_cast<double>(placed.score), 2), 44, figure::Font::mono, 12.5F,
               theme.text, figure::Align::right);
-    sheet.picture.hotspots.push_back(
-        {area, "list " + name, ViewChange(AttentionChange(OpenHead{placed.l, placed.h})), "Open " + name});
+    sheet.picture.hotspots.push_back({area, "list " + name,
+                                      ViewChange(AttentionChange(OpenHead{placed.l, placed.h})),
+                                      tr("Open {}", name)});
     sheet.y = top + 28;
 }
 
@@ -96,9 +98,9 @@ void draw_listed(Sheet& sheet, std::vector<Placed> heads, const std::string& tit
     for (std::size_t n = 0; n < std::min(most, heads.size()); ++n)
         draw_head_row(sheet, heads[n]);
     if (heads.size() > most)
-        sheet.paragraph("and " + grouped(static_cast<std::int64_t>(heads.size() - most)) +
-                            " more, marked on the board",
-                        sheet.context.theme.muted);
+        sheet.paragraph(
+            tr("and {} more, marked on the board", grouped(static_cast<std::int64_t>(heads.size() - most))),
+            sheet.context.theme.muted);
 }
 
 } // namespace
@@ -113,17 +115,17 @@ Picture draw_patterns_panel(const DrawContext& context) {
     sheet.put(sheet.left, set_size_text(info), sheet.width(), figure::Font::ui_semibold, 18, theme.ink);
     sheet.y += 32;
     sheet.paragraph(info.Tq == info.Tk
-                        ? "Each head is labelled by what it measurably does on these tokens: the kind of "
-                          "token that gets at least half of its weight, or a quarter where that is a token "
-                          "said before or what followed it."
-                        : "With other keys than queries no head reads “the token before”: heads have no "
-                          "labels here.",
+                        ? tr("Each head is labelled by what it measurably does on these tokens: the kind of "
+                             "token that gets at least half of its weight, or a quarter where that is a "
+                             "token said before or what followed it.")
+                        : tr("With other keys than queries no head reads “the token before”: heads have no "
+                             "labels here."),
                     theme.text);
     draw_reading_switches(sheet);
-    sheet.section("What heads do", "heads");
+    sheet.section(tr("What heads do"), tr("heads"));
     const std::vector<Placed> heads = heads_read(context);
     if (context.board->ready() < info.L)
-        sheet.paragraph("Reading: " + grouped(context.board->ready()) + " of " + grouped(info.L) + " done.",
+        sheet.paragraph(tr("Reading: {} of {} done.", grouped(context.board->ready()), grouped(info.L)),
                         theme.muted);
     if (info.Tq == info.Tk)
         for (const Pattern& pattern : patterns())
@@ -140,13 +142,15 @@ Picture draw_patterns_panel(const DrawContext& context) {
     const auto on = std::ranges::find(patterns(), context.view.attention.pattern,
                                       [](const Pattern& pattern) { return std::string(1, pattern.letter); });
     if (on != patterns().end())
-        draw_listed(sheet, marked, on->label.empty() ? "No clear label" : "Heads: " + on->label,
-                    on->label.empty() ? "largest" : "weight");
+        draw_listed(sheet, marked, on->label.empty() ? tr("No clear label") : tr("Heads: {}", tr(on->label)),
+                    // Translators: heads a column: a head's largest weight
+                    on->label.empty() ? tr("largest") : tr("weight"));
     if (!flagged.empty()) {
-        sheet.section("⚠ Not as softmax gives it", grouped(static_cast<std::int64_t>(flagged.size())));
-        sheet.paragraph("Heads with rows that don’t sum to 1, weights outside 0 to 1, or no finite number. "
-                        "They are shown as they are.",
-                        theme.text);
+        sheet.section(tr("⚠ Not as softmax gives it"), grouped(static_cast<std::int64_t>(flagged.size())));
+        sheet.paragraph(
+            tr("Heads with rows that don’t sum to 1, weights outside 0 to 1, or no finite number. "
+               "They are shown as they are."),
+            theme.text);
         constexpr std::size_t most = 8;
         flagged.resize(std::min(flagged.size(), most));
         for (const Placed& head : flagged)
@@ -163,32 +167,33 @@ Picture draw_source_panel(const DrawContext& context) {
     sheet.put(sheet.left, info.title, sheet.width(), figure::Font::ui_semibold, 18, theme.ink);
     sheet.y += 36;
     if (!info.tensor.empty())
-        sheet.row("tensor", info.tensor);
-    sheet.row(info.axis == SetAxis::layers ? "layers L" : "sequences B", grouped(info.own_layers()));
-    sheet.row("heads H", grouped(info.own_heads()));
+        sheet.row(tr("tensor"), info.tensor);
+    sheet.row(info.axis == SetAxis::layers ? tr("layers L") : tr("sequences B"), grouped(info.own_layers()));
+    sheet.row(tr("heads H"), grouped(info.own_heads()));
     if (info.Tq == info.Tk) {
-        sheet.row("tokens T", grouped(info.Tq));
+        sheet.row(tr("tokens T"), grouped(info.Tq));
     } else {
-        sheet.row("queries Tq", grouped(info.Tq));
-        sheet.row("keys Tk", grouped(info.Tk));
+        sheet.row(tr("queries Tq"), grouped(info.Tq));
+        sheet.row(tr("keys Tk"), grouped(info.Tk));
     }
-    sheet.row("numbers", info.held_as);
-    sheet.row("size", bytes_text(static_cast<std::int64_t>(info.bytes)));
-    sheet.row(info.sinks ? "rows sum to 1 at most, within" : "rows sum to 1 within",
+    sheet.row(tr("numbers"), info.held_as);
+    sheet.row(tr("size"), bytes_text(static_cast<std::int64_t>(info.bytes)));
+    sheet.row(info.sinks ? tr("rows sum to 1 at most, within") : tr("rows sum to 1 within"),
               shortest_number(info.sum_tolerance));
     if (!info.reading.empty())
-        sheet.paragraph("Tokens are counted as they are shown: " + info.reading + ".", theme.text);
-    sheet.section("Tokens");
-    sheet.paragraph(info.tokens_from.empty()
-                        ? "None: put a list of them beside the file, as " +
-                              std::filesystem::path(info.title).replace_extension(".tokens.json").string() +
-                              ", to see words instead of numbers."
-                        : "From " + info.tokens_from + ".",
-                    theme.text);
-    sheet.section("What is not here");
-    sheet.paragraph("The file holds attention weights alone. Queries, keys, values, scores and outputs can "
-                    "not be worked out from them.",
-                    theme.text);
+        sheet.paragraph(tr("Tokens are counted as they are shown: {}.", info.reading), theme.text);
+    sheet.section(tr("Tokens"));
+    sheet.paragraph(
+        info.tokens_from.empty()
+            ? tr("None: put a list of them beside the file, as {}, to see words instead of numbers.",
+                 std::filesystem::path(info.title).replace_extension(".tokens.json").string())
+            : tr("From {}.", info.tokens_from),
+        theme.text);
+    sheet.section(tr("What is not here"));
+    sheet.paragraph(
+        tr("The file holds attention weights alone. Queries, keys, values, scores and outputs can "
+           "not be worked out from them."),
+        theme.text);
     return sheet.finish();
 }
 

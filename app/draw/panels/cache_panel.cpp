@@ -4,6 +4,7 @@
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/matrix/matrix_image.h"
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -30,8 +31,9 @@ void draw_rows(Sheet& sheet, TensorId stage, std::int64_t kv_head, std::int64_t 
     spec.fill = CellFill::diverging;
     spec.high = largest_magnitude(context, stage, context.view.batch);
     draw_text(sheet.picture, context, area.x, area.y - 6,
-              std::string(info.name.substr(0, 1)) + ", " + std::to_string(spec.cols) + " numbers",
-              figure::Font::ui, 12, context.theme.muted);
+              // Translators: the letter of a matrix, and how many numbers a row of it has: k, 64 numbers
+              tr("{}, {} numbers", info.name.substr(0, 1), spec.cols), figure::Font::ui, 12,
+              context.theme.muted);
     draw_matrix_image(sheet.picture, context, spec, area, spec.rows);
     draw_legend(sheet.picture, context, area.x, area.bottom() + 12, area.w, context.theme.diverging,
                 -spec.high, spec.high, "", false, false, area.w);
@@ -43,14 +45,15 @@ void write_bytes(Sheet& sheet) {
     const Dims& dims = context.dims();
     const checkpoint::Architecture& model = context.shown.document->part()->model->model->architecture();
     const std::int64_t row = model.layers * model.Hkv * 2 * model.dk * std::int64_t{sizeof(float)};
-    sheet.row(grouped(dims.Tk) + " rows × " + bytes_text(row), bytes_text(dims.Tk * row), true);
-    sheet.paragraph("K and V of " + counted(model.layers, "layer") + ", " + counted(model.Hkv, "head") +
-                        " each, as float32; room for " + grouped(model.longest_text()) + " rows." +
-                        (model.Hkv < model.H ? " One for each of the " + std::to_string(model.H) +
-                                                   " query heads would take " +
-                                                   bytes_text(dims.Tk * row / model.Hkv * model.H) + "."
-                                             : ""),
-                    context.theme.muted);
+    sheet.row(tr("{} rows × {}", grouped(dims.Tk), bytes_text(row)), bytes_text(dims.Tk * row), true);
+    std::string text = tr_n("K and V of {}, {} head each, as float32; room for {} rows.",
+                            "K and V of {}, {} heads each, as float32; room for {} rows.", model.Hkv,
+                            tr_n("{} layer", "{} layers", model.layers, grouped(model.layers)),
+                            grouped(model.Hkv), grouped(model.longest_text()));
+    if (model.Hkv < model.H)
+        text += " " + tr("One for each of the {} query heads would take {}.", model.H,
+                         bytes_text(dims.Tk * row / model.Hkv * model.H));
+    sheet.paragraph(text, context.theme.muted);
 }
 
 } // namespace
@@ -63,8 +66,9 @@ void write_cache(Sheet& sheet) {
         return;
     const Dims& dims = context.dims();
     const std::int64_t head = dims.kv_head(std::min(context.view.head, dims.H - 1));
-    sheet.section("Key/value cache", "layer " + std::to_string(context.shown.document->layer()) + ", " +
-                                         (dims.Hkv < dims.H ? "key head " : "head ") + std::to_string(head));
+    const std::int64_t layer = context.shown.document->layer();
+    sheet.section(tr("Key/value cache"), dims.Hkv < dims.H ? tr("layer {}, key head {}", layer, head)
+                                                           : tr("layer {}, head {}", layer, head));
     const std::int64_t first = std::max<std::int64_t>(0, dims.Tk - most_rows), shown = dims.Tk - first;
     const float width = (sheet.width() - labels - between) / 2, height = row_step * static_cast<float>(shown);
     const figure::Rect k_area{sheet.left + labels, sheet.y + 20, width, height},
@@ -84,11 +88,11 @@ void write_cache(Sheet& sheet) {
     sheet.picture.scene.add(figure::RectItem{.area = row, .stroke = theme.ink, .stroke_width = 1.5F});
     sheet.picture.tips.push_back(
         {{k_area.x, k_area.y, v_area.right() - k_area.x, height},
-         "What later tokens read of this layer and head. A token’s row never changes once it is written: the "
-         "next token adds one row and computes no other"});
+         tr("What later tokens read of this layer and head. A token’s row never changes once it is written: "
+            "the next token adds one row and computes no other")});
     sheet.y = k_area.bottom() + 46;
     if (first > 0)
-        sheet.paragraph("The newest " + grouped(shown) + " of " + grouped(dims.Tk) + " rows.", theme.muted);
+        sheet.paragraph(tr("The newest {} of {} rows.", grouped(shown), grouped(dims.Tk)), theme.muted);
     write_bytes(sheet);
 }
 

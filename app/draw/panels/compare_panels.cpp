@@ -3,6 +3,7 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -12,25 +13,26 @@ void add_baseline_buttons(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Comparison* compare = context.compare;
     const bool marked = compare != nullptr && compare->marked();
-    sheet.section("Compare", "B − A");
-    sheet.put(sheet.left, marked ? "A: " + compare->name() : "B is what you edit; A stays as it is.",
+    sheet.section(tr("Compare"), "B − A");
+    sheet.put(sheet.left, marked ? "A: " + compare->name() : tr("B is what you edit; A stays as it is."),
               sheet.width(), figure::Font::ui, 13, context.theme.text);
     sheet.y += Sheet::row_height + 4;
     const float width = (sheet.width() - 12) / 2;
     const figure::Rect first{sheet.left, sheet.y, width, 34};
     const figure::Rect second{sheet.left + width + 12, sheet.y, width, 34};
-    draw_button(sheet.picture, context, first, "Mark as A", Action(MarkBaseline{}), false,
-                with_key("From now on A is what is on screen", "mark baseline"));
+    draw_button(sheet.picture, context, first, tr("Mark as A"), Action(MarkBaseline{}), false,
+                with_key(tr("From now on A is what is on screen"), "mark baseline"));
     if (marked)
-        draw_button(sheet.picture, context, second, "Forget A", Action(DropBaseline{}), false,
-                    "Stop comparing");
+        draw_button(sheet.picture, context, second, tr("Forget A"), Action(DropBaseline{}), false,
+                    tr("Stop comparing"));
     else
-        draw_button(sheet.picture, context, second, "A: as built", Action(MarkBaseline{true}), false,
-                    "A is this problem without edits, gains and temperature");
+        draw_button(sheet.picture, context, second, tr("A: as built"), Action(MarkBaseline{true}), false,
+                    tr("A is this problem without edits, gains and temperature"));
     sheet.y += 34 + 10;
     const bool flashes = context.view.flashes();
-    draw_text_button(sheet.picture, context, sheet.left, sheet.y, "Flash what changes", flashes,
-                     ViewChange(SetFlash{!flashes}), "Outline the cells that an edit changed for a moment");
+    draw_text_button(sheet.picture, context, sheet.left, sheet.y, tr("Flash what changes"), flashes,
+                     ViewChange(SetFlash{!flashes}),
+                     tr("Outline the cells that an edit changed for a moment"));
     sheet.y += 24 + 8;
 }
 

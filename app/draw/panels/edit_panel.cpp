@@ -4,6 +4,7 @@
 #include "app/draw/panels/compare_panels.h"
 #include "app/draw/panels/panels.h"
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -33,10 +34,10 @@ void draw_slider(Sheet& sheet, Slider slider, const std::string& name, figure::C
          .label = slider.label + " value",
          .text = shortest_number(slider.value),
          .action = [set = slider.action](const std::string& typed) { return set(parse_number(typed)); },
-         .tip = "Type an exact value and press Enter"});
+         .tip = tr("Type an exact value and press Enter")});
     if (slider.value != slider.rest)
-        sheet.put(sheet.right - field_width - 8, "was " + number(slider.rest, 2), 70, figure::Font::mono, 12,
-                  theme.muted, figure::Align::right);
+        sheet.put(sheet.right - field_width - 8, tr("was {}", number(slider.rest, 2)), 70, figure::Font::mono,
+                  12, theme.muted, figure::Align::right);
     draw_track(sheet.picture, sheet.context, {sheet.left, top + 34, sheet.width(), 4}, std::move(slider),
                colour);
     sheet.y = top + 54;
@@ -46,10 +47,11 @@ void draw_gains(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Problem& problem = context.shown.problem();
     const Document& document = *context.shown.document;
-    sheet.section("Gain per head" + (document.is_checkpoint() ? " of " + open_layer_name(document) : ""),
-                  "0 to 2");
+    sheet.section(document.is_checkpoint() ? tr("Gain per head of {}", open_layer_name(document))
+                                           : tr("Gain per head"),
+                  tr("0 to 2"));
     for (std::int64_t h = 0; h < problem.dims.H; ++h) {
-        const std::string name = "Head " + std::to_string(h);
+        const std::string name = tr("Head {}", h);
         const float top = sheet.y;
         draw_slider(
             sheet,
@@ -63,14 +65,15 @@ void draw_gains(Sheet& sheet) {
                  [h](float gain) {
                      return Action(Command(SetGain{h, gain}));
                  },
-             .tip = "Multiplies what the head hands to concat; 0 switches it off. Double click: back to 1"},
+             .tip =
+                 tr("Multiplies what the head hands to concat; 0 switches it off. Double click: back to 1")},
             name, context.theme.head(h, problem.dims.H).colour, problem.gain(h) == 0.0F);
         const bool off = problem.gain(h) == 0.0F;
         sheet.picture.hotspots.push_back(
             {{sheet.left - 4, top, 18 + context.measure(name, figure::Font::ui_medium, 13) + 8, 26},
              "switch head " + std::to_string(h),
              Command(SetGain{h, off ? 1.0F : 0.0F}),
-             off ? "Switch this head on again" : "Switch this head off (ablate)"});
+             off ? tr("Switch this head on again") : tr("Switch this head off (ablate)")});
     }
 }
 
@@ -79,21 +82,20 @@ void draw_head_tools(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const ViewState& view = context.view;
     if (context.board != nullptr && context.board->info().is_mean(view.attention.layer, view.head)) {
-        sheet.section("Whole heads");
+        sheet.section(tr("Whole heads"));
         sheet.paragraph(
-            "What is open is worked out from the model’s heads: open one of them to copy, swap or "
-            "reset it.",
+            tr("What is open is worked out from the model’s heads: open one of them to copy, swap or "
+               "reset it."),
             context.theme.text);
         return;
     }
     const std::int64_t H = context.dims().H, a = view.head, b = view.other;
-    const std::string first = std::to_string(a), second = std::to_string(b);
-    sheet.section("Whole heads", H > 1 ? "this one, and another" : "");
+    sheet.section(tr("Whole heads"), H > 1 ? tr("this one, and another") : "");
     const auto chooser = [&](float x, const std::string& label, std::int64_t now, const auto& action) {
         const std::vector<Segment> segments{
-            {"◀ " + label, action((now + H - 1) % H), false, "The head before"},
+            {"◀ " + label, action((now + H - 1) % H), false, tr("The head before")},
             {std::to_string(now), action(now), true, {}},
-            {"▶ " + label, action((now + 1) % H), false, "The next head"}};
+            {"▶ " + label, action((now + 1) % H), false, tr("The next head")}};
         draw_segmented(sheet.picture, context, x, sheet.y, segments);
         return segmented_width(context, segments);
     };
@@ -111,19 +113,21 @@ void draw_head_tools(Sheet& sheet) {
                 [](std::int64_t h) { return Action(ViewChange(CompareWith{h})); });
     sheet.y += 36;
     const bool off = context.shown.problem().gain(a) == 0.0F;
-    button(0, (off ? "Switch on " : "Ablate ") + first, Command(SetGain{a, off ? 1.0F : 0.0F}),
-           "X does the same");
-    button(1, "Reset " + first, Command(ResetHead{a}), "Its weights and gain as they were built");
+    // Translators: on buttons {} is the number of a head
+    button(0, off ? tr("Switch on {}", a) : tr("Ablate {}", a), Command(SetGain{a, off ? 1.0F : 0.0F}),
+           tr("X does the same"));
+    button(1, tr("Reset {}", a), Command(ResetHead{a}), tr("Its weights and gain as they were built"));
     sheet.y += 38;
     if (H == 1)
         return;
-    const bool shared = context.dims().kv_head(a) == context.dims().kv_head(b);
-    const std::string what = shared && context.dims().Hkv != H
-                                 ? ": W_Q columns and W_O rows; they share keys and values"
-                                 : ": its columns of W_Q, W_K, W_V, its rows of W_O, its gain";
-    button(0, "Copy " + first + " to " + second, Command(CopyHead{a, b}),
-           "Head " + second + " becomes head " + first + what);
-    button(1, "Swap " + first + " and " + second, Command(SwapHeads{a, b}), "They change places" + what);
+    const bool shared = context.dims().Hkv != H && context.dims().kv_head(a) == context.dims().kv_head(b);
+    button(0, tr("Copy {} to {}", a, b), Command(CopyHead{a, b}),
+           shared ? tr("Head {} becomes head {}: W_Q columns and W_O rows; they share keys and values", b, a)
+                  : tr("Head {} becomes head {}: its columns of W_Q, W_K, W_V, its rows of W_O, its gain", b,
+                       a));
+    button(1, tr("Swap {} and {}", a, b), Command(SwapHeads{a, b}),
+           shared ? tr("They change places: W_Q columns and W_O rows; they share keys and values")
+                  : tr("They change places: its columns of W_Q, W_K, W_V, its rows of W_O, its gain"));
     sheet.y += 38;
 }
 
@@ -134,23 +138,23 @@ void draw_ways_to_weights(Sheet& sheet) {
     float x = sheet.left;
     const Walk& walk = sheet.context.view.walk;
     // A norm behind the branch has its weights at the branch's output, the MLP those of a unit inside it.
-    for (const auto& [label, group] : {std::pair{"W_Q  W_K  W_V", StageGroup::qkv},
+    for (const auto& [words, group] : {std::pair{std::string_view("W_Q  W_K  W_V"), StageGroup::qkv},
                                        {"W_O", StageGroup::output},
                                        {"norm1", StageGroup::norm1},
                                        {"norm2", StageGroup::norm2},
                                        {"W_in  W_out", StageGroup::mlp_act},
-                                       {"final norm", StageGroup::final_norm}}) {
+                                       {translatable("final norm"), StageGroup::final_norm}}) {
         if (!walk.has(group))
             continue;
+        const std::string label = tr(words);
         const float wide = sheet.context.measure(label, figure::Font::ui_medium, 13) + 30;
         if (x > sheet.left && x + wide > sheet.right) {
             x = sheet.left;
             sheet.y += 30;
         }
-        x += 8 +
-             draw_text_button(sheet.picture, sheet.context, x, sheet.y, label,
-                              sheet.context.view.group == group, ViewChange(GoTo{group}),
-                              "Go to " + std::string(group_info(group).title) + ", where they can be edited");
+        x += 8 + draw_text_button(sheet.picture, sheet.context, x, sheet.y, label,
+                                  sheet.context.view.group == group, ViewChange(GoTo{group}),
+                                  tr("Go to {}, where they can be edited", tr(group_info(group).title)));
     }
     sheet.y += 28;
 }
@@ -160,20 +164,21 @@ void draw_seed(Sheet& sheet) {
     const project::Recipe& recipe = sheet.context.shown.document->recipe;
     if (recipe.base != nullptr || (recipe.preset != "random" && recipe.preset != "eight-experts"))
         return;
-    sheet.section("Seed", recipe.preset == "random" ? "draws every weight" : "vectors of unknown words");
+    sheet.section(tr("Seed"),
+                  recipe.preset == "random" ? tr("draws every weight") : tr("vectors of unknown words"));
     sheet.picture.fields.push_back(
         {.area = {sheet.left, sheet.y, sheet.width() - 96, 28},
          .label = "preset seed",
          .text = std::to_string(recipe.seed),
          .action = [](const std::string& typed) { return Action(Command(SetSeed{parse_seed(typed)})); },
-         .tip = "A whole number; the same seed gives the same numbers"});
-    draw_button(sheet.picture, sheet.context, {sheet.right - 84, sheet.y - 1, 84, 30}, "Next",
-                Command(SetSeed{recipe.seed + 1}), false, "Draw anew with the next seed");
+         .tip = tr("A whole number; the same seed gives the same numbers")});
+    draw_button(sheet.picture, sheet.context, {sheet.right - 84, sheet.y - 1, 84, 30}, tr_in("seed", "Next"),
+                Command(SetSeed{recipe.seed + 1}), false, tr("Draw anew with the next seed"));
     sheet.y += 40;
 }
 
 void draw_temperature(Sheet& sheet) {
-    sheet.section("Temperature", "scaled = scores ÷ (√dk · t)");
+    sheet.section(tr("Temperature"), "scaled = scores ÷ (√dk · t)");
     draw_slider(sheet,
                 {.track = {},
                  .label = "temperature",
@@ -182,8 +187,8 @@ void draw_temperature(Sheet& sheet) {
                  .value = sheet.context.shown.problem().temperature,
                  .rest = 1,
                  .action = [](float t) { return Action(Command(SetTemperature{t})); },
-                 .tip = "Below 1 the softmax sharpens, above 1 it spreads. Double click: back to 1"},
-                "All heads", sheet.context.theme.muted, false);
+                 .tip = tr("Below 1 the softmax sharpens, above 1 it spreads. Double click: back to 1")},
+                tr("All heads"), sheet.context.theme.muted, false);
 }
 
 /// The newest steps, as many as fit above the buttons; a click returns to that step.
@@ -191,9 +196,9 @@ void draw_history(Sheet& sheet, float end) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const auto lines = context.history;
-    sheet.section("History", lines.size() < 2    ? "nothing edited yet"
-                             : lines.size() == 2 ? "1 step"
-                                                 : std::to_string(lines.size() - 1) + " steps");
+    sheet.section(tr("History"), lines.size() < 2
+                                     ? tr("nothing edited yet")
+                                     : tr_n("{} step", "{} steps", std::ssize(lines) - 1, lines.size() - 1));
     const auto room = static_cast<std::int64_t>(std::max((end - sheet.y) / history_row, 6.0F));
     const auto count = static_cast<std::int64_t>(lines.size());
     const auto position = static_cast<std::int64_t>(context.history_position);
@@ -208,7 +213,7 @@ void draw_history(Sheet& sheet, float end) {
         }
         const float top = sheet.y;
         sheet.y = top + (history_row - Sheet::row_height) / 2;
-        const std::string said = line.baseline ? "this is A" : line.detail;
+        const std::string said = line.baseline ? tr("this is A") : line.detail;
         if (line.baseline)
             mark_baseline_line(sheet, area);
         const float detail = said.empty() ? 0 : context.measure(said, figure::Font::mono, 12);
@@ -222,7 +227,7 @@ void draw_history(Sheet& sheet, float end) {
                       figure::Align::right);
         sheet.picture.hotspots.push_back({area, "history " + std::to_string(i),
                                           Action(MoveInHistory{i - position}),
-                                          here ? "" : "Go to this state"});
+                                          here ? "" : tr("Go to this state")});
         sheet.y = top + history_row;
     }
 }
@@ -244,8 +249,9 @@ void draw_step(Picture& picture, const DrawContext& context, const figure::Rect&
 Picture draw_edit(const DrawContext& context) {
     Sheet sheet(context);
     sheet.y = 14;
-    sheet.paragraph("Drag a number on the canvas, turn the wheel on it, or type. Shift and drag: a block.",
-                    context.theme.muted);
+    sheet.paragraph(
+        tr("Drag a number on the canvas, turn the wheel on it, or type. Shift and drag: a block."),
+        context.theme.muted);
     if (context.shown.document->is_checkpoint())
         draw_ways_to_weights(sheet);
     sheet.y += 4;
@@ -258,22 +264,22 @@ Picture draw_edit(const DrawContext& context) {
     if (context.shown.trace != nullptr) {
         add_baseline_buttons(sheet);
     } else {
-        sheet.section("Compare", "B − A");
-        sheet.paragraph("Filtered weights are not compared; the other stages are.", context.theme.text);
+        sheet.section(tr("Compare"), "B − A");
+        sheet.paragraph(tr("Filtered weights are not compared; the other stages are."), context.theme.text);
     }
     const float foot = std::max(context.height - 56, sheet.y + 180);
     draw_history(sheet, foot - 52);
     Picture picture = sheet.finish();
     const float width = (sheet.width() - 12) / 2;
-    draw_step(picture, context, {sheet.left, foot, width, 34}, "Undo", -1, context.history_position > 0,
+    draw_step(picture, context, {sheet.left, foot, width, 34}, tr("Undo"), -1, context.history_position > 0,
               key_hint("undo"));
-    draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, "Redo", 1,
+    draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, tr("Redo"), 1,
               context.history_position + 1 < context.history.size(), key_hint("redo"));
     const project::Recipe& recipe = document.recipe;
     if ((document.is_checkpoint() && !document.part()->edits.empty()) || !recipe.edits.empty() ||
         !recipe.gains.empty() || recipe.temperature != 1.0F || !recipe.painted_mask.empty())
-        draw_text_button(picture, context, sheet.left, foot - 36, "Drop all edits", false,
-                         Command(ResetEdits{}), "Everything as it was built; undo brings the edits back");
+        draw_text_button(picture, context, sheet.left, foot - 36, tr("Drop all edits"), false,
+                         Command(ResetEdits{}), tr("Everything as it was built; undo brings the edits back"));
     picture.scene.height = std::max(picture.scene.height, foot + 44);
     return picture;
 }

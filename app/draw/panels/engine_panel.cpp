@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "core/base/message.h"
 
 #include <cmath>
 #include <cstdio>
@@ -45,38 +46,41 @@ void choice(Sheet& sheet, const EngineState& engines, const std::string& id, con
 void choices(Sheet& sheet, const EngineState& engines) {
     const Theme& theme = sheet.context.theme;
     if (!engines.found) {
-        choice(sheet, engines, "auto", "Automatic", "The CPU, or a graphics processor for large work", {});
-        choice(sheet, engines, "cpu", engine_title("cpu"), "Every machine has it", {});
-        return sheet.paragraph("Looking for graphics processors…", theme.muted);
+        choice(sheet, engines, "auto", tr("Automatic"), tr("The CPU, or a graphics processor for large work"),
+               {});
+        choice(sheet, engines, "cpu", engine_title("cpu"), tr("Every machine has it"), {});
+        return sheet.paragraph(tr("Looking for graphics processors…"), theme.muted);
     }
     const engine::AutoChoice best = engine::auto_choice(*engines.found);
-    choice(sheet, engines, "auto", "Automatic",
-           best.id == "cpu" ? "The CPU, on this machine"
-                            : engine_title(best.id) + " for large work, else the CPU",
-           "Because " + best.reason + ".");
+    choice(sheet, engines, "auto", tr("Automatic"),
+           best.id == "cpu" ? tr("The CPU, on this machine")
+                            : tr("{} for large work, else the CPU", engine_title(best.id)),
+           tr("Because {}.", best.reason));
     for (const engine::Device& device : engines.found->devices) {
         const std::string all = device.name + "; " + device.detail;
         choice(sheet, engines, device.id, engine_title(device.id), device.usable ? device.name : all, all,
                device.usable);
     }
     if (!engines.found->missing.empty())
-        sheet.paragraph("No Vulkan device: " + engines.found->missing + ".", theme.muted);
+        sheet.paragraph(tr("No Vulkan device: {}.", engines.found->missing), theme.muted);
 }
 
 void comparison(Sheet& sheet, const EngineComparison& result) {
     const Theme& theme = sheet.context.theme;
     if (!result.error.empty())
         return sheet.paragraph(result.error, theme.bad);
-    sheet.paragraph("Largest difference of one number between " + engine_title(result.first) + " (" +
-                        time_text(result.first_seconds) + ") and " + engine_title(result.second) + " (" +
-                        time_text(result.second_seconds) + "), beside the stage's largest number:",
+    sheet.paragraph(tr("Largest difference of one number between {} ({}) and {} ({}), beside the stage's "
+                       "largest number:",
+                       engine_title(result.first), time_text(result.first_seconds),
+                       engine_title(result.second), time_text(result.second_seconds)),
                     theme.muted);
     for (const analysis::StageDifference& stage : result.stages) {
         sheet.put(sheet.left, std::string(tensor_info(stage.stage).name), 180, figure::Font::ui, 12.5F,
                   theme.text);
         sheet.put(sheet.right - 110, difference_text(stage.largest), 100, figure::Font::mono_semibold, 12.5F,
                   theme.ink, figure::Align::right);
-        sheet.put(sheet.right, "of " + difference_text(stage.magnitude), 100, figure::Font::mono, 12.5F,
+        // Translators: a difference "of" the largest number beside it
+        sheet.put(sheet.right, tr("of {}", difference_text(stage.magnitude)), 100, figure::Font::mono, 12.5F,
                   theme.muted, figure::Align::right);
         sheet.y += 20;
     }
@@ -98,18 +102,18 @@ Picture draw_engine_panel(const EngineState& engines, const DrawContext& context
     choices(sheet, engines);
     if (!engines.notice.empty()) {
         sheet.y += 6;
-        sheet.paragraph("The CPU goes on: " + engines.notice + ".", theme.bad);
+        sheet.paragraph(tr("The CPU goes on: {}.", engines.notice), theme.bad);
     }
     const bool possible = engines.found && engines.found->missing.empty();
     if (possible) {
-        sheet.section("Compare engines");
+        sheet.section(tr("Compare engines"));
         if (engines.comparing) {
-            sheet.paragraph("Running this problem on both…", theme.muted);
+            sheet.paragraph(tr("Running this problem on both…"), theme.muted);
         } else {
             draw_button(sheet.picture, context, {sheet.left, sheet.y + 2, sheet.width(), button_height},
-                        "Run this problem on the CPU and on Vulkan",
+                        tr("Run this problem on the CPU and on Vulkan"),
                         EngineAction{EngineAction::Kind::compare}, false,
-                        "Every stage on both, and how far the numbers lie apart");
+                        tr("Every stage on both, and how far the numbers lie apart"));
             sheet.y += button_height + 10;
         }
         if (engines.comparison)

@@ -5,6 +5,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/rich_text.h"
 #include "app/draw/panels/guide_texts.h"
+#include "core/base/message.h"
 #include "core/manual/glossary.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ float draw_try_it(Picture& picture, const DrawContext& context, const std::strin
                                        .fill = context.theme.raise,
                                        .stroke = context.theme.line,
                                        .radius = 6});
-    draw_text(picture, context, guide_pad + inside, top + 26, "Try it", figure::Font::ui_medium, 12.5F,
+    draw_text(picture, context, guide_pad + inside, top + 26, tr("Try it"), figure::Font::ui_medium, 12.5F,
               context.theme.muted);
     picture.append(words, 0, 0);
     return top + height;
@@ -50,38 +51,38 @@ GuideText text_of_reading(const Document& document, std::int64_t h) {
     const AttentionInfo& info = document.shown_weights()->info();
     if (info.made_head == "rollout" && info.is_mean(document.layer(), h))
         return {
-            .heading = "What has come through so far",
+            .heading = tr("What has come through so far"),
             .paragraphs =
-                {"Attention rollout (Abnar and Zuidema 2020): row i, column j is the share of input token "
-                 "j in row i after this layer. Each layer mixes its mean over heads with the row’s own "
-                 "input, half and half, and is multiplied with the rollout of the layers before.",
-                 "It takes all heads for equal and leaves out values, norms and MLPs: a share says where "
-                 "attention could have carried something, not what was carried."},
-            .try_it = "Press ↓ and watch the shares spread from layer to layer."};
+                {tr("Attention rollout (Abnar and Zuidema 2020): row i, column j is the share of input token "
+                    "j in row i after this layer. Each layer mixes its mean over heads with the row’s own "
+                    "input, half and half, and is multiplied with the rollout of the layers before."),
+                 tr("It takes all heads for equal and leaves out values, norms and MLPs: a share says where "
+                    "attention could have carried something, not what was carried.")},
+            .try_it = tr("Press ↓ and watch the shares spread from layer to layer.")};
     if (info.made_head == "flow" && info.is_mean(document.layer(), h))
         return {
-            .heading = "What the layers let through",
+            .heading = tr("What the layers let through"),
             .paragraphs =
-                {"Attention flow (Abnar and Zuidema 2020): the layers so far are a network of pipes, as "
-                 "wide as the mean over heads mixed half and half with the row’s own input. Row i, column "
-                 "j is the largest flow from input token j to row i, each row divided by its sum.",
-                 "It takes all heads for equal and leaves out values, norms and MLPs, like a rollout. A "
-                 "rollout multiplies shares along a path; a flow is as wide as the narrowest place."},
-            .try_it = "Switch to the rollout (" + key_hint("rollout") + ") and compare the two."};
+                {tr("Attention flow (Abnar and Zuidema 2020): the layers so far are a network of pipes, as "
+                    "wide as the mean over heads mixed half and half with the row’s own input. Row i, column "
+                    "j is the largest flow from input token j to row i, each row divided by its sum."),
+                 tr("It takes all heads for equal and leaves out values, norms and MLPs, like a rollout. A "
+                    "rollout multiplies shares along a path; a flow is as wide as the narrowest place.")},
+            .try_it = tr("Switch to the rollout ({}) and compare the two.", key_hint("rollout"))};
     if (info.is_mean(document.layer(), h))
-        return {
-            .heading = "A mean is none of the stages",
-            .paragraphs = {"It is worked out from the weights for looking at: the model computes with each "
-                           "head for itself, so nothing comes before a mean or after it.",
-                           "Open a head on the board, and the guide tells of its stages again."},
-            .try_it = "Press D: the mean is subtracted from a head, or a head from it."};
-    return {.heading = "Filtered weights",
+        return {.heading = tr("A mean is none of the stages"),
+                .paragraphs = {tr("It is worked out from the weights for looking at: the model computes with "
+                                  "each head for itself, so nothing comes before a mean or after it."),
+                               tr("Open a head on the board, and the guide tells of its stages again.")},
+                .try_it = tr("Press D: the mean is subtracted from a head, or a head from it.")};
+    return {.heading = tr("Filtered weights"),
             .paragraphs =
-                {"What is on screen is not what the model computes with: " + info.reading + ".",
-                 "The guide tells of the model’s own numbers. It comes back when the filters are switched "
-                 "off in Heads, and stays at every other stage: those are as the model computes them."},
-            .try_it = "Ablate a head of an earlier layer in Edit and watch these weights follow, still read "
-                      "this way."};
+                {tr("What is on screen is not what the model computes with: {}.", info.reading),
+                 tr("The guide tells of the model’s own numbers. It comes back when the filters are switched "
+                    "off in Heads, and stays at every other stage: those are as the model computes them.")},
+            .try_it =
+                tr("Ablate a head of an earlier layer in Edit and watch these weights follow, still read "
+                   "this way.")};
 }
 
 } // namespace
@@ -100,8 +101,7 @@ Picture draw_guide(const DrawContext& context) {
         top = draw_stack_map(picture, context, 12);
         draw_hairline(picture, context, guide_pad, top, width);
     } else {
-        draw_text(picture, context, guide_pad, 32,
-                  "Stage " + std::to_string(stage + 1) + " of " + std::to_string(group_count),
+        draw_text(picture, context, guide_pad, 32, tr("Stage {} of {}", stage + 1, group_count),
                   figure::Font::ui, 12.5F, theme.muted);
         draw_progress(picture, context, stage, 42);
         top = 46;
@@ -123,11 +123,11 @@ Picture draw_guide(const DrawContext& context) {
     const float buttons = std::max(context.height - 56, end + 16);
     const Walk& walk = context.view.walk;
     if (context.view.group != walk.first())
-        draw_button(picture, context, {guide_pad, buttons, 92, 34}, "Back", ViewChange{StepStage{-1}}, false,
-                    "The stage before (left arrow key)");
+        draw_button(picture, context, {guide_pad, buttons, 92, 34}, tr("Back"), ViewChange{StepStage{-1}},
+                    false, tr("The stage before (left arrow key)"));
     if (context.view.group != walk.last())
-        draw_button(picture, context, {context.width - guide_pad - 116, buttons, 116, 34}, "Next",
-                    ViewChange{StepStage{1}}, true, "The next stage (right arrow key)");
+        draw_button(picture, context, {context.width - guide_pad - 116, buttons, 116, 34}, tr("Next"),
+                    ViewChange{StepStage{1}}, true, tr("The next stage (right arrow key)"));
     picture.scene.width = context.width;
     picture.scene.height = std::max(context.height, buttons + 56);
     return picture;

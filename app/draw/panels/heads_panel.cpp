@@ -6,6 +6,7 @@
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/panels/compare_panels.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,8 @@ constexpr float swatch_size = 26.0F;
 std::string does(const analysis::HeadMetrics& m) {
     if (!m.labelled)
         return "";
-    return "does: " + std::string(m.label()) + " " + number(static_cast<double>(m[*m.labelled]), 2);
+    // Translators: what a head reads, and how much of its weight goes there: does: the token before 0.84
+    return tr("does: {} {}", tr(m.label()), number(static_cast<double>(m[*m.labelled]), 2));
 }
 
 void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
@@ -38,9 +40,9 @@ void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
 
 /// Where the bars begin, right of the widest of their names.
 float bar_indent(const DrawContext& context) {
-    float widest = 0;
+    float widest = context.measure(tr("change"), figure::Font::ui, 12);
     for (const analysis::HeadScoreInfo& score : analysis::head_scores())
-        widest = std::max(widest, context.measure(std::string(score.bar), figure::Font::ui, 12));
+        widest = std::max(widest, context.measure(tr(score.bar), figure::Font::ui, 12));
     return std::max(62.0F, std::ceil(widest) + 8);
 }
 
@@ -75,10 +77,9 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     draw_swatch(row, h, top + 8);
     const float left = row.left + indent, room = row.right - left;
     const float gain = context.shown.problem().gain(h);
-    const float name =
-        row.put(left, "Head " + std::to_string(h), room, figure::Font::ui_semibold, 13.5F, theme.ink);
+    const float name = row.put(left, tr("Head {}", h), room, figure::Font::ui_semibold, 13.5F, theme.ink);
     if (gain != 1.0F)
-        row.put(row.right, "gain " + number(static_cast<double>(gain), 2), room - name - 12,
+        row.put(row.right, tr("gain {}", number(static_cast<double>(gain), 2)), room - name - 12,
                 figure::Font::mono, 12, theme.muted, figure::Align::right);
     row.y += 22;
     const auto line = [&](const std::string& text) {
@@ -87,7 +88,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
         row.put(left, text, room, figure::Font::ui, 12.5F, theme.text);
         row.y += 20;
     };
-    line(role.empty() ? "" : "built to: " + role);
+    line(role.empty() ? "" : tr("built to: {}", tr(role)));
     if (metrics != nullptr) {
         line(does(*metrics));
         const figure::Color colour = theme.head(h, context.dims().H).colour;
@@ -96,13 +97,14 @@ void draw_one(Sheet& sheet, std::int64_t h) {
                 continue;
             const float value = (*metrics)[score.score];
             const auto ceiling = static_cast<float>(analysis::largest_score(score.score, context.dims().Tk));
-            draw_measure(row, std::string(score.bar), score_text(score.score, value),
+            draw_measure(row, tr(score.bar), score_text(score.score, value),
                          ceiling > 0 ? value / ceiling : 0.0F, colour);
         }
     }
     if (const auto change = change_of_head(context, h))
-        draw_measure(row, "change",
-                     change->norm == 0 ? "none" : number(change->norm, change->norm < 0.005 ? 4 : 2),
+        // Translators: the noun: how much the head changed
+        draw_measure(row, tr("change"),
+                     change->norm == 0 ? tr("none") : number(change->norm, change->norm < 0.005 ? 4 : 2),
                      change->largest > 0 ? static_cast<float>(change->norm / change->largest) : 0.0F,
                      theme.head(h, context.dims().H).colour);
     row.y += 8;
@@ -112,19 +114,19 @@ void draw_one(Sheet& sheet, std::int64_t h) {
         sheet.picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
     }
     sheet.picture.append(row.picture, 0, 0);
-    sheet.picture.hotspots.push_back({area, "Head " + std::to_string(h), ViewChange{PickHead{h}},
-                                      "Put head " + std::to_string(h) + " in focus"});
+    sheet.picture.hotspots.push_back(
+        {area, "Head " + std::to_string(h), ViewChange{PickHead{h}}, tr("Put head {} in focus", h)});
     sheet.y = row.y + 4;
 }
 
 void explain_bars(Sheet& sheet) {
     const Dims& dims = sheet.context.dims();
-    std::string before = "Measured on this sentence. ";
+    std::string before = tr("Measured on this sentence.") + " ";
     for (const analysis::HeadScoreInfo& score : analysis::head_scores()) {
         if (score.bar.empty() ||
             !analysis::score_applies(score.score, dims.Tq, dims.Tk, !sheet.context.shown.problem().cross()))
             continue;
-        std::string text = std::exchange(before, {}) + std::string(score.explains);
+        std::string text = std::exchange(before, {}) + tr(score.explains);
         if (const auto at = text.find("{}"); at != std::string::npos)
             text.replace(at, 2, number(analysis::largest_score(score.score, dims.Tk), 2));
         sheet.paragraph(text, sheet.context.theme.muted);
@@ -141,20 +143,20 @@ Picture draw_heads(const DrawContext& context) {
     for (std::int64_t h = 0; h < context.dims().H; ++h)
         draw_one(sheet, h);
     sheet.y += 10;
-    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, "Atlas of the heads",
+    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, tr("Atlas of the heads"),
                 ViewChange(AttentionChange(ShowScreen{Screen::atlas})), false,
-                with_key("All heads by every score, in one picture", "atlas screen"));
+                with_key(tr("All heads by every score, in one picture"), "atlas screen"));
     sheet.y += context.controls ? 46.0F : 0.0F;
     draw_hairline(sheet.picture, context, sheet.left, sheet.y, sheet.width());
     sheet.y += 10;
     explain_bars(sheet);
     if (change_of_head(context, 0))
-        sheet.paragraph("Change: ‖B − A‖ of " + std::string(tensor_info(told_by_head(context.view)).name) +
-                            ", the root of the sum of all squared changes.",
+        sheet.paragraph(tr("Change: ‖B − A‖ of {}, the root of the sum of all squared changes.",
+                           tensor_info(told_by_head(context.view)).name),
                         context.theme.muted);
     sheet.paragraph(
-        "“does”: the kind of token that gets at least half the weight, on average; for a token said "
-        "before, or what followed it, a quarter is enough.",
+        tr("“does”: the kind of token that gets at least half the weight, on average; for a token said "
+           "before, or what followed it, a quarter is enough."),
         context.theme.muted);
     return sheet.finish();
 }

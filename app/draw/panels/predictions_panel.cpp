@@ -8,6 +8,7 @@
 #include "app/draw/panels/token_chips.h"
 #include "app/draw/panels/two_texts_panel.h"
 #include "app/draw/panels/writing_panel.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -22,10 +23,12 @@ constexpr float row_step = 26.0F;
 void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
     if (after < 1 || after > written)
         return;
-    draw_button(sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
-                "Write on from this token", ModelAction(TakeBack{after}), false,
-                "Takes back the " + counted(after, "token") +
-                    " behind it, so that another one can follow; undo brings them back");
+    draw_button(
+        sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
+        tr("Write on from this token"), ModelAction(TakeBack{after}), false,
+        tr_n("Takes back the {} token behind it, so that another one can follow; undo brings them back",
+             "Takes back the {} tokens behind it, so that another one can follow; undo brings them back",
+             after, grouped(after)));
     sheet.y += 42;
 }
 
@@ -38,7 +41,7 @@ void write_branches(Sheet& sheet, const ModelState& model, const ModelPart& part
         if (!from)
             continue;
         if (first)
-            sheet.section("Other branches", "click to go there");
+            sheet.section(tr("Other branches"), tr("click to go there"));
         first = false;
         const std::vector<std::string>& tokens = branch.inputs->tokens;
         write_branch_tokens(sheet, {tokens.begin() + *from, tokens.end()},
@@ -65,10 +68,12 @@ void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
     }
     sheet.put(sheet.right, percent_text(static_cast<double>(odds.after)), value - 6, figure::Font::mono,
               12.5F, theme.text, figure::Align::right);
+    const std::string now = number(static_cast<double>(odds.after), 5),
+                      before = number(static_cast<double>(odds.before), 5);
     sheet.picture.tips.push_back(
         {{sheet.left, sheet.y, sheet.width(), row_step},
-         odds.label + ", id " + std::to_string(odds.id) + ": " + number(static_cast<double>(odds.after), 5) +
-             (edited ? ", without the edits " + number(static_cast<double>(odds.before), 5) : "")});
+         edited ? tr("{}, id {}: {}, without the edits {}", odds.label, odds.id, now, before)
+                : tr("{}, id {}: {}", odds.label, odds.id, now)});
     sheet.y += row_step;
 }
 
@@ -94,11 +99,11 @@ void write_moved(Sheet& sheet, const TokenOdds& odds) {
 
 void write_predictions(Sheet& sheet, const Predictions& found, bool masked) {
     const Theme& theme = sheet.context.theme;
-    sheet.section(masked ? "In this place" : "Next token", "probability");
+    sheet.section(masked ? tr("In this place") : tr("Next token"), tr("probability"));
     sheet.paragraph(masked
-                        ? (found.hidden ? "What the model guesses for the hidden word."
-                                        : "What the model would put in the place of “" + found.token + "”.")
-                        : "After “" + found.token + "”, token " + std::to_string(found.position) + ".",
+                        ? (found.hidden ? tr("What the model guesses for the hidden word.")
+                                        : tr("What the model would put in the place of “{}”.", found.token))
+                        : tr("After “{}”, token {}.", found.token, found.position),
                     theme.text);
     float end = 0.01F;
     for (const TokenOdds& odds : found.likeliest)
@@ -108,22 +113,24 @@ void write_predictions(Sheet& sheet, const Predictions& found, bool masked) {
         write_odds(sheet, odds, end, found.edited);
         listed += static_cast<double>(odds.after);
     }
-    sheet.put(sheet.left, "all others", 120, figure::Font::ui, 13, theme.muted);
+    sheet.put(sheet.left, tr("all others"), 120, figure::Font::ui, 13, theme.muted);
     sheet.put(sheet.right, percent_text(std::max(0.0, 1 - listed)), 60, figure::Font::mono, 12.5F,
               theme.muted, figure::Align::right);
     sheet.y += row_step + 2;
-    sheet.paragraph("A full bar is " + percent_text(static_cast<double>(end)) +
-                        (found.edited ? "; a tick stands where the model without edits is." : "."),
+    const std::string full = percent_text(static_cast<double>(end));
+    sheet.paragraph(found.edited
+                        ? tr("A full bar is {}; a tick stands where the model without edits is.", full)
+                        : tr("A full bar is {}.", full),
                     theme.muted);
 }
 
 void write_change(Sheet& sheet, const ModelState& model, const Predictions& found) {
     const Theme& theme = sheet.context.theme;
-    sheet.section("Changed by the edits", "before → after");
+    sheet.section(tr("Changed by the edits"), tr("before → after"));
     const int decimals = found.kl >= 0.01 ? 3 : 6;
-    sheet.row("KL(before ‖ after)", number(found.kl, decimals) + " nats", true);
+    sheet.row(tr("KL(before ‖ after)"), number(found.kl, decimals) + " nats", true);
     if (found.moved.empty())
-        sheet.paragraph("No probability moved.", theme.muted);
+        sheet.paragraph(tr("No probability moved."), theme.muted);
     for (const TokenOdds& odds : found.moved)
         write_moved(sheet, odds);
     if (!model.recomputed.empty())
@@ -141,9 +148,9 @@ void write_edited_layers(Sheet& sheet) {
     for (const auto& [n, edits] : document.part()->edits)
         layers += (layers.empty() ? "" : ", ") +
                   attention_name(*document.part(), attention_place(document.part()->architecture(), n));
-    sheet.row("edited layers", layers);
-    draw_button(sheet.picture, context, {sheet.left, sheet.y + 4, width, 30}, "Drop all edits",
-                Command(ResetEdits{}), false, "The checkpoint as it is on disk; undo brings them back");
+    sheet.row(tr("edited layers"), layers);
+    draw_button(sheet.picture, context, {sheet.left, sheet.y + 4, width, 30}, tr("Drop all edits"),
+                Command(ResetEdits{}), false, tr("The checkpoint as it is on disk; undo brings them back"));
     sheet.y += 44;
 }
 
@@ -157,18 +164,20 @@ void write_head(Sheet& sheet) {
     const std::string name = open_head_name(document, h);
     if (document.shows_weights() && document.shown_weights()->info().is_mean(document.layer(), h)) {
         sheet.section(name);
-        sheet.paragraph("It is worked out from the model’s heads: open one of them to switch it off.",
+        sheet.paragraph(tr("It is worked out from the model’s heads: open one of them to switch it off."),
                         context.theme.text);
         return write_edited_layers(sheet);
     }
-    sheet.section("Head " + name, gain == 1.0F ? "" : "gain " + number(static_cast<double>(gain), 2));
+    sheet.section(tr("Head {}", name),
+                  gain == 1.0F ? "" : tr("gain {}", number(static_cast<double>(gain), 2)));
     const float width = (sheet.width() - 12) / 2;
     const float top = sheet.y + 4;
-    draw_button(sheet.picture, context, {sheet.left, top, width, 32}, (off ? "Switch on " : "Ablate ") + name,
+    draw_button(sheet.picture, context, {sheet.left, top, width, 32},
+                off ? tr("Switch on {}", name) : tr("Ablate {}", name),
                 Command(SetGain{h, off ? 1.0F : 0.0F}), false,
-                off ? "Gain 1 again" : with_key("Gain 0: what the head adds is left out", "ablate"));
-    draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32}, "Gains, edits",
-                ViewChange(ShowTab{LeftTab::edit}), false, "Scale heads, copy and swap them, undo");
+                off ? tr("Gain 1 again") : with_key(tr("Gain 0: what the head adds is left out"), "ablate"));
+    draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32}, tr("Gains, edits"),
+                ViewChange(ShowTab{LeftTab::edit}), false, tr("Scale heads, copy and swap them, undo"));
     sheet.y = top + 44;
     write_edited_layers(sheet);
 }
@@ -199,13 +208,13 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     write_branches(sheet, model, part);
     if (text.masked() && text.tokenizer != nullptr && text.mask_id >= 0 &&
         std::ranges::find(model.run->inputs().ids, text.mask_id) == model.run->inputs().ids.end())
-        sheet.paragraph("Type " + checkpoint::label_of(text, text.mask_id) +
-                            " in place of a word to hide it.",
-                        theme.muted);
+        sheet.paragraph(
+            tr("Type {} in place of a word to hide it.", checkpoint::label_of(text, text.mask_id)),
+            theme.muted);
     if (two_texts)
         write_stacks(sheet);
     if (text.tokenizer == nullptr)
-        sheet.paragraph("This checkpoint has no tokenizer: tokens are their ids.", theme.muted);
+        sheet.paragraph(tr("This checkpoint has no tokenizer: tokens are their ids."), theme.muted);
     if (model.next) {
         write_next_token(sheet, model, text);
         if (model.predictions && model.predictions->edited)
@@ -216,7 +225,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         if (document.stack() == checkpoint::Stack::own)
             write_cache(sheet);
     } else if (model.running) {
-        sheet.paragraph("Computing … " + number(100 * static_cast<double>(model.fraction), 0) + " %",
+        sheet.paragraph(tr("Computing … {} %", number(100 * static_cast<double>(model.fraction), 0)),
                         theme.muted);
     }
     // What can follow the last token stands above, but for what the edits changed.
@@ -224,10 +233,11 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         if (!model.next || model.predictions->edited || position + 1 < model.run->inputs().T)
             write_predictions(sheet, *model.predictions, text.masked());
     } else {
-        sheet.section(text.masked() ? "In this place" : "Next token");
-        sheet.paragraph("This checkpoint has no language-model head, so it predicts nothing: attention alone "
-                        "can be read.",
-                        theme.text);
+        sheet.section(text.masked() ? tr("In this place") : tr("Next token"));
+        sheet.paragraph(
+            tr("This checkpoint has no language-model head, so it predicts nothing: attention alone "
+               "can be read."),
+            theme.text);
     }
     if (!model.next)
         write_head(sheet);

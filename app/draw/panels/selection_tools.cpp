@@ -4,6 +4,7 @@
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/panels/panels.h"
 #include "app/state/block.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -54,13 +55,13 @@ bool is_random(OperationKind kind) {
 
 void deviation_and_seed(Sheet& sheet, const OperationChoice& now, bool deviation) {
     if (deviation)
-        field(sheet, "standard deviation", "deviation", shortest_number(now.deviation),
+        field(sheet, tr("standard deviation"), "deviation", shortest_number(now.deviation),
               [now](const std::string& typed) {
                   OperationChoice choice = now;
                   choice.deviation = parse_number(typed);
                   return choice;
               });
-    field(sheet, "seed", "seed", std::to_string(now.seed), [now](const std::string& typed) {
+    field(sheet, tr("seed"), "seed", std::to_string(now.seed), [now](const std::string& typed) {
         OperationChoice choice = now;
         choice.seed = parse_seed(typed);
         return choice;
@@ -73,7 +74,7 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
     const bool weight = tensor_info(block.tensor).rank() == 2;
     switch (now.kind) {
     case OperationKind::set:
-        field(sheet, "set every number to", "set to", shortest_number(now.value),
+        field(sheet, tr("set every number to"), "set to", shortest_number(now.value),
               [now](const std::string& typed) {
                   OperationChoice choice = now;
                   choice.value = parse_number(typed);
@@ -81,7 +82,7 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
               });
         break;
     case OperationKind::scale:
-        field(sheet, "multiply every number by", "scale by", shortest_number(now.factor),
+        field(sheet, tr("multiply every number by"), "scale by", shortest_number(now.factor),
               [now](const std::string& typed) {
                   OperationChoice choice = now;
                   choice.factor = parse_number(typed);
@@ -94,19 +95,20 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
     case OperationKind::normal:
     case OperationKind::xavier_uniform:
     case OperationKind::xavier_normal: {
-        std::vector<Segment> ways{{"normal",
+        std::vector<Segment> ways{{tr("normal"),
                                    ViewChange(ChooseOperation{with_kind(now, OperationKind::normal)}),
                                    now.kind == OperationKind::normal || !weight,
-                                   "Normal numbers with a standard deviation of your choice"}};
+                                   tr("Normal numbers with a standard deviation of your choice")}};
         if (weight) {
-            ways.push_back({"Xavier unif.",
+            ways.push_back({tr("Xavier unif."),
                             ViewChange(ChooseOperation{with_kind(now, OperationKind::xavier_uniform)}),
                             now.kind == OperationKind::xavier_uniform,
-                            "Even within √(6 / (rows + columns)) of the whole matrix"});
+                            tr("Even within √(6 / (rows + columns)) of the whole matrix")});
             ways.push_back(
-                {"Xavier norm.", ViewChange(ChooseOperation{with_kind(now, OperationKind::xavier_normal)}),
+                {tr("Xavier norm."),
+                 ViewChange(ChooseOperation{with_kind(now, OperationKind::xavier_normal)}),
                  now.kind == OperationKind::xavier_normal,
-                 "Normal with a standard deviation of √(2 / (rows + columns)) of the whole matrix"});
+                 tr("Normal with a standard deviation of √(2 / (rows + columns)) of the whole matrix")});
         }
         draw_segmented(sheet.picture, sheet.context, sheet.left, sheet.y, ways);
         sheet.y += 36;
@@ -118,8 +120,8 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
     case OperationKind::identity:
         return;
     }
-    button(sheet, 0, "Apply", OperateOn{now}, "Enter does the same", true);
-    button(sheet, 1, "Close", ViewChange(ChooseOperation{with_kind(now, OperationKind::none)}), {});
+    button(sheet, 0, tr("Apply"), OperateOn{now}, tr("Enter does the same"), true);
+    button(sheet, 1, tr("Close"), ViewChange(ChooseOperation{with_kind(now, OperationKind::none)}), {});
     sheet.y += tool_height + 12;
 }
 
@@ -129,23 +131,25 @@ void draw_tools(Sheet& sheet, const Block& block) {
     const auto at_once = [&](const BlockOperation& operation) {
         return Command(EditBlock{block, operation});
     };
-    sheet.section("Do to this selection", std::to_string(block.rows) + " × " + std::to_string(block.cols));
+    sheet.section(tr("Do to this selection"),
+                  std::to_string(block.rows) + " × " + std::to_string(block.cols));
     sheet.y += 2;
-    button(sheet, 0, "Set…", open(OperationKind::set), "One number for all", now.kind == OperationKind::set);
-    button(sheet, 1, "Scale…", open(OperationKind::scale), "Times a factor",
+    button(sheet, 0, tr("Set…"), open(OperationKind::set), tr("One number for all"),
+           now.kind == OperationKind::set);
+    button(sheet, 1, tr("Scale…"), open(OperationKind::scale), tr("Times a factor"),
            now.kind == OperationKind::scale);
     sheet.y += tool_height + tool_gap;
-    button(sheet, 0, "Zero", at_once(Zero{}), "Delete does the same");
-    button(sheet, 1, "Add noise…", open(OperationKind::noise), "Normal numbers, by a seed",
+    button(sheet, 0, tr("Zero"), at_once(Zero{}), tr("Delete does the same"));
+    button(sheet, 1, tr("Add noise…"), open(OperationKind::noise), tr("Normal numbers, by a seed"),
            now.kind == OperationKind::noise);
     sheet.y += tool_height + tool_gap;
-    button(sheet, 0, "Randomise…", open(is_random(now.kind) ? now.kind : OperationKind::normal),
-           "New numbers by a seed: normal or Xavier", is_random(now.kind));
-    button(sheet, 1, "Identity", at_once(MakeIdentity{}), "1 on the block's diagonal, else 0");
+    button(sheet, 0, tr("Randomise…"), open(is_random(now.kind) ? now.kind : OperationKind::normal),
+           tr("New numbers by a seed: normal or Xavier"), is_random(now.kind));
+    button(sheet, 1, tr("Identity"), at_once(MakeIdentity{}), tr("1 on the block's diagonal, else 0"));
     sheet.y += tool_height + tool_gap;
-    button(sheet, 0, "Copy TSV", CopyNumbers{}, key_hint("copy") + ": for a spreadsheet");
-    button(sheet, 1, "Paste TSV", PasteNumbers{},
-           key_hint("paste") + ": from a spreadsheet, from the selected cell on");
+    button(sheet, 0, tr("Copy TSV"), CopyNumbers{}, tr("{}: for a spreadsheet", key_hint("copy")));
+    button(sheet, 1, tr("Paste TSV"), PasteNumbers{},
+           tr("{}: from a spreadsheet, from the selected cell on", key_hint("paste")));
     sheet.y += tool_height + 12;
     draw_open_operation(sheet, block);
 }
@@ -167,7 +171,7 @@ void draw_neighbourhood(Sheet& sheet, const CellAddress& cell) {
     const auto [row, rows] =
         window(down < 0 ? 0 : cell.at[static_cast<std::size_t>(down)] - first_row, all.rows, most_rows);
     const auto [col, cols] = window(cell.at[across], all.cols, most_cols);
-    sheet.section("Numbers around it", "drag, type");
+    sheet.section(tr("Numbers around it"), tr("drag, type"));
     const float top = sheet.y + 20;
     MatrixSpec spec{.tensor = cell.tensor,
                     .origin = all.at(row, col),

@@ -4,6 +4,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/state/opened_path.h"
+#include "core/base/message.h"
 #include "core/text/plain_text.h"
 #include "core/text/preset.h"
 
@@ -84,14 +85,14 @@ float draw_welcome(Picture& picture, const DrawContext& context, float y) {
     const Theme& theme = context.theme;
     const Document& document = *context.shown.document;
     const float width = context.width - 2 * start_pad;
-    y = draw_paragraph(picture, context, start_pad, y + 24, width, "Watch attention happen",
+    y = draw_paragraph(picture, context, start_pad, y + 24, width, tr("Watch attention happen"),
                        figure::Font::ui_semibold, 20, 26, theme.ink);
-    std::string text = "Three ways to begin. What is open stays open until you have chosen.";
+    std::string text = tr("Three ways to begin. What is open stays open until you have chosen.");
     if (document.is_experiment() && !document.recipe.sentence.empty()) {
-        text = "A small model reads “" + shortened(document.recipe.sentence, 40) +
-               "”. Every number is worked out here, and you can change it.";
+        text = tr("A small model reads “{}”. Every number is worked out here, and you can change it.",
+                  shortened(document.recipe.sentence, 40));
         if (is_roomy(context))
-            text += " Point at a cell to see how it came about; → and ← walk from stage to stage.";
+            text += " " + tr("Point at a cell to see how it came about; → and ← walk from stage to stage.");
     }
     return draw_paragraph(picture, context, start_pad, y, width, text, figure::Font::ui, 13.5F, 20,
                           theme.text) -
@@ -107,11 +108,11 @@ float draw_sentence_card(Picture& card, const DrawContext& context, const figure
     float y = area.y;
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
-                      "Into the field at the top. The numbers follow with every word.");
-    const StartButton type{"Start typing", WindowAction(TypeSentence{}),
-                           "Puts the keyboard into the field at the top (/)"};
-    const StartButton anew{"New sentence", FileCommand(NewProject{}),
-                           "Back to the sentence that the program began with, which you can type over"};
+                      tr("Into the field at the top. The numbers follow with every word."));
+    const StartButton type{tr("Start typing"), WindowAction(TypeSentence{}),
+                           tr("Puts the keyboard into the field at the top (/)")};
+    const StartButton anew{tr("New sentence"), FileCommand(NewProject{}),
+                           tr("Back to the sentence that the program began with, which you can type over")};
     return draw_buttons(card, context, area, y + 4, {has_field ? type : anew});
 }
 
@@ -129,16 +130,16 @@ void draw_lesson_marks(Picture& card, const DrawContext& context, const CourseSt
             card.scene.add(figure::RectItem{.area = {x, area.y, part < 1 ? width / 2 : width, 4},
                                             .fill = context.theme.ink,
                                             .radius = 2});
-        card.tips.push_back({{x - between / 2, area.y - 6, width + between, 16}, lesson->title});
+        card.tips.push_back({{x - between / 2, area.y - 6, width + between, 16}, tr(lesson->title)});
         x += width + between;
     }
 }
 
 std::string go_on_label(const CourseState& course, const lesson::Lesson& next) {
     if (course.part_opened(next) == 0)
-        return next.number > 0 ? "Start lesson " + std::to_string(next.number) : "Start";
+        return next.number > 0 ? tr("Start lesson {}", next.number) : tr_in("verb", "Start");
     const int page = course.progress_of(next).page, steps = static_cast<int>(next.steps.size());
-    return page < 1 ? "Go on" : page > steps ? "Go on, quiz" : "Go on, step " + std::to_string(page);
+    return page < 1 ? tr("Go on") : page > steps ? tr("Go on, quiz") : tr("Go on, step {}", page);
 }
 
 float draw_course_card(Picture& card, const DrawContext& context, const CourseState& course,
@@ -149,34 +150,34 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     float y = area.y;
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
-                      std::to_string(course.lessons.size()) + " lessons on the live engine" +
-                          (read > 0 ? ", " + std::to_string(read) + " done" : ""));
+                      read > 0 ? tr("{} lessons on the live engine, {} done", course.lessons.size(), read)
+                               : tr("{} lessons on the live engine", course.lessons.size()));
     draw_lesson_marks(card, context, course, {area.x, y + 6, area.w, 0});
     y += 20;
     if (!context.shown.document->is_experiment()) {
-        y = draw_note(card, context, area, y, "Lessons have problems of their own.");
+        y = draw_note(card, context, area, y, tr("Lessons have problems of their own."));
         return draw_buttons(card, context, area, y + 4,
-                            {{"To the course", FileCommand(NewProject{}),
-                              "Closes what is open; the lessons then begin here", true}});
+                            {{tr("To the course"), FileCommand(NewProject{}),
+                              tr("Closes what is open; the lessons then begin here"), true}});
     }
-    StartButton all{"All lessons", LessonAction(CloseLesson{}), "The list of lessons"};
+    StartButton all{tr("All lessons"), LessonAction(CloseLesson{}), tr("The list of lessons")};
     const auto next = course.next();
     if (next == nullptr) {
         all.primary = true;
         return draw_buttons(card, context, area, y, {all});
     }
     const float baseline = y + 13;
-    const std::string minutes = std::to_string(next->minutes) + " min",
-                      title = (next->number > 0 ? std::to_string(next->number) + "  " : "") + next->title;
+    // Translators: minutes
+    const std::string minutes = tr("{} min", next->minutes), name = tr(next->title),
+                      title = (next->number > 0 ? std::to_string(next->number) + "  " : "") + name;
     const float right = draw_text(card, context, area.right(), baseline, minutes, figure::Font::ui, text_size,
                                   theme.muted, figure::Align::right);
     const float room = area.w - right - 10;
     draw_text(card, context, area.x, baseline, fitted(context, title, figure::Font::ui_medium, 13, room),
               figure::Font::ui_medium, 13, theme.ink);
-    card.tips.push_back({{area.x, y, room, text_line}, title + ". " + next->summary});
-    return draw_buttons(
-        card, context, area, y + 27,
-        {{go_on_label(course, *next), LessonAction(OpenLesson{next->id}), next->title, true}, all});
+    card.tips.push_back({{area.x, y, room, text_line}, title + ". " + tr(next->summary)});
+    return draw_buttons(card, context, area, y + 27,
+                        {{go_on_label(course, *next), LessonAction(OpenLesson{next->id}), name, true}, all});
 }
 
 float draw_model_card(Picture& card, const DrawContext& context, const FilesState& files,
@@ -185,35 +186,36 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
     const std::string name = packaged ? files.packaged.front() : "";
     const float y =
         draw_note(card, context, area, area.y,
-                  packaged ? name + " comes with the program: a small language model, to be looked "
-                                    "into head by head."
-                           : "The folder of a checkpoint from Hugging Face, with config.json and "
-                             "model.safetensors.");
+                  packaged ? tr("{} comes with the program: a small language model, to be looked "
+                                "into head by head.",
+                                name)
+                           : tr("The folder of a checkpoint from Hugging Face, with config.json and "
+                                "model.safetensors."));
     std::vector<StartButton> buttons;
     if (packaged)
         buttons.push_back(
-            {"Open " + name, FileCommand(OpenPath{name}), "All its heads, and what it predicts"});
+            {tr("Open {}", name), FileCommand(OpenPath{name}), tr("All its heads, and what it predicts")});
     buttons.push_back(
-        {"Other file…", FileCommand(ChooseProject{}),
-         "A checkpoint's folder, a GGUF file, attention weights, a project or a problem (Ctrl O)"});
+        {tr("Other file…"), FileCommand(ChooseProject{}),
+         tr("A checkpoint's folder, a GGUF file, attention weights, a project or a problem (Ctrl O)")});
     return draw_buttons(card, context, area, y + 4, buttons);
 }
 
 std::string kind_of_recent(const std::string& path) {
     switch (kind_of_ending(path)) {
     case PathKind::project:
-        return "project";
+        return tr("project");
     case PathKind::lesson:
-        return "lesson";
+        return tr("lesson");
     case PathKind::problem:
     case PathKind::tensors:
     case PathKind::patch:
     case PathKind::survey:
-        return "numbers";
+        return tr("numbers");
     case PathKind::checkpoint:
     case PathKind::folder:
     case PathKind::unknown:
-        return "model"; // of a file that was opened, only a folder has no such ending
+        return tr("model"); // of a file that was opened, only a folder has no such ending
     }
     return {};
 }
@@ -222,7 +224,7 @@ float draw_recent(Picture& picture, const DrawContext& context, const std::vecto
                   float y) {
     const Theme& theme = context.theme;
     const float width = context.width - 2 * start_pad, right = start_pad + width;
-    draw_text(picture, context, start_pad, y + 19, "Recent", figure::Font::ui_semibold, 13, theme.ink);
+    draw_text(picture, context, start_pad, y + 19, tr("Recent"), figure::Font::ui_semibold, 13, theme.ink);
     y += 28;
     for (std::size_t i = 0; i < std::min(recent.size(), most_recent_rows); ++i, y += recent_high) {
         draw_hairline(picture, context, start_pad, y, width);
@@ -247,15 +249,16 @@ Picture draw_start(const DrawContext& context, const CourseState& course, const 
     Picture picture;
     float y = draw_welcome(picture, context, 14);
     y = draw_card(
-        picture, context, y, "Type your own sentence",
+        picture, context, y, tr("Type your own sentence"),
         [&](Picture& card, const figure::Rect& area) { return draw_sentence_card(card, context, area); });
     if (!course.lessons.empty())
-        y = draw_card(picture, context, y, "Take the course", [&](Picture& card, const figure::Rect& area) {
-            return draw_course_card(card, context, course, area);
-        });
-    y = draw_card(picture, context, y, "Open a trained model", [&](Picture& card, const figure::Rect& area) {
-        return draw_model_card(card, context, files, area);
-    });
+        y = draw_card(picture, context, y, tr("Take the course"),
+                      [&](Picture& card, const figure::Rect& area) {
+                          return draw_course_card(card, context, course, area);
+                      });
+    y = draw_card(
+        picture, context, y, tr("Open a trained model"),
+        [&](Picture& card, const figure::Rect& area) { return draw_model_card(card, context, files, area); });
     if (!files.recent.empty())
         y = draw_recent(picture, context, files.recent, y);
     picture.scene.width = context.width;
@@ -279,12 +282,12 @@ Picture draw_start_foot(const DrawContext& context) {
         picture.scene.add(figure::LineItem{knee, {box.x + 12.5F, box.y + 4.5F}, theme.canvas, 2});
     }
     const float width = draw_text(picture, context, box.right() + 8, figure::baseline_for(box.y + 8, 13),
-                                  "Show this page at start", figure::Font::ui, 13, theme.text);
+                                  tr("Show this page at start"), figure::Font::ui, 13, theme.text);
     picture.hotspots.push_back({{box.x - 6, box.y - 6, 16 + 8 + width + 12, 28},
                                 "show at start",
                                 ViewChange(OpenWithStart{!on}),
-                                on ? "Off: the program opens with your latest file instead"
-                                   : "On: the program opens with this page again"});
+                                on ? tr("Off: the program opens with your latest file instead")
+                                   : tr("On: the program opens with this page again")});
     picture.scene.width = context.width;
     picture.scene.height = start_foot;
     return picture;

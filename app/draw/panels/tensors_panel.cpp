@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/pages/attention_pages.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -37,9 +38,10 @@ std::string range_text(const Tensor& tensor) {
         high = std::max(high, value);
     }
     if (low > high)
-        return forbidden ? "all −∞" : "empty";
-    return number(static_cast<double>(low), 2) + " to " + number(static_cast<double>(high), 2) +
-           (forbidden ? ", and −∞" : "");
+        return forbidden ? tr("all −∞") : tr("empty");
+    const std::string from = number(static_cast<double>(low), 2), to = number(static_cast<double>(high), 2);
+    // Translators: the range of numbers: -1.20 to 3.40
+    return forbidden ? tr("{} to {}, and −∞", from, to) : tr("{} to {}", from, to);
 }
 
 struct Entry {
@@ -70,8 +72,8 @@ void draw_entry(Sheet& sheet, const Entry& entry) {
                   figure::Align::right);
     sheet.y = top + entry_height;
     sheet.picture.hotspots.push_back({area, entry.name, ViewChange{GoTo{entry.group}},
-                                      (entry.memory.empty() ? "" : entry.memory + ". ") + "Go to " +
-                                          std::string(group_info(entry.group).title)});
+                                      (entry.memory.empty() ? "" : entry.memory + ". ") +
+                                          tr("Go to {}", tr(group_info(entry.group).title))});
 }
 
 void draw_tensor(Sheet& sheet, TensorId id) {
@@ -91,34 +93,32 @@ void draw_tensor(Sheet& sheet, TensorId id) {
 
 std::string mask_words(const Mask& mask) {
     if (mask.empty())
-        return "none";
+        return tr("none");
     std::string text;
     for (const MaskRule& rule : mask)
         text += (text.empty() ? "" : ", ") +
-                std::visit(Overloaded{[](const CausalMask&) { return std::string("causal"); },
-                                      [](const KeyPaddingMask&) { return std::string("padding"); },
-                                      [](const SlidingWindowCausalMask& r) {
-                                          return "causal window of " + std::to_string(r.window);
-                                      },
-                                      [](const SlidingWindowSymmetricMask& r) {
-                                          return "window of ±" + std::to_string(r.half_width);
-                                      },
-                                      [](const ExplicitMask&) { return std::string("explicit"); },
-                                      [](const AdditiveMask&) { return std::string("additive"); }},
-                           rule);
+                std::visit(
+                    Overloaded{
+                        [](const CausalMask&) { return tr("causal"); },
+                        [](const KeyPaddingMask&) { return tr("padding"); },
+                        [](const SlidingWindowCausalMask& r) { return tr("causal window of {}", r.window); },
+                        [](const SlidingWindowSymmetricMask& r) { return tr("window of ±{}", r.half_width); },
+                        [](const ExplicitMask&) { return tr("explicit"); },
+                        [](const AdditiveMask&) { return tr("additive"); }},
+                    rule);
     return text;
 }
 
 std::string gain_words(const std::vector<float>& gains) {
     if (std::ranges::all_of(gains, [](float g) { return g == 1.0F; }))
-        return "all 1";
+        return tr("all 1");
     std::string text;
     for (const float gain : gains)
         text += (text.empty() ? "" : ", ") + number(static_cast<double>(gain), 2);
     return text;
 }
 
-void heading(Sheet& sheet, const char* text) {
+void heading(Sheet& sheet, const std::string& text) {
     sheet.put(sheet.left, text, sheet.width(), figure::Font::ui_semibold, 13.5F, sheet.context.theme.ink);
     sheet.y += Sheet::row_height + 2;
 }
@@ -131,7 +131,7 @@ Picture draw_tensors(const DrawContext& context) {
     Sheet sheet(context);
     const Problem& problem = context.shown.problem();
     sheet.y = 14;
-    heading(sheet, "Inputs");
+    heading(sheet, tr("Inputs"));
     // x is also a stop of the strip, but is listed only once, among the inputs.
     draw_tensor(sheet, TensorId::x);
     for (const TensorInfo& input : input_table())
@@ -140,24 +140,24 @@ Picture draw_tensors(const DrawContext& context) {
         draw_tensor(sheet, weight.id);
     draw_entry(sheet,
                {.name = "mask",
-                .range = problem.mask.empty() ? "none" : "",
-                .shape = problem.mask.empty() ? "every token reads every key" : mask_words(problem.mask),
+                .range = problem.mask.empty() ? tr("none") : "",
+                .shape = problem.mask.empty() ? tr("every token reads every key") : mask_words(problem.mask),
                 .memory = "",
                 .group = StageGroup::masked,
                 .on = false});
     draw_entry(sheet, {.name = "gain",
                        .range = "",
-                       .shape = "one per head: " + gain_words(problem.gains),
+                       .shape = tr("one per head: {}", gain_words(problem.gains)),
                        .memory = "",
                        .group = StageGroup::concat,
                        .on = false});
     sheet.y += 14;
-    heading(sheet, "Stages");
+    heading(sheet, tr("Stages"));
     if (context.shown.trace == nullptr)
-        sheet.paragraph("Not listed while filtered weights are on screen: go to another stage, or switch the "
-                        "filters off in "
-                        "Heads.",
-                        context.theme.text);
+        sheet.paragraph(
+            tr("Not listed while filtered weights are on screen: go to another stage, or switch the "
+               "filters off in Heads."),
+            context.theme.text);
     for (const TensorInfo& stage : stage_table())
         if (stage.id != TensorId::x)
             draw_tensor(sheet, stage.id);

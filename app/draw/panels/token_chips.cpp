@@ -2,6 +2,7 @@
 
 #include "app/commands/model_action.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <utility>
@@ -73,7 +74,7 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
                                                      on ? theme.canvas : theme.muted,
                                                      1});
         const std::string tip =
-            "Token " + std::to_string(i) + ": " + token + (i >= written ? ", written by the model" : "");
+            i >= written ? tr("Token {}: {}, written by the model", i, token) : tr("Token {}: {}", i, token);
         if (position)
             sheet.picture.hotspots.push_back(
                 {area, "token " + std::to_string(i), ModelAction(PredictAt{i}), tip});
@@ -82,7 +83,7 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
     }
     sheet.y += ChipRow::height + 10;
     if (last - first < T)
-        sheet.paragraph("Tokens " + grouped(first) + " to " + grouped(last - 1) + " of " + grouped(T) + ".",
+        sheet.paragraph(tr("Tokens {} to {} of {}.", grouped(first), grouped(last - 1), grouped(T)),
                         theme.muted);
 }
 
@@ -101,13 +102,13 @@ void write_branch_tokens(Sheet& sheet, const std::vector<std::string>& tokens, c
         if (place)
             sheet.picture.hotspots.push_back(
                 {area, label + ", token " + std::to_string(*place), action,
-                 "Goes back to this text. What is on screen stays as another branch"});
+                 tr("Goes back to this text. What is on screen stays as another branch")});
     };
     put(after + " …", {});
     for (std::size_t i = 0; i < std::min(tokens.size(), most); ++i)
         put(tokens[i], i);
     if (tokens.size() > most)
-        put("and " + std::to_string(tokens.size() - most) + " more", {});
+        put(tr("and {} more", tokens.size() - most), {});
     sheet.y += ChipRow::height + 8;
 }
 

@@ -3,54 +3,54 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/stack_words.h"
 #include "app/draw/panels/token_chips.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/first_target.h"
 
 namespace headscope::app {
 
 namespace {
 
-std::string tokens_text(std::int64_t count) {
-    return grouped(count) + (count == 1 ? " token" : " tokens");
-}
-
 void write_heading(Sheet& sheet, const std::string& name, std::int64_t count) {
     const Theme& theme = sheet.context.theme;
     sheet.put(sheet.left, name, sheet.width() - 80, figure::Font::ui_semibold, 13, theme.ink);
-    sheet.put(sheet.right, tokens_text(count), 76, figure::Font::ui, 12.5F, theme.muted,
-              figure::Align::right);
+    sheet.put(sheet.right, tr_n("{} token", "{} tokens", count, grouped(count)), 76, figure::Font::ui, 12.5F,
+              theme.muted, figure::Align::right);
     sheet.y += Sheet::row_height;
 }
 
 } // namespace
 
 void write_source(Sheet& sheet, const std::vector<std::string>& source, std::int64_t target) {
-    write_heading(sheet, "Source, into the encoder", std::ssize(source));
+    write_heading(sheet, tr("Source, into the encoder"), std::ssize(source));
     write_tokens(sheet, source, std::ssize(source), std::nullopt);
-    write_heading(sheet, "Target, out of the decoder", target);
+    write_heading(sheet, tr("Target, out of the decoder"), target);
 }
 
 void write_how_written(Sheet& sheet, const ModelPart& part) {
     const Theme& theme = sheet.context.theme;
     const bool writes = part.model->tokenizer != nullptr && part.model->model->has_head();
     if (part.inputs->T == 1)
-        sheet.paragraph("The start token alone: the decoder has written nothing yet.", theme.muted);
+        sheet.paragraph(tr("The start token alone: the decoder has written nothing yet."), theme.muted);
     else if (part.written > 0)
-        sheet.paragraph("The underlined " + tokens_text(part.written) + " were written by the model.",
+        sheet.paragraph(tr_n("The underlined {} token were written by the model.",
+                             "The underlined {} tokens were written by the model.", part.written,
+                             grouped(part.written)),
                         theme.muted);
     if (!writes)
         return;
     sheet.y += part.inputs->T == 1 || part.written > 0 ? 6.0F : 0.0F;
-    draw_button(sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
-                "Let the decoder write", ModelAction(WriteTarget{}), false,
-                "In place of the target: always the likeliest token, at most " +
-                    std::to_string(checkpoint::most_first_tokens) + " or until a token ends the text");
+    draw_button(
+        sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30}, tr("Let the decoder write"),
+        ModelAction(WriteTarget{}), false,
+        tr("In place of the target: always the likeliest token, at most {} or until a token ends the text",
+           checkpoint::most_first_tokens));
     sheet.y += 42;
 }
 
 void write_stacks(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    sheet.section("Three kinds of attention");
+    sheet.section(tr("Three kinds of attention"));
     for (const StackWords& words : stack_words()) {
         const bool on = words.stack == context.view.attention.stack;
         constexpr float height = 44;
@@ -60,15 +60,15 @@ void write_stacks(Sheet& sheet) {
             sheet.picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
         }
         const float top = sheet.y;
-        const std::string name(words.name), reads(words.reads), mask(words.mask);
+        const std::string name = tr(words.name), reads = tr(words.reads), mask = tr(words.mask);
         draw_text(sheet.picture, context, sheet.left, top + 18, name,
                   on ? figure::Font::ui_semibold : figure::Font::ui_medium, 13, theme.ink);
         draw_text(sheet.picture, context, sheet.right, top + 18, mask, figure::Font::ui, 12.5F, theme.muted,
                   figure::Align::right);
         draw_text(sheet.picture, context, sheet.left, top + 35, reads, figure::Font::ui, 12.5F, theme.text);
-        sheet.picture.hotspots.push_back({area, "heads of " + name,
+        sheet.picture.hotspots.push_back({area, "heads of " + std::string(words.name),
                                           ViewChange(AttentionChange(ShowStack{words.stack})),
-                                          "Show the heads of this kind on the board"});
+                                          tr("Show the heads of this kind on the board")});
         sheet.y = top + height;
     }
     sheet.y += 12;

@@ -3,6 +3,7 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -31,13 +32,17 @@ void draw_step_button(Sheet& sheet, int column, const std::string& label, const 
 }
 
 std::string tip_of(const Candidate& one, const std::string& label, const ModelState& model) {
-    std::string text = label + ", id " + std::to_string(one.id) + ": logit " +
-                       number(static_cast<double>(one.logit), 3) + ", probability " +
-                       number(one.probability, 5);
-    if (model.next->draw)
-        text += ", " + number(one.tempered, 5) + " at temperature " + number(model.sampling.temperature, 2) +
-                (one.kept > 0 ? ", " + number(one.kept, 5) + " among what is kept" : ", cut off");
-    return text + ". A click takes it";
+    const std::string logit = number(static_cast<double>(one.logit), 3),
+                      probability = number(one.probability, 5), tempered = number(one.tempered, 5),
+                      temperature = number(model.sampling.temperature, 2);
+    if (!model.next->draw)
+        return tr("{}, id {}: logit {}, probability {}. A click takes it", label, one.id, logit, probability);
+    return one.kept > 0
+               ? tr("{}, id {}: logit {}, probability {}, {} at temperature {}, {} among what is kept. A "
+                    "click takes it",
+                    label, one.id, logit, probability, tempered, temperature, number(one.kept, 5))
+               : tr("{}, id {}: logit {}, probability {}, {} at temperature {}, cut off. A click takes it",
+                    label, one.id, logit, probability, tempered, temperature);
 }
 
 /// A candidate: the bar is the probability with which it is taken, the tick the model's own.
@@ -65,7 +70,7 @@ void write_candidate(Sheet& sheet, const ModelState& model, const Candidate& one
                                .fill = kept ? theme.ink : theme.muted});
     sheet.put(sheet.right,
               kept               ? percent_text(one.kept)
-              : model.next->draw ? "cut"
+              : model.next->draw ? tr("cut")
                                  : "–",
               value - 6, figure::Font::mono, 12.5F, kept ? theme.text : theme.muted, figure::Align::right);
     sheet.y = top + step;
@@ -80,9 +85,9 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
     const Theme& theme = context.theme;
     figure::Scene& scene = sheet.picture.scene;
     if (!next.draw)
-        return sheet.paragraph("Greedy: at temperature 0 the likeliest token is taken, and nothing is drawn.",
-                               theme.muted);
-    sheet.row("The draw", number(*next.draw, 4));
+        return sheet.paragraph(
+            tr("Greedy: at temperature 0 the likeliest token is taken, and nothing is drawn."), theme.muted);
+    sheet.row(tr("The draw"), number(*next.draw, 4));
     sheet.y += 6;
     const figure::Rect strip{sheet.left, sheet.y, sheet.width(), height};
     scene.add(figure::RectItem{.area = strip, .fill = theme.line});
@@ -111,8 +116,8 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
     scene.add(figure::LineItem{{needle, strip.y}, {needle, strip.bottom()}, theme.bad, 1.5F});
     sheet.picture.tips.push_back(
         {{strip.x, strip.y - 8, strip.w, strip.h + 8},
-         "What is kept, the likeliest first, as lengths from 0 to 1. The needle is the random number that "
-         "follows from the seed and the place in the text; it falls on the token that Step takes"});
+         tr("What is kept, the likeliest first, as lengths from 0 to 1. The needle is the random number that "
+            "follows from the seed and the place in the text; it falls on the token that Step takes")});
     sheet.y += height + 12;
 }
 
@@ -120,7 +125,7 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
 void write_setting(Sheet& sheet, TextField field, const std::optional<Slider>& slider) {
     constexpr float step = 32, name = 92, value = 62;
     field.area = {sheet.right - value, sheet.y, value, 26};
-    sheet.put(sheet.left, field.label, name - 8, figure::Font::ui, 13, sheet.context.theme.text);
+    sheet.put(sheet.left, tr(field.label), name - 8, figure::Font::ui, 13, sheet.context.theme.text);
     if (slider)
         draw_track(sheet.picture, sheet.context,
                    {sheet.left + name, sheet.y + 11, sheet.width() - name - value - 16, 4}, *slider,
@@ -149,12 +154,13 @@ Action changed(SamplingSettings settings, const Change& change) {
 } // namespace
 
 void write_sampling(Sheet& sheet, const SamplingSettings& now) {
-    sheet.section("Sampling", "in this order");
-    const auto real = [&now](const std::string& label, float high, double value, double rest, auto set,
+    sheet.section(tr("Sampling"), tr("in this order"));
+    const auto real = [&now](std::string_view name, float high, double value, double rest, auto set,
                              const std::string& tip) {
         const std::function<Action(float)> act = [now, set](float typed) {
             return changed(now, [&](SamplingSettings& settings) { set(settings, decimal(typed)); });
         };
+        const std::string label(name);
         const Slider slider{.track = {},
                             .label = label + " slider",
                             .low = 0,
@@ -171,12 +177,14 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
         return std::pair(field, slider);
     };
     const auto [temperature, temperature_slider] = real(
-        "temperature", 2, now.temperature, usual_sampling.temperature,
+        translatable("temperature"), 2, now.temperature, usual_sampling.temperature,
         [](SamplingSettings& settings, double typed) { settings.temperature = typed; },
-        "The logits are divided by it; 0 takes the likeliest token");
+        tr("The logits are divided by it; 0 takes the likeliest token"));
     write_setting(sheet, temperature, temperature_slider);
     constexpr float largest_k = 100;
-    const std::string k_tip = "Only the likeliest so many tokens are kept; 0 or “all” keeps all";
+    // Translators: in the field of top-k: all tokens are kept
+    const std::string all = tr_in("tokens", "all");
+    const std::string k_tip = tr("Only the likeliest so many tokens are kept; 0 or “{}” keeps all", all);
     const auto set_k = [now](std::int64_t k) {
         return changed(now, [k](SamplingSettings& settings) {
             settings.top_k = k == 0 ? std::nullopt : std::optional(k);
@@ -185,12 +193,12 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
     write_setting(sheet,
                   {.area = {},
                    .label = "top-k",
-                   .text = now.top_k ? std::to_string(*now.top_k) : "all",
+                   .text = now.top_k ? std::to_string(*now.top_k) : all,
                    .action =
-                       [set_k](const std::string& typed) {
-                           const float k = typed == "all" ? 0 : parse_number(typed);
+                       [set_k, all](const std::string& typed) {
+                           const float k = typed == "all" || typed == all ? 0 : parse_number(typed);
                            if (k != static_cast<float>(whole(k)))
-                               fail_input("top-k is " + typed + "; it should be a whole number");
+                               fail_input(tr("top-k is {}; it should be a whole number", typed));
                            return set_k(whole(k));
                        },
                    .tip = k_tip},
@@ -206,35 +214,36 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
     const auto [top_p, top_p_slider] = real(
         "top-p", 1, now.top_p.value_or(1), *usual_sampling.top_p,
         [](SamplingSettings& settings, double typed) { settings.top_p = typed; },
-        "Of these only the likeliest that together reach it are kept; 1 keeps all");
+        tr("Of these only the likeliest that together reach it are kept; 1 keeps all"));
     Slider above_zero = top_p_slider;
     above_zero.low = 0.01F;
     write_setting(sheet, top_p, above_zero);
     write_setting(sheet,
                   {.area = {},
-                   .label = "seed",
+                   .label = std::string(translatable("seed")),
                    .text = std::to_string(now.seed),
                    .action =
                        [now](const std::string& typed) {
                            return changed(
                                now, [&](SamplingSettings& settings) { settings.seed = parse_seed(typed); });
                        },
-                   .tip = "The draw depends on the seed and the token's place in the text alone"},
+                   .tip = tr("The draw depends on the seed and the token's place in the text alone")},
                   std::nullopt);
 }
 
 void write_steps(Sheet& sheet, const ModelState& model, bool written) {
     const std::string full = model.cannot_write;
-    draw_step_button(sheet, 0, "Step", ModelAction(WriteToken{}), true,
-                     with_key("Puts the drawn token behind the text", "write token"), full);
-    draw_step_button(
-        sheet, 1, model.writing ? "Stop" : "Run", ModelAction(WriteOn{!model.writing}), false,
-        with_key(model.writing ? "Writes no further token" : "Writes token after token, at most 8 a second",
-                 "write on"),
-        model.writing ? "" : full);
-    draw_step_button(sheet, 2, "Take back", ModelAction(TakeBack{}), false,
-                     with_key("Takes the newest written token away", "take back"),
-                     written ? "" : "No token was written yet");
+    draw_step_button(sheet, 0, tr_in("verb", "Step"), ModelAction(WriteToken{}), true,
+                     with_key(tr("Puts the drawn token behind the text"), "write token"), full);
+    draw_step_button(sheet, 1, model.writing ? tr("Stop") : tr_in("verb", "Run"),
+                     ModelAction(WriteOn{!model.writing}), false,
+                     with_key(model.writing ? tr("Writes no further token")
+                                            : tr("Writes token after token, at most 8 a second"),
+                              "write on"),
+                     model.writing ? "" : full);
+    draw_step_button(sheet, 2, tr("Take back"), ModelAction(TakeBack{}), false,
+                     with_key(tr("Takes the newest written token away"), "take back"),
+                     written ? "" : tr("No token was written yet"));
     sheet.y += 44;
 }
 
@@ -245,12 +254,12 @@ void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::T
     for (const std::string& sentence : {model.stopped, model.cannot_write})
         if (!sentence.empty())
             sheet.paragraph(sentence, theme.text);
-    sheet.section("Write on", model.running
-                                  ? "computing " + number(100 * static_cast<double>(model.fraction), 0) + " %"
-                                  : "one token at a time");
-    sheet.put(sheet.left, "Next token after “" + model.run->inputs().tokens.back() + "”", sheet.width() - 60,
+    sheet.section(tr("Write on"),
+                  model.running ? tr("computing {} %", number(100 * static_cast<double>(model.fraction), 0))
+                                : tr("one token at a time"));
+    sheet.put(sheet.left, tr("Next token after “{}”", model.run->inputs().tokens.back()), sheet.width() - 60,
               figure::Font::ui, 13, theme.text);
-    sheet.put(sheet.right, "kept", 56, figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
+    sheet.put(sheet.right, tr("kept"), 56, figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
     sheet.y += Sheet::row_height;
     std::vector<std::size_t> listed;
     for (std::size_t n = 0; n < std::min(most_candidates, next.candidates.size()); ++n)
@@ -264,9 +273,8 @@ void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::T
         write_candidate(sheet, model, next.candidates[n], checkpoint::label_of(text, next.candidates[n].id),
                         end, n == next.taken);
     sheet.y += 4;
-    sheet.paragraph(grouped(next.kept) + " of " + grouped(text.model->architecture().vocab) +
-                        " tokens kept. A full bar is " + percent_text(end) +
-                        "; ticks: the model's own, at temperature 1.",
+    sheet.paragraph(tr("{} of {} tokens kept. A full bar is {}; ticks: the model's own, at temperature 1.",
+                       grouped(next.kept), grouped(text.model->architecture().vocab), percent_text(end)),
                     theme.muted);
     write_draw(sheet, next, text);
 }
