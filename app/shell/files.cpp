@@ -4,6 +4,7 @@
 #include "app/state/opened_path.h"
 #include "app/state/recent_files.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/checkpoint/files/packaged_models.h"
 
@@ -96,15 +97,34 @@ void Files::guard(Step step) {
     }
     if (!files_.unsaved || !replaces(step))
         return go(step);
-    files_.question = UnsavedQuestion{
-        files_.path.empty() ? "" : files_.name(),
-        std::visit(Overloaded{[](const NewProject&) { return std::string("by beginning anew"); },
-                              [](const QuitProgram&) { return std::string("by quitting"); },
-                              [](const Open& open) { return "by opening " + file_name(open.path); },
-                              [](const Recover&) { return std::string("by recovering other work"); }},
-                   step),
-        saves_patch()};
+    files_.question = UnsavedQuestion{files_.path.empty() ? "" : files_.name(), loss_by(step), saves_patch()};
     next_ = std::move(step);
+}
+
+std::string Files::loss_by(const Step& step) const {
+    const bool named = !files_.path.empty();
+    return std::visit(
+        Overloaded{
+            [&](const NewProject&) {
+                return named ? tr("What you changed since it was last saved would be lost by beginning anew.")
+                             : tr("What you changed would be lost by beginning anew.");
+            },
+            [&](const QuitProgram&) {
+                return named ? tr("What you changed since it was last saved would be lost by quitting.")
+                             : tr("What you changed would be lost by quitting.");
+            },
+            [&](const Open& open) {
+                const std::string name = file_name(open.path);
+                return named
+                           ? tr("What you changed since it was last saved would be lost by opening {}.", name)
+                           : tr("What you changed would be lost by opening {}.", name);
+            },
+            [&](const Recover&) {
+                return named ? tr("What you changed since it was last saved would be lost by recovering "
+                                  "other work.")
+                             : tr("What you changed would be lost by recovering other work.");
+            }},
+        step);
 }
 
 bool Files::replaces(const Step& step) const {
@@ -176,9 +196,9 @@ void Files::go(const Step& step) {
 
 void Files::open_survey(const std::string& path) {
     if (!state_.document->is_checkpoint())
-        return failed(file_name(path) +
-                      " is a survey of a checkpoint's heads: open the checkpoint first, then "
-                      "the survey.");
+        return failed(
+            tr("{} is a survey of a checkpoint's heads: open the checkpoint first, then the survey.",
+               file_name(path)));
     files_.chooser.reset();
     workspace_.session().act(ModelAction(OpenSurvey{path}));
 }
@@ -196,19 +216,18 @@ void Files::show_lesson(const std::string& path) {
 void Files::cannot_open(const std::string& path) {
     std::error_code none;
     if (fs::is_directory(path, none))
-        return failed(file_name(path) +
-                      " is a folder without config.json, so no checkpoint: choose the folder "
-                      "that holds config.json and model.safetensors.");
+        return failed(tr("{} is a folder without config.json, so no checkpoint: choose the folder that holds "
+                         "config.json and model.safetensors.",
+                         file_name(path)));
     if (fs::exists(path, none))
-        return failed(
-            file_name(path) +
-            " is neither a project, a problem, attention weights nor a model: choose a file that ends in " +
-            project_suffix + ", .npy, .safetensors or .gguf, or the folder of a checkpoint.");
+        return failed(tr("{} is neither a project, a problem, attention weights nor a model: choose a file "
+                         "that ends in {}, .npy, .safetensors or .gguf, or the folder of a checkpoint.",
+                         file_name(path), project_suffix));
     if (!setup_.state_folder.empty()) {
         remove_recent_file(recent_list(), path);
         files_.recent = read_recent_files(recent_list());
     }
-    failed("There is no file " + path + " any more; choose another.");
+    failed(tr("There is no file {} any more; choose another.", path));
 }
 
 fs::path Files::recent_list() const {
@@ -220,7 +239,7 @@ void Files::recover(const Recovery& recovery) {
         return load_edits(recovery.file.string(), true);
     const std::uint64_t revision = state_.document->revision + 1;
     job_.start(
-        "Recovering " + recovery.title, true,
+        tr("Recovering {}", recovery.title), true,
         [this, recovery, revision](Progress&) -> FileJob::Done {
             project::OpenedProject opened = take_recovery(recovery);
             Loaded loaded{make_document(opened.recipe, revision), recovery.project_path,
@@ -234,7 +253,7 @@ void Files::recover(const Recovery& recovery) {
                 if (autosave_ && autosave_->saved())
                     discard_recovery(recovery);
                 if (loaded.notes.empty())
-                    say("Recovered. Save it to keep it");
+                    say(tr("Recovered. Save it to keep it"));
             };
         },
         [this, file = recovery.file.string()](const std::string& sentence) {
@@ -394,12 +413,12 @@ void Files::look_for_recoveries() {
     recoveries_ = found_recoveries(setup_.state_folder);
     for (const Recovery& found : recoveries_) {
         const bool named = !found.project_path.empty();
-        files_.recoveries.push_back(
-            {found.file.string(),
-             named ? file_name(found.project_path) : found.title,
-             named ? "Changes that are not in " + found.project_path : "Never saved in a file of its own",
-             date_text(static_cast<std::time_t>(found.edited_at), std::time(nullptr)),
-             {}});
+        files_.recoveries.push_back({found.file.string(),
+                                     named ? file_name(found.project_path) : found.title,
+                                     named ? tr("Changes that are not in {}", found.project_path)
+                                           : tr("Never saved in a file of its own"),
+                                     date_text(static_cast<std::time_t>(found.edited_at), std::time(nullptr)),
+                                     {}});
     }
 }
 

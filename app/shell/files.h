@@ -72,6 +72,7 @@ private:
 
     // Every one of them ends in go() or nothing.
     void guard(Step step);
+    std::string loss_by(const Step& step) const; ///< a sentence
     void go(const Step& step);
     void go_to(const Open& open);
     void answer(UnsavedAnswer answer);
@@ -100,7 +101,7 @@ private:
     void saved_as(const DocumentPtr& document, const std::string& path);
     void chosen(const std::string& path);
     /// In the background. doing: "Writing".
-    void write_out(const std::string& doing, const std::string& path, std::function<void(Progress&)> write);
+    void write_out(const std::string& label, const std::string& path, std::function<void(Progress&)> write);
 
     void choose(PathPurpose purpose);
     /// Adds the models of the Hugging Face cache to the chooser that opens something, once they are known.

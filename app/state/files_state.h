@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/file_chooser.h"
+#include "core/base/message.h"
 
 #include <cstdint>
 #include <optional>
@@ -34,7 +35,7 @@ struct OpenChooser {
 /// Work that would be lost, and what waits for the answer.
 struct UnsavedQuestion {
     std::string name;   ///< of the project; empty when it has no file
-    std::string then;   ///< "by quitting"
+    std::string loss;   ///< "What you changed would be lost by quitting."
     bool patch = false; ///< edits of a checkpoint
 };
 
@@ -95,7 +96,7 @@ struct FilesState {
     }
     /// "lesson.headscope", or what a project without a file is called.
     std::string name() const {
-        return path.empty() ? "Untitled" : std::filesystem::path(path).filename().string();
+        return path.empty() ? tr("Untitled") : std::filesystem::path(path).filename().string();
     }
 };
 

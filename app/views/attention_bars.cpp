@@ -6,6 +6,7 @@
 #include "app/views/files/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -18,8 +19,9 @@ DrawContext bar_context(const AppState& state, const ViewTools& tools, float wid
 }
 
 std::string sizes_text(const AttentionInfo& info) {
-    std::string text = info.axis == SetAxis::layers ? "layers " : "sequences ";
-    text += grouped(info.own_layers()) + "  H " + grouped(info.own_heads());
+    std::string text = info.axis == SetAxis::layers ? tr("layers {}", grouped(info.own_layers()))
+                                                    : tr("sequences {}", grouped(info.own_layers()));
+    text += "  H " + grouped(info.own_heads());
     text += info.Tq == info.Tk ? "  T " + grouped(info.Tq)
                                : "  Tq " + grouped(info.Tq) + "  Tk " + grouped(info.Tk);
     return text + "  ·  " + info.held_as + "  ·  " + bytes_text(static_cast<std::int64_t>(info.bytes));
@@ -45,17 +47,18 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
     picture.scene.add(
         figure::RectItem{.area = name, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
     const float caption = draw_text(picture, context, name.x + 12, figure::baseline_for(26, 13),
-                                    "weights from", figure::Font::ui, 13, theme.muted);
+                                    tr("weights from"), figure::Font::ui, 13, theme.muted);
     draw_text(picture, context, name.x + 12 + caption + 8, figure::baseline_for(26, 14.5F), title,
               figure::Font::ui_medium, 14.5F, theme.ink);
     picture.tips.push_back({name, info.source});
-    draw_button(picture, context, {name.right() + 12, 10, 116, 32}, "Close file", FileCommand(NewProject{}),
-                false, "Back to computing attention from a sentence");
+    draw_button(picture, context, {name.right() + 12, 10, 116, 32}, tr("Close file"),
+                FileCommand(NewProject{}), false, tr("Back to computing attention from a sentence"));
     const bool board = state.view.attention.board;
     if (screen_of(state.shown, state.view) == Screen::stages)
-        draw_button(picture, context, {name.right() + 136, 10, 116, 32}, board ? "Hide board" : "Show board",
+        draw_button(picture, context, {name.right() + 136, 10, 116, 32},
+                    board ? tr("Hide board") : tr("Show board"),
                     ViewChange(AttentionChange(ShowBoard{!board})), false,
-                    with_key("All heads beside the open one", "board"));
+                    with_key(tr("All heads beside the open one"), "board"));
     const std::vector<Segment> screens = screen_segments(*state.document, state.shown, state.view);
     draw_segmented(picture, context, area.w - 16 - 80 - segmented_width(context, screens), 12, screens);
     add_icon_buttons(state, picture, tools, area.w - 16);
@@ -69,16 +72,17 @@ void view_attention_strip(const AppState& state, const figure::Rect& area, const
     const DrawContext context = bar_context(state, tools, area.w);
     Picture picture;
     picture.scene.add(figure::LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
-    const std::string label(group_info(StageGroup::weights).label);
+    const std::string label = tr(group_info(StageGroup::weights).label);
     const float baseline = figure::baseline_for(area.h / 2 - 1, 13);
     const float width =
         draw_text(picture, context, canvas_pad, baseline, label, figure::Font::ui_semibold, 13, theme.ink);
     picture.scene.add(figure::RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
     const std::string& made = given_weights(state)->info().made_head;
     draw_text(picture, context, canvas_pad + width + 20, baseline,
-              reads_checkpoint(state) ? "all that a " + (made.empty() ? "mean" : made) +
-                                            " has; open one of the heads for the other stages"
-                                      : "the one stage that the file holds",
+              !reads_checkpoint(state) ? tr("the one stage that the file holds")
+              : made == "rollout" ? tr("all that a rollout has; open one of the heads for the other stages")
+              : made == "flow"    ? tr("all that a flow has; open one of the heads for the other stages")
+                                  : tr("all that a mean has; open one of the heads for the other stages"),
               figure::Font::ui, 13, theme.muted);
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
@@ -102,16 +106,18 @@ void view_attention_bar(const AppState& state, const figure::Rect& area, const V
         picture.scene.add(figure::RectItem{
             .area = {track.x, track.y, track.w * share, track.h}, .fill = theme.ink, .radius = 3});
         draw_text(picture, context, track.right() + 14, baseline,
-                  "reading heads: " + grouped(ready) + " of " + grouped(info.L) +
-                      (info.mean_layer                ? " rows of the board"
-                       : info.axis == SetAxis::layers ? " layers"
-                                                      : " sequences"),
+                  info.mean_layer
+                      ? tr("reading heads: {} of {} rows of the board", grouped(ready), grouped(info.L))
+                  : info.axis == SetAxis::layers
+                      ? tr("reading heads: {} of {} layers", grouped(ready), grouped(info.L))
+                      : tr("reading heads: {} of {} sequences", grouped(ready), grouped(info.L)),
                   figure::Font::ui, 13, theme.text);
     } else {
         draw_text(picture, context, 32, baseline,
-                  state.running ? "reading " + analysis::layer_name(info, layer) + " …"
-                                : "← → heads    ↑ ↓ layers    Shift and arrows: next weight    " +
-                                      key_hint("help") + " all keys",
+                  state.running
+                      ? tr("reading {} …", analysis::layer_name(info, layer))
+                      : tr("← → heads    ↑ ↓ layers    Shift and arrows: next weight    {} all keys",
+                           key_hint("help")),
                   figure::Font::ui, 13, theme.muted);
     }
     draw_text(picture, context, area.w - 24, baseline, sizes_text(info), figure::Font::ui, 13, theme.text,

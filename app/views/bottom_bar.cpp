@@ -6,6 +6,7 @@
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 #include "core/attention/cost.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,8 +69,8 @@ struct Status {
 Status status_of(const AppState& state, float room, const ViewTools& tools) {
     if (const std::string package = tools.surface.missing_font(); !package.empty())
         for (const std::string& text :
-             {"⚠ Some characters are in no font of this system: install the package " + package,
-              "⚠ Fonts are missing: install " + package, "⚠ " + package})
+             {tr("⚠ Some characters are in no font of this system: install the package {}", package),
+              tr("⚠ Fonts are missing: install {}", package), "⚠ " + package})
             if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
                 return {text, width};
     // Of the layer, also where its weights are read otherwise.
@@ -87,9 +88,8 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
         sizes += "  dv " + std::to_string(d.dv);
     if (d.B > 1)
         sizes = "B " + std::to_string(d.B) + "  " + sizes;
-    for (const std::string& text :
-         {sizes + "  ·  " + grouped(cost.parameters) + " parameters  ·  " + flops_text(cost.flops()),
-          sizes + "  ·  " + grouped(cost.parameters) + " parameters", sizes})
+    const std::string counted = sizes + "  ·  " + tr("{} parameters", grouped(cost.parameters));
+    for (const std::string& text : {counted + "  ·  " + flops_text(cost.flops()), counted, sizes})
         if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
             return {text, width};
     return {};
@@ -97,11 +97,11 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
 
 std::string place_text(const AppState& state) {
     const ViewState& view = state.drawn_view(); // its row is one of what is shown
-    std::string text(group_info(view.group).label);
+    std::string text = tr(group_info(view.group).label);
     if (view.walk.whole_block() && &view.walk.part_with(view.group) == &view.walk.layer)
         text = "L" + std::to_string(view.attention.layer) + " · " + text;
     if (view.row >= 0)
-        text += " · row " + shortened(query_word(state.shown.problem(), view.row), 12);
+        text += " · " + tr("row {}", shortened(query_word(state.shown.problem(), view.row), 12));
     return text;
 }
 
@@ -118,7 +118,7 @@ void speed_choice(const AppState& state, Picture& picture, const figure::Rect& a
                                        figure::Align::center});
     const float next = speed >= 4 ? 0.5F : speed * 2;
     picture.hotspots.push_back(
-        {area, "speed", ViewChange(SetSpeed{next}), "Playback speed; click for the next one"});
+        {area, "speed", ViewChange(SetSpeed{next}), tr("Playback speed; click for the next one")});
 }
 
 /// The track with its ticks and handle; dragging it goes to the stage and row under the mouse.
@@ -213,15 +213,15 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         Icon icon;
         const char* label;
         Action action;
-        const char* tip;
+        std::string tip;
     };
     const Button buttons[] = {
-        {Icon::first, "first", ViewChange(GoTo{state.view.walk.first()}), "First stage (Home)"},
-        {Icon::back, "back", ViewChange(StepStage{-1}), "Stage before (←)"},
+        {Icon::first, "first", ViewChange(GoTo{state.view.walk.first()}), tr("First stage (Home)")},
+        {Icon::back, "back", ViewChange(StepStage{-1}), tr("Stage before (←)")},
         {playing ? Icon::pause : Icon::play, "play", ViewChange(TogglePlay{}),
-         playing ? "Pause (space)" : "Play (space)"},
-        {Icon::next, "next", ViewChange(StepStage{1}), "Next stage (→)"},
-        {Icon::last, "last", ViewChange(GoTo{state.view.walk.last()}), "Last stage (End)"}};
+         playing ? tr("Pause (space)") : tr("Play (space)")},
+        {Icon::next, "next", ViewChange(StepStage{1}), tr("Next stage (→)")},
+        {Icon::last, "last", ViewChange(GoTo{state.view.walk.last()}), tr("Last stage (End)")}};
     float x = 32;
     for (const Button& button : buttons) {
         const bool play = std::string_view(button.label) == "play";
@@ -235,11 +235,11 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
     const float left = x + 6;
     const SaveStatus saved = save_status(state.files);
     // As wide as its longest word, so that the scrubber stands still while edits are stored.
-    const std::string failed = "⚠ not saved";
+    const std::string failed = "⚠ " + tr("not saved");
     const float saved_width = saved.text.empty()
                                   ? 0
                                   : tools.measure("  ·  ", figure::Font::ui, 13) +
-                                        std::max(tools.measure("autosaved", figure::Font::ui, 13),
+                                        std::max(tools.measure(tr("autosaved"), figure::Font::ui, 13),
                                                  tools.measure(failed, figure::Font::ui, 13));
     const Status status = status_of(state, area.w - left - 24 - 360 - saved_width, tools);
     const float status_x = area.w - 24 - status.width - saved_width;
@@ -262,8 +262,8 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
             {status_x, figure::baseline_for(y, 13)}, status.text, figure::Font::ui, 13, theme.text});
         picture.tips.push_back(
             {{status_x, area.y, status.width, area.h},
-             "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
-             "projections and attention, softmax not counted."});
+             tr("Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
+                "projections and attention, softmax not counted.")});
     }
     const float speed_x = status_x - 40 - 44;
     speed_choice(state, picture, {speed_x, y - 14, 44, 28}, tools);

@@ -1,5 +1,6 @@
 #include "app/draw/kit/controls.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -23,7 +24,7 @@ void view_command_notice(const AppState& state, const figure::Rect& canvas, cons
         picture.scene.add(figure::LineItem{
             {centre.x - 5 * side, centre.y - 5}, {centre.x + 5 * side, centre.y + 5}, theme.muted, 1.5F});
     picture.hotspots.push_back(
-        {{centre.x - 14, centre.y - 14, 28, 28}, "dismiss notice", DismissNotice{}, "Close (Esc)"});
+        {{centre.x - 14, centre.y - 14, 28, 28}, "dismiss notice", DismissNotice{}, tr("Close (Esc)")});
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     ImGui::SetCursorScreenPos(

@@ -2,6 +2,7 @@
 #include "app/draw/lesson/lesson_panel.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 namespace headscope::app {
 
@@ -17,7 +18,7 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     ImGui::BeginChild("task below", {text.w * scale, height * scale});
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const figure::Rect button{course_pad, 6, text.w - 2 * course_pad, height - 12};
-    const std::string words = "Your turn";
+    const std::string words = tr("Your turn");
     const float width = tools.measure(words, figure::Font::ui_medium, 13);
     const figure::Point tip{button.x + button.w / 2 + width / 2 + 6, button.y + button.h / 2 + 2};
     figure::Scene scene;
@@ -38,7 +39,7 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     const bool clicked = ImGui::InvisibleButton("Your turn", {place.w, place.h});
     if (ImGui::IsItemHovered()) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-        show_tip("The task of this page is further down", tools);
+        show_tip(tr("The task of this page is further down"), tools);
     }
     const bool entered = tools.focus.offer(place);
     ImGui::EndChild();

@@ -4,6 +4,7 @@
 #include "app/views/dialog.h"
 #include "app/views/given_weights.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -46,7 +47,7 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const std::string name = engine_title(trace == nullptr ? "cpu" : trace->device);
     const std::string time = trace == nullptr || !state.timed ? "" : time_text(trace->seconds);
     const bool fallen = !state.engines.notice.empty();
-    const std::string captioned = fallen ? "⚠ engine" : "engine";
+    const std::string captioned = fallen ? "⚠ " + tr("engine") : tr("engine");
     const float caption = tools.measure(captioned, figure::Font::ui, 13);
     // Wide enough for any time and name, so that the badge stands still while they change.
     const float name_width = std::max(tools.measure(name, figure::Font::ui_medium, 13),
@@ -83,8 +84,8 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
         ImGui::OpenPopup("engine list");
         tools.send(EngineAction{EngineAction::Kind::look});
     } else if (ImGui::IsItemHovered()) {
-        show_tip(fallen ? "The CPU goes on: " + state.engines.notice + "."
-                        : "Time of the last run. " + state.recomputed + " Click to choose what computes.",
+        show_tip(fallen ? tr("The CPU goes on: {}.", state.engines.notice)
+                        : tr("Time of the last run. {} Click to choose what computes.", state.recomputed),
                  tools);
     }
     engine_list(state, place, tools);

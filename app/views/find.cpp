@@ -2,6 +2,7 @@
 #include "app/views/scrolled.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 #include <imgui_stdlib.h>
 
@@ -16,7 +17,7 @@ constexpr float bar_width = 340, bar_high = 26;
 std::string counted_text(const Find& find, std::size_t count) {
     if (find.typed.empty())
         return "";
-    return count == 0 ? "not found" : std::to_string(find.at + 1) + " of " + std::to_string(count);
+    return count == 0 ? tr("not found") : tr("{} of {}", find.at + 1, count);
 }
 
 } // namespace
@@ -51,7 +52,7 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
         if (!find.has_keyboard())
             ImGui::SetKeyboardFocusHere();
         ImGui::PushAllowKeyboardFocus(false);
-        ImGui::InputTextWithHint("##find", "Find a token or a number", &find.typed,
+        ImGui::InputTextWithHint("##find", tr("Find a token or a number").c_str(), &find.typed,
                                  ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
         ImGui::PopAllowKeyboardFocus();
         active = ImGui::IsItemActive();

@@ -1,6 +1,7 @@
 #include "app/commands/actions.h"
 #include "app/views/situation.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -44,7 +45,7 @@ void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, 
     const float baseline = figure::baseline_for(y + key_row_high / 2, 13);
     if (row.line == nullptr) {
         scene.add(figure::TextItem{{x, figure::baseline_for(y + key_row_high / 2 + 3, 12.5F)},
-                                   row.group,
+                                   tr(row.group),
                                    figure::Font::ui_semibold,
                                    12.5F,
                                    theme.muted});
@@ -52,7 +53,8 @@ void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, 
     }
     scene.add(figure::LineItem{{x, y}, {end, y}, theme.line, 1});
     scene.add(figure::TextItem{{x, baseline}, row.line->keys, figure::Font::ui_semibold, 13, theme.ink});
-    scene.add(figure::TextItem{{x + keys_wide, baseline}, row.line->what, figure::Font::ui, 13, theme.text});
+    scene.add(
+        figure::TextItem{{x + keys_wide, baseline}, tr(row.line->what), figure::Font::ui, 13, theme.text});
 }
 
 } // namespace
@@ -80,7 +82,7 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     picture.scene.add(
         figure::RectItem{.area = card, .fill = theme.raise, .stroke = theme.line2, .radius = 8});
     picture.scene.add(figure::TextItem{
-        {card.x + card_pad, card.y + 42}, "Keyboard", figure::Font::ui_semibold, 20, theme.ink});
+        {card.x + card_pad, card.y + 42}, tr("Keyboard"), figure::Font::ui_semibold, 20, theme.ink});
     picture.scene.add(figure::TextItem{{card.right() - card_pad, card.y + 42},
                                        "Headscope " HEADSCOPE_VERSION,
                                        figure::Font::ui,

@@ -4,6 +4,7 @@
 #include "app/views/scrolled.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 #include "core/manual/search.h"
 
 #include <imgui_stdlib.h>
@@ -30,7 +31,7 @@ void arrow_button(Picture& picture, const figure::Rect& area, bool left, bool po
     if (possible)
         picture.hotspots.push_back(
             {area, left ? "manual back" : "manual forward", WindowAction(StepManual{left ? -1 : 1}),
-             left ? with_key("Back", "manual back") : with_key("Forward", "manual forward")});
+             left ? with_key(tr("Back"), "manual back") : with_key(tr("Forward"), "manual forward")});
 }
 
 /// The name of the panel, what leads to its contents, and what closes it.
@@ -51,10 +52,10 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
             picture.hotspots.push_back({{x - 6, area.y, width + 12, strip_height},
                                         text,
                                         WindowAction(OpenManual{place}),
-                                        "All pages of the manual"});
+                                        tr("All pages of the manual")});
         return x + width + 20;
     };
-    words(words(area.x + manual_pad, "Manual", true, {}), "Contents", false, {});
+    words(words(area.x + manual_pad, tr("Manual"), true, {}), tr("Contents"), false, {});
     const figure::Point cross{area.right() - 26, area.y + strip_height / 2};
     picture.scene.add(
         figure::LineItem{{cross.x - 5, cross.y - 5}, {cross.x + 5, cross.y + 5}, theme.muted, 1.5F});
@@ -63,7 +64,7 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
     picture.hotspots.push_back({{cross.x - 16, area.y + 6, 32, 32},
                                 "close manual",
                                 WindowAction(CloseManual{}),
-                                with_key("Close the manual", "let go")});
+                                with_key(tr("Close the manual"), "let go")});
     return picture;
 }
 
@@ -82,7 +83,7 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
         ImGui::SetKeyboardFocusHere();
     const std::string before = panel.search;
     ImGui::PushAllowKeyboardFocus(false); // Tab walks the focus ring
-    ImGui::InputTextWithHint("##search manual", "Search the manual", &panel.search,
+    ImGui::InputTextWithHint("##search manual", tr("Search the manual").c_str(), &panel.search,
                              ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
     ImGui::PopAllowKeyboardFocus();
     // Esc gives a field back what stood in it; here it means something else, see CloseManual.
@@ -128,7 +129,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     arrow_button(picture, {right - 2 * button_wide - 6, y, button_wide, search_high}, true,
                  !panel.back.empty(), tools);
     const float below = y + search_high + 6;
-    const std::string screen = "This screen";
+    const std::string screen = tr("This screen");
     const float taken = tools.measure(screen, figure::Font::ui, 12.5F);
     const float baseline = figure::baseline_for(below + trail_high / 2, 12.5F);
     draw_text(picture, context, area.x + manual_pad, baseline,
@@ -140,7 +141,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     picture.hotspots.push_back({{right - taken - 4, below, taken + 8, trail_high},
                                 screen,
                                 WindowAction(OpenManual{place_of_screen(state.shown, state.view)}),
-                                "What the manual says of what is on screen"});
+                                tr("What the manual says of what is on screen")});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     search_field({area.x + manual_pad, y, area.w - 2 * manual_pad - 2 * button_wide - 14, search_high}, panel,
                  tools);

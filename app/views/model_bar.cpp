@@ -5,6 +5,7 @@
 #include "app/views/files/file_views.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 #include <imgui_stdlib.h>
 
@@ -17,16 +18,20 @@ namespace {
 
 std::string facts_text(const checkpoint::TextModel& text) {
     const checkpoint::Architecture& c = text.model->architecture();
-    std::string out = text.model->path() + "\n" + c.family + ": " + counted(c.layers, "layer") + ", D " +
-                      grouped(c.D) + ", H " + std::to_string(c.H);
-    if (c.encoder != nullptr)
-        out = text.model->path() + "\n" + c.family + ": encoder of " + std::to_string(c.encoder->layers) +
-              " layers, decoder of " + std::to_string(c.layers) + ", D " + grouped(c.D) + ", H " +
-              std::to_string(c.H);
+    std::string out = text.model->path() + "\n";
+    // Translators: {} is a family of models, for example GPT-2
+    if (c.encoder == nullptr)
+        out += tr_n("{}: {} layer, D {}, H {}", "{}: {} layers, D {}, H {}", c.layers, c.family,
+                    grouped(c.layers), grouped(c.D), c.H);
+    else
+        out += tr("{}: encoder of {} layers, decoder of {}, D {}, H {}", c.family, c.encoder->layers,
+                  c.layers, grouped(c.D), c.H);
     if (c.Hkv != c.H)
         out += ", Hkv " + std::to_string(c.Hkv);
-    return out + ", dk " + std::to_string(c.dk) + ", " + grouped(c.vocab) + " tokens in the vocabulary" +
-           (text.tokenizer == nullptr ? "\nNo tokenizer: type token ids. " + text.no_tokenizer : "");
+    out += ", dk " + std::to_string(c.dk) + ", " + tr("{} tokens in the vocabulary", grouped(c.vocab));
+    if (text.tokenizer == nullptr)
+        out += "\n" + tr("No tokenizer: type token ids.") + " " + text.no_tokenizer;
+    return out;
 }
 
 /// A text that the checkpoint reads.
@@ -82,15 +87,16 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
 void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const checkpoint::TextModel& model = *state.document->part()->model;
     const bool ids = model.tokenizer == nullptr, two = state.document->part()->two_texts();
-    const std::string ids_tip = "Token ids, as this checkpoint has no tokenizer. " + model.no_tokenizer;
+    const std::string ids_tip =
+        tr("Token ids, as this checkpoint has no tokenizer.") + " " + model.no_tokenizer;
     const float gap = 8, width = two ? (area.w - gap) / 2 : area.w;
     prompt_field(state,
                  {.id = "##prompt",
-                  .caption = two ? "source" : "",
-                  .hint = ids ? "Type token ids" : "Type a text",
+                  .caption = two ? tr("source") : "",
+                  .hint = ids ? tr("Type token ids") : tr("Type a text"),
                   .tip = ids   ? ids_tip
-                         : two ? with_key("Into the encoder", "sentence")
-                               : with_key("What the model reads", "sentence"),
+                         : two ? with_key(tr("Into the encoder"), "sentence")
+                               : with_key(tr("What the model reads"), "sentence"),
                   .text = state.model.prompt,
                   .valid = state.document->part()->prompt,
                   .take_keyboard = state.asked.sentence,
@@ -102,9 +108,9 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
     prompt_field(
         state,
         {.id = "##target",
-         .caption = "target",
-         .hint = "the start token alone",
-         .tip = ids ? ids_tip : "Out of the decoder: what it has written so far, behind its start token",
+         .caption = tr("target"),
+         .hint = tr("the start token alone"),
+         .tip = ids ? ids_tip : tr("Out of the decoder: what it has written so far, behind its start token"),
          .text = state.model.target,
          .valid = state.document->part()->target,
          .take_keyboard = state.asked.kv_sentence,
@@ -146,11 +152,11 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     if (area.w >= wide && screen_of(state.shown, state.view) == Screen::stages) {
         const bool board = state.view.attention.board;
         end -= board_width;
-        draw_button(picture, context, {end, 10, board_width, 32}, board ? "Hide board" : "Show board",
-                    ViewChange(AttentionChange(ShowBoard{!board})), false,
-                    "The heads of all layers (" + key_hint("board beside stages") + "); " +
-                        key_hint("layer before") + " and " + key_hint("next layer") +
-                        " change the layer, comma and full stop the head");
+        draw_button(
+            picture, context, {end, 10, board_width, 32}, board ? tr("Hide board") : tr("Show board"),
+            ViewChange(AttentionChange(ShowBoard{!board})), false,
+            tr("The heads of all layers ({}); {} and {} change the layer, comma and full stop the head",
+               key_hint("board beside stages"), key_hint("layer before"), key_hint("next layer")));
         end -= gap;
     }
     show_picture(picture, origin.x, origin.y, tools, nullptr);

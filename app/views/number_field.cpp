@@ -3,6 +3,7 @@
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <imgui_internal.h>
 #include <imgui_stdlib.h>
@@ -37,7 +38,7 @@ void name_cell(figure::Scene& scene, const figure::Rect& box, const std::string&
     const Theme& theme = tools.theme;
     constexpr float size = 12.5F;
     constexpr int longest_address = 26;
-    const std::string before = aside ? "Selected" : "Edit";
+    const std::string before = aside ? tr("Selected") : tr_in("verb", "Edit");
     const float baseline = box.y - 8;
     scene.add(figure::TextItem{{box.x, baseline}, before, figure::Font::ui, size, theme.muted});
     const std::string shown = shortened(address, longest_address);
@@ -99,7 +100,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     else if (!entered && !edit.take_keyboard)
         edit.text = shortest_number(state.shown.value(*cell));
     if (ImGui::IsItemHovered() && !edit.active)
-        show_tip("Type a number and press Enter, or drag the cell sideways.", tools);
+        show_tip(tr("Type a number and press Enter, or drag the cell sideways."), tools);
     if (!entered && !tab)
         return height;
     tools.send(TypedNumber{*cell, edit.text});

@@ -2,6 +2,7 @@
 #include "app/views/dialog.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 #include <imgui_stdlib.h>
 
@@ -60,7 +61,8 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
         !ImGui::IsMouseReleased(ImGuiMouseButton_Left))
         ImGui::SetKeyboardFocusHere();
     ImGui::PushAllowKeyboardFocus(false);
-    ImGui::InputTextWithHint("##palette", "Type a few letters; @ for a head, # for a token, ? for the manual",
+    ImGui::InputTextWithHint("##palette",
+                             tr("Type a few letters; @ for a head, # for a token, ? for the manual").c_str(),
                              &palette.typed, ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
     ImGui::PopAllowKeyboardFocus();
     palette.has_keyboard = ImGui::IsItemActive();
@@ -136,14 +138,14 @@ const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palett
 void draw_foot(const PaletteEntry* entry, const figure::Rect& area, const ViewTools& tools) {
     const float x = area.x + 20, room = area.w - 40;
     if (entry != nullptr) {
-        const std::string says = entry->missing.empty() ? entry->tip : "Not now: " + entry->missing;
+        const std::string says = entry->missing.empty() ? tr(entry->tip) : tr("Not now: {}", entry->missing);
         dialog_text({x, figure::baseline_for(area.y + 19, 12.5F)},
                     fitted(says, figure::Font::ui, 12.5F, room, tools), figure::Font::ui, 12.5F,
                     tools.theme.text, tools);
     }
-    dialog_text({x, figure::baseline_for(area.y + 40, 12)}, "↑ ↓ move    Enter does it    Esc closes",
+    dialog_text({x, figure::baseline_for(area.y + 40, 12)}, tr("↑ ↓ move    Enter does it    Esc closes"),
                 figure::Font::ui, 12, tools.theme.muted, tools);
-    dialog_text({x + room, figure::baseline_for(area.y + 40, 12)}, "@ heads    # tokens    ? manual",
+    dialog_text({x + room, figure::baseline_for(area.y + 40, 12)}, tr("@ heads    # tokens    ? manual"),
                 figure::Font::ui, 12, tools.theme.muted, tools, figure::Align::right);
 }
 
@@ -172,8 +174,7 @@ void view_palette(const AppState& state, const Situation& now, Palette& palette,
     draw_card(card, tools.theme, tools);
     const std::string before = palette.typed;
     const bool searches = !rows.empty() && rows.front().entry == &search;
-    const std::string count =
-        std::to_string(searches ? 0 : rows.size()) + " of " + std::to_string(entries.size());
+    const std::string count = tr("{} of {}", searches ? 0 : rows.size(), entries.size());
     const float counted =
         dialog_text({card.right() - 20, figure::baseline_for(card.y + field_high / 2, 12.5F)}, count,
                     figure::Font::ui, 12.5F, tools.theme.muted, tools, figure::Align::right);

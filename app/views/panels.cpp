@@ -10,6 +10,7 @@
 #include "app/views/given_weights.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -93,16 +94,17 @@ void view_rail(const figure::Rect& area, const std::string& name, bool opens_rig
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture picture;
+    const std::string shown = tr(name);
     const figure::Point tip{area.x + rail_width / 2 + (opens_right ? 4.0F : -4.0F), area.y + 22};
     draw_chevron(picture.scene, tip, opens_right ? Pointing::right : Pointing::left, theme.ink, 7, 2);
     picture.scene.add(figure::TextItem{{area.x + rail_width / 2 - 5, area.y + 60},
-                                       name,
+                                       shown,
                                        figure::Font::ui,
                                        13,
                                        theme.text,
                                        figure::Align::left,
                                        90});
-    picture.hotspots.push_back({area, "open " + name, open, "Show the " + name + " panel"});
+    picture.hotspots.push_back({area, "open " + name, open, tr("Show the {} panel", shown)});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
 
@@ -114,13 +116,15 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         {area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     float x = area.x + panel_pad;
     const bool newcomer = !state.course.begun();
-    const std::pair<const char*, LeftTab> tabs[] = {{"Predict", LeftTab::predictions},
-                                                    newcomer ? std::pair{"Start", LeftTab::start}
-                                                             : std::pair{"Course", LeftTab::course},
-                                                    {"Guide", LeftTab::guide},
-                                                    {"Tensors", LeftTab::tensors},
-                                                    {"Heads", LeftTab::heads},
-                                                    {"Edit", LeftTab::edit}};
+    // Translators: the names of tabs, short
+    const std::pair<std::string_view, LeftTab> tabs[] = {
+        {translatable("Predict"), LeftTab::predictions},
+        newcomer ? std::pair{translatable("Start"), LeftTab::start}
+                 : std::pair{translatable("Course"), LeftTab::course},
+        {translatable("Guide"), LeftTab::guide},
+        {translatable("Tensors"), LeftTab::tensors},
+        {translatable("Heads"), LeftTab::heads},
+        {translatable("Edit"), LeftTab::edit}};
     const bool model = state.document->is_checkpoint(), given = !model && given_weights(state) != nullptr;
     const LeftTab open = state.view.tab;
     // A lesson that plays on a model stands in place of the guide.
@@ -131,7 +135,12 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         return tab == LeftTab::start || (tab == LeftTab::course && !learning) ||
                (tab == LeftTab::guide && learning && open != LeftTab::guide);
     };
-    std::vector<std::pair<const char*, LeftTab>> shown;
+    struct ShownTab {
+        std::string_view name;
+        LeftTab tab;
+        std::string label;
+    };
+    std::vector<ShownTab> shown;
     const figure::Point tip{area.right() - 26, area.y + 22};
     float room = tip.x - 12 - x;
     for (const auto& [name, tab] : tabs) {
@@ -142,11 +151,12 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
             continue; // there are no stages
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // weights alone have nothing to explain step by step nor to edit
-        shown.emplace_back(given && tab == LeftTab::tensors ? "Source" : name, tab);
-        room -= tools.measure(shown.back().first, figure::Font::ui_semibold, 13);
+        const std::string_view one = given && tab == LeftTab::tensors ? translatable("Source") : name;
+        shown.push_back({one, tab, tr(one)});
+        room -= tools.measure(shown.back().label, figure::Font::ui_semibold, 13);
     }
     const float gap = std::clamp(room / static_cast<float>(shown.size() - 1), 6.0F, 13.0F);
-    for (const auto& [label, tab] : shown) {
+    for (const auto& [name, tab, label] : shown) {
         // A newcomer's list of lessons lies behind the Start page.
         const bool on = state.view.tab == tab || (tab == LeftTab::start && state.view.tab == LeftTab::course);
         const float width = tools.measure(label, figure::Font::ui_semibold, 13);
@@ -159,7 +169,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
             picture.scene.add(
                 figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
         picture.hotspots.push_back(
-            {{x - 6, area.y, width + 12, strip_height}, label, ViewChange(ShowTab{tab}), {}});
+            {{x - 6, area.y, width + 12, strip_height}, std::string(name), ViewChange(ShowTab{tab}), {}});
         x += width + gap;
     }
     draw_chevron(picture.scene, tip, Pointing::left, theme.muted, 5);
@@ -168,7 +178,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     picture.hotspots.push_back({{fold, area.y + 6, tip.x + 16 - fold, 32},
                                 "fold left",
                                 ViewChange(OpenLeft{false}),
-                                "Fold this panel"});
+                                tr("Fold this panel")});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     return strip_height;
 }
@@ -314,7 +324,7 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
             area,
             state.view.tab == LeftTab::start ? "Start"
             : state.view.tab == LeftTab::course
-                ? (state.course.open == nullptr ? "Course" : "Lesson: " + state.course.open->title)
+                ? (state.course.open == nullptr ? "Course" : tr("Lesson: {}", state.course.open->title))
             : state.document->is_checkpoint()  ? "Predict"
             : !state.document->shows_weights() ? "Guide"
                                                : "Heads",
@@ -359,7 +369,8 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
                     std::optional<CellAddress>& hovered) {
     draw_panel_back(area, tools, false);
     if (!open) {
-        view_rail(area, "Inspector", false, ViewChange(OpenInspector{true}), tools);
+        view_rail(area, std::string(translatable("Inspector")), false, ViewChange(OpenInspector{true}),
+                  tools);
         return;
     }
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -367,7 +378,7 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
     Picture header;
     header.scene.add(
         figure::TextItem{{area.x + panel_pad, figure::baseline_for(area.y + strip_height / 2 - 1, 13)},
-                         "Inspector",
+                         tr("Inspector"),
                          figure::Font::ui_semibold,
                          13,
                          theme.ink});
@@ -380,7 +391,7 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
         header.hotspots.push_back({{tip.x - 16, area.y + 6, 26, 32},
                                    "fold inspector",
                                    ViewChange(OpenInspector{false}),
-                                   "Fold this panel"});
+                                   tr("Fold this panel")});
     }
     show_picture(header, origin.x, origin.y, tools, nullptr);
     if (!state.shown.ready())

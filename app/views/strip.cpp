@@ -3,6 +3,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -28,7 +29,8 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     }
     float widths = 0;
     for (int g = 0; g < group_count; ++g)
-        widths += tools.measure(group_info(static_cast<StageGroup>(g)).label, figure::Font::ui_semibold, 13);
+        widths +=
+            tools.measure(tr(group_info(static_cast<StageGroup>(g)).label), figure::Font::ui_semibold, 13);
     // Spread over the width as in a menu; where it is narrow the arrows between the names go first.
     const float room = area.w - 2 * 28 - widths;
     const float gap = std::clamp(room / static_cast<float>(group_count - 1), 8.0F, 44.0F);
@@ -37,7 +39,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     for (int g = 0; g < group_count; ++g) {
         const auto group = static_cast<StageGroup>(g);
         const GroupInfo& info = group_info(group);
-        const std::string label(info.label);
+        const std::string label = tr(info.label);
         const bool on = group == state.view.group;
         const bool passed = group <= state.view.group;
         const float width = tools.measure(label, figure::Font::ui_semibold, 13);
@@ -50,7 +52,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
                                            figure::Align::center});
         places[static_cast<std::size_t>(g)] = {x, width};
         picture.hotspots.push_back(
-            {place, "stage " + label, ViewChange(GoTo{group}), std::string(info.title)});
+            {place, "stage " + std::string(info.label), ViewChange(GoTo{group}), tr(info.title)});
         x += width;
         if (g + 1 < group_count && gap >= 24) {
             const figure::Point tip{x + gap / 2 + 2, area.h / 2};

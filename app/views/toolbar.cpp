@@ -2,6 +2,7 @@
 #include "app/views/files/file_views.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 #include "core/text/preset.h"
 
 #include <imgui_stdlib.h>
@@ -15,7 +16,8 @@ namespace headscope::app {
 namespace {
 
 struct Field {
-    std::string caption, value;
+    std::string_view caption; ///< in English: it names the field too
+    std::string value;
     std::vector<Choice> choices;
 };
 
@@ -29,12 +31,12 @@ bool shows_two_sentences(const AppState& state) {
 }
 
 Field preset_field(const AppState& state) {
-    Field field{"preset", state.document->title, {}};
+    Field field{translatable("preset"), tr(state.document->title), {}};
     for (const text::PresetInfo& info : text::presets())
         field.choices.push_back(
-            {std::string(info.title), Command(SetPreset{std::string(info.id)}),
+            {tr(info.title), Command(SetPreset{std::string(info.id)}),
              state.document->recipe.base == nullptr && info.id == state.document->recipe.preset,
-             std::string(info.description)});
+             tr(info.description)});
     return field;
 }
 
@@ -46,39 +48,39 @@ std::optional<Field> attention_field(const AppState& state) {
         return std::nullopt;
     const bool cross = !recipe.kv_sentence.empty();
     const std::string second = cross ? recipe.kv_sentence : std::string(preset->kv_sentence);
-    return Field{"attention",
-                 cross ? "cross" : "self",
-                 {{"self: one sentence", Command(SetKvSentence{}), !cross,
-                   "Queries, keys and values are made from the same words"},
-                  {"cross: a second sentence", Command(SetKvSentence{second}), cross,
-                   "Queries are made from the first sentence, keys and values from a second one"}}};
+    return Field{translatable("attention"),
+                 cross ? tr("cross") : tr("self"),
+                 {{tr("self: one sentence"), Command(SetKvSentence{}), !cross,
+                   tr("Queries, keys and values are made from the same words")},
+                  {tr("cross: a second sentence"), Command(SetKvSentence{second}), cross,
+                   tr("Queries are made from the first sentence, keys and values from a second one")}}};
 }
 
 Field mask_field(const AppState& state) {
     const project::MaskChoice now = state.document->recipe.mask;
     const bool painted = project::painted_mask_fits(state.document->recipe, state.document->problem.dims);
     const bool cross = state.document->problem.cross();
-    const auto choice = [&](const char* label, project::MaskChoice mask, const char* tip) {
+    const auto choice = [&](const std::string& label, project::MaskChoice mask, const std::string& tip) {
         return Choice{label, Command(SetMask{mask}), !painted && now == mask, tip};
     };
     Field field{
-        "mask",
+        translatable("mask"),
         "",
-        {choice("none", project::MaskChoice::none, "Every token may read every token"),
-         choice("causal", project::MaskChoice::causal,
-                cross ? "The last word reads every key, each word before it one key less"
-                      : "A token reads itself and what came before"),
-         choice("causal window 3", project::MaskChoice::causal_window,
-                cross ? "Three keys, the last word the last three, each word before it one place earlier"
-                      : "The token itself and the two before it"),
-         choice("neighbours", project::MaskChoice::symmetric_window,
-                cross ? "Three keys around the word's own place, counted from the ends of both sentences"
-                      : "One token to either side")}};
+        {choice(tr_in("mask", "none"), project::MaskChoice::none, tr("Every token may read every token")),
+         choice(tr("causal"), project::MaskChoice::causal,
+                cross ? tr("The last word reads every key, each word before it one key less")
+                      : tr("A token reads itself and what came before")),
+         choice(tr("causal window 3"), project::MaskChoice::causal_window,
+                cross ? tr("Three keys, the last word the last three, each word before it one place earlier")
+                      : tr("The token itself and the two before it")),
+         choice(tr("neighbours"), project::MaskChoice::symmetric_window,
+                cross ? tr("Three keys around the word's own place, counted from the ends of both sentences")
+                      : tr("One token to either side"))}};
     if (painted) {
         field.choices.push_back(
-            {"painted", ViewChange(GoTo{StageGroup::masked}), true, "As painted by hand"});
-        field.choices.push_back(
-            {"reset the painted mask", Command(ResetMask{}), false, "The mask as it was before painting"});
+            {tr("painted"), ViewChange(GoTo{StageGroup::masked}), true, tr("As painted by hand")});
+        field.choices.push_back({tr("reset the painted mask"), Command(ResetMask{}), false,
+                                 tr("The mask as it was before painting")});
     }
     const auto on = std::ranges::find(field.choices, true, &Choice::on);
     field.value = on->label;
@@ -86,7 +88,7 @@ Field mask_field(const AppState& state) {
         return field;
     if (!state.document->recipe.extra_mask.empty() ||
         (state.document->recipe.base != nullptr && !state.document->recipe.base->mask.empty()))
-        field.value = field.value == "none" ? "custom" : field.value + " + custom";
+        field.value = now == project::MaskChoice::none ? tr("custom") : tr("{} + custom", field.value);
     return field;
 }
 
@@ -100,16 +102,15 @@ Field heads_field(const AppState& state) {
         const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0 && H % group == 0;
         if (!even || (width > 64 && (H & (H - 1)) != 0 && H != dims.H))
             continue;
-        field.choices.push_back({counted(H, "head"), Command(SetHeads{H}), H == dims.H,
-                                 "The same W columns dealt to " + std::to_string(H) + " heads of width " +
-                                     std::to_string(width / H)});
+        field.choices.push_back({tr_n("{} head", "{} heads", H, H), Command(SetHeads{H}), H == dims.H,
+                                 tr("The same W columns dealt to {} heads of width {}", H, width / H)});
     }
     return field;
 }
 
 Field variant_field(const AppState& state) {
     const Dims& dims = state.document->problem.dims;
-    Field field{"variant",
+    Field field{translatable("variant"),
                 dims.Hkv == dims.H ? "MHA"
                 : dims.Hkv == 1    ? "MQA"
                                    : "GQA " + std::to_string(dims.Hkv),
@@ -117,13 +118,12 @@ Field variant_field(const AppState& state) {
     for (std::int64_t Hkv = dims.H; Hkv >= 1; --Hkv) {
         if (dims.H % Hkv != 0)
             continue;
-        const std::string count = std::to_string(Hkv);
-        std::string label = Hkv == dims.H ? "MHA: " + count + " key/value heads"
-                            : Hkv == 1    ? "MQA: one key/value head"
-                                          : "GQA: " + count + " key/value heads";
+        std::string label = Hkv == dims.H ? tr("MHA: {} key/value heads", Hkv)
+                            : Hkv == 1    ? tr("MQA: one key/value head")
+                                          : tr("GQA: {} key/value heads", Hkv);
         field.choices.push_back({std::move(label), Command(SetKvHeads{Hkv}), Hkv == dims.Hkv,
-                                 Hkv == dims.H ? "Every query head has its own keys and values"
-                                               : "The K and V weights of each group are averaged"});
+                                 Hkv == dims.H ? tr("Every query head has its own keys and values")
+                                               : tr("The K and V weights of each group are averaged")});
         if (Hkv == 1)
             break;
     }
@@ -133,7 +133,7 @@ Field variant_field(const AppState& state) {
 /// A text field for one of the sentences.
 struct SentenceField {
     const char* id;
-    const char* hint;
+    std::string hint;
     std::string caption; ///< which projections it feeds; empty: all
     std::string tip;     ///< why it cannot be typed into; empty: it can
     const std::string& text;
@@ -171,7 +171,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     // Tab walks the focus ring; ImGui's own tabbing would jump into this field and stay there.
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
-    const bool typed = ImGui::InputTextWithHint(field.id, fixed ? field.tip.c_str() : field.hint, &text);
+    const bool typed = ImGui::InputTextWithHint(field.id, (fixed ? field.tip : field.hint).c_str(), &text);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
     if (tools.focus.offer(
@@ -189,14 +189,14 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
 void sentence_fields(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const project::Recipe& recipe = state.document->recipe;
     const text::PresetInfo* preset = text::find_preset(recipe.preset);
-    const std::string tip = recipe.base != nullptr ? "These tokens come from a file."
+    const std::string tip = recipe.base != nullptr ? tr("These tokens come from a file.")
                             : preset != nullptr && preset->fixed_sentence
-                                ? "The sentence is part of this preset."
+                                ? tr("The sentence is part of this preset.")
                                 : "";
     const bool two = shows_two_sentences(state);
     const float width = two ? (area.w - fields_gap) / 2 : area.w;
     if (const auto typed = sentence_field(state,
-                                          {"##sentence", "Type a sentence", two ? "q" : "", tip,
+                                          {"##sentence", tr("Type a sentence"), two ? "q" : "", tip,
                                            state.sentence, recipe.sentence, state.asked.sentence, false},
                                           {area.x, area.y, width, area.h}, tools))
         tools.send(Command(SetSentence{*typed}));
@@ -204,7 +204,7 @@ void sentence_fields(const AppState& state, const figure::Rect& area, const View
         return;
     if (const auto typed =
             sentence_field(state,
-                           {"##kv_sentence", "Type a second sentence", "k v", tip, state.kv_sentence,
+                           {"##kv_sentence", tr("Type a second sentence"), "k v", tip, state.kv_sentence,
                             recipe.kv_sentence, state.asked.kv_sentence, true},
                            {area.x + width + fields_gap, area.y, width, area.h}, tools))
         tools.send(Command(SetKvSentence{typed}));
@@ -238,9 +238,9 @@ void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tool
     picture.scene.add(std::move(disc));
     picture.scene.add(std::move(half));
     picture.hotspots.push_back({contrast, "theme", ViewChange(SetDark{!state.view.dark}),
-                                state.view.dark ? "Light theme" : "Dark theme"});
-    picture.hotspots.push_back(
-        {help, "help", WindowAction(AskHelp{}), with_key("Manual", "help") + "; again: the list of keys"});
+                                state.view.dark ? tr("Light theme") : tr("Dark theme")});
+    picture.hotspots.push_back({help, "help", WindowAction(AskHelp{}),
+                                tr("{}; again: the list of keys", with_key(tr("Manual"), "help"))});
 }
 
 } // namespace
@@ -278,8 +278,8 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     const auto fields_width = [&](std::size_t count) {
         float width = 0;
         for (std::size_t i = 0; i < count; ++i)
-            width += combo_width(fields[i].caption, fields[i].value, tools) + 8;
-        return width + (count < fields.size() ? combo_width("", "more", tools) + 8 : 0.0F);
+            width += combo_width(tr(fields[i].caption), fields[i].value, tools) + 8;
+        return width + (count < fields.size() ? combo_width("", tr("more"), tools) + 8 : 0.0F);
     };
     std::size_t count = fields.size();
     while (count > 0 && start + smallest + 12 + fields_width(count) > right)
@@ -290,8 +290,8 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     sentence_fields(state, {start, 10, sentence, 32}, tools);
     // What "show me" has just moved is ringed for a moment.
     figure::Scene rings;
-    const auto ring = [&](const std::string& caption, const figure::Rect& place) {
-        if (state.course.driven.contains(caption) && state.course.driven_strength > 0)
+    const auto ring = [&](std::string_view caption, const figure::Rect& place) {
+        if (state.course.driven.contains(std::string(caption)) && state.course.driven_strength > 0)
             rings.add(figure::RectItem{
                 .area = {place.x - 4, place.y - 4, place.w + 8, place.h + 8},
                 .stroke = figure::with_alpha(
@@ -303,8 +303,8 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     ring("sentence", {start, 10, sentence, 32});
     float x = start + sentence + 12;
     for (std::size_t i = 0; i < count; ++i) {
-        const float width = combo_width(fields[i].caption, fields[i].value, tools);
-        combo(fields[i].caption, fields[i].value, {x, 10, width, 32}, fields[i].choices, tools);
+        const float width = combo_width(tr(fields[i].caption), fields[i].value, tools);
+        combo(tr(fields[i].caption), fields[i].value, {x, 10, width, 32}, fields[i].choices, tools);
         ring(fields[i].caption, {x, 10, width, 32});
         x += width + 8;
     }
@@ -312,11 +312,11 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
         std::vector<Choice> rest;
         for (std::size_t i = count; i < fields.size(); ++i)
             for (Choice choice : fields[i].choices) {
-                choice.label = fields[i].caption + "  " + choice.label;
+                choice.label = tr(fields[i].caption) + "  " + choice.label;
                 rest.push_back(std::move(choice));
             }
-        const figure::Rect more{x, 10, combo_width("", "more", tools), 32};
-        combo("", "more", more, rest, tools);
+        const figure::Rect more{x, 10, combo_width("", tr("more"), tools), 32};
+        combo("", tr("more"), more, rest, tools);
         for (std::size_t i = count; i < fields.size(); ++i)
             ring(fields[i].caption, more);
     }

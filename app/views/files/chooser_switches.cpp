@@ -1,8 +1,8 @@
 #include "app/draw/kit/format.h"
 #include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
+#include "core/base/message.h"
 
-#include <cctype>
 #include <tuple>
 #include <utility>
 
@@ -18,14 +18,14 @@ public:
     SwitchRow(OpenChooser& open, figure::Point at, const ViewTools& tools)
         : open_(open), at_(at), tools_(tools) {}
 
-    /// Returns the option that was chosen, -1: none. The name field then has the keyboard again.
-    int add(std::string caption, const std::vector<DialogOption>& options) {
+    /// `id` names the items. Returns the option that was chosen, -1: none. The name field then has the
+    /// keyboard again.
+    int add(const char* id, const std::string& caption, const std::vector<DialogOption>& options) {
         at_.x += dialog_text({at_.x, figure::baseline_for(at_.y + 14, 13)}, caption, figure::Font::ui, 13,
                              tools_.theme.muted, tools_) +
                  12;
         float width = 0;
-        caption.front() = static_cast<char>(std::tolower(caption.front())); // names the items
-        const int chosen = dialog_segments(caption, at_, options, tools_, width);
+        const int chosen = dialog_segments(id, at_, options, tools_, width);
         at_.x += width + 28;
         if (chosen >= 0)
             open_.focus_name = true;
@@ -41,7 +41,8 @@ private:
 void film_switches(OpenChooser& open, SwitchRow& above, SwitchRow& below) {
     FilmChoice& film = open.film;
     if (!film.lesson.empty())
-        if (const int chosen = above.add("What", {{"stages", !film.of_lesson}, {"lesson", film.of_lesson}});
+        if (const int chosen = above.add("what", tr("What"),
+                                         {{tr("stages"), !film.of_lesson}, {tr("lesson"), film.of_lesson}});
             chosen >= 0)
             film.of_lesson = chosen == 1;
     constexpr std::pair<int, int> sizes[] = {{1280, 720}, {1280, 800}, {1920, 1080}};
@@ -49,13 +50,13 @@ void film_switches(OpenChooser& open, SwitchRow& above, SwitchRow& below) {
     for (const auto& [width, height] : sizes)
         offered.push_back({std::to_string(width) + " × " + std::to_string(height),
                            film.width == width && film.height == height});
-    if (const int chosen = below.add("Size", offered); chosen >= 0)
+    if (const int chosen = below.add("size", tr("Size"), offered); chosen >= 0)
         std::tie(film.width, film.height) = sizes[chosen];
     constexpr double rests[] = {1, 2, 4};
     offered.clear();
     for (const double rest : rests)
         offered.push_back({number(rest, 0) + " s", film.rest == rest});
-    if (const int chosen = below.add("Rest", offered); chosen >= 0)
+    if (const int chosen = below.add("rest", tr("Rest"), offered); chosen >= 0)
         film.rest = rests[chosen];
 }
 
@@ -72,10 +73,11 @@ void view_switches(OpenChooser& open, figure::Point at, const ViewTools& tools) 
     std::vector<DialogOption> kinds;
     for (const std::string& suffix : open.formats)
         kinds.push_back({suffix.substr(1), suffix == open.chooser.suffix()});
-    if (const int chosen = row.add("Kind", kinds); chosen >= 0)
+    if (const int chosen = row.add("kind", tr("Kind"), kinds); chosen >= 0)
         open.chooser.use_suffix(open.formats[static_cast<std::size_t>(chosen)]);
     if (open.purpose == PathPurpose::picture)
-        if (const int chosen = row.add("Theme", {{"light", !open.dark_picture}, {"dark", open.dark_picture}});
+        if (const int chosen = row.add("theme", tr("Theme"),
+                                       {{tr("light"), !open.dark_picture}, {tr("dark"), open.dark_picture}});
             chosen >= 0)
             open.dark_picture = chosen == 1;
     if (open.purpose == PathPurpose::film) {

@@ -1,6 +1,7 @@
 #include "app/draw/kit/format.h"
 #include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
+#include "core/base/message.h"
 #include "core/text/plain_text.h"
 
 #include <algorithm>
@@ -63,12 +64,12 @@ std::optional<std::string> models(const FileChooser& chooser, const figure::Rect
     float y = area.y;
     if (offered.empty() || area.h < 60 || area.w == 0)
         return chosen;
-    dialog_text({area.x, y + 20}, "Models, layers × heads", figure::Font::ui, 12.5F, tools.theme.muted,
+    dialog_text({area.x, y + 20}, tr("Models, layers × heads"), figure::Font::ui, 12.5F, tools.theme.muted,
                 tools);
     y += 30;
     for (const OfferedModel& model : offered) {
         if (y + 44 > area.bottom()) {
-            dialog_text({area.x, y + 14}, "and more", figure::Font::ui, 12.5F, tools.theme.muted, tools);
+            dialog_text({area.x, y + 14}, tr("and more"), figure::Font::ui, 12.5F, tools.theme.muted, tools);
             break;
         }
         const std::string label =
@@ -108,7 +109,7 @@ float places(FileChooser& chooser, const figure::Rect& area, const ViewTools& to
 void crumbs(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
     const fs::path folder = chooser.listing().folder;
     if (push_button("↑", {area.x, area.y, 34, 30}, ButtonLook::plain, tools,
-                    "The folder above (Backspace, Alt ↑)"))
+                    tr("The folder above (Backspace, Alt ↑)")))
         chooser.up();
     std::vector<fs::path> way;
     for (fs::path at = folder; way.empty() || at != way.back(); at = at.parent_path())
@@ -180,7 +181,7 @@ figure::Scene row_scene(const FileRow& row, bool chosen, float w, const ViewTool
     if (!columns_fit)
         return scene;
     scene.add(figure::TextItem{{w - 130, baseline},
-                               row.checkpoint ? "checkpoint"
+                               row.checkpoint ? tr("checkpoint")
                                : row.folder   ? ""
                                               : bytes_text(static_cast<std::int64_t>(row.bytes)),
                                figure::Font::ui,
@@ -207,7 +208,7 @@ int list(FileChooser& chooser, const figure::Rect& area, bool follow, const View
     const FileListing& listing = chooser.listing();
     if (!listing.error.empty() || listing.rows.empty()) {
         const std::string what =
-            listing.error.empty() ? "Nothing here that fits." : text::plain_text(listing.error);
+            listing.error.empty() ? tr("Nothing here that fits.") : text::plain_text(listing.error);
         dialog_paragraph({area.x + 16, area.y + 28}, area.w - 32, what, 13, 20,
                          listing.error.empty() ? theme.muted : theme.bad, tools);
         return -1;
@@ -257,16 +258,16 @@ bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools&
     figure::Scene scene;
     scene.add(figure::RectItem{.area = bar, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    const float keep = button_width("Keep it", tools), replace = button_width("Replace it", tools);
-    const std::string text = text::plain_text(chooser.replacing()) + " is already there.";
+    const float keep = button_width(tr("Keep it"), tools), replace = button_width(tr("Replace it"), tools);
+    const std::string text = tr("{} is already there.", text::plain_text(chooser.replacing()));
     dialog_text({bar.x + 12, figure::baseline_for(bar.y + bar.h / 2, 13)},
                 fitted(text, figure::Font::ui, 13, bar.w - keep - replace - 36, tools), figure::Font::ui, 13,
                 theme.ink, tools);
-    if (push_button("Keep it", {bar.right() - keep - replace - 9, bar.y + 3, keep, 28}, ButtonLook::plain,
+    if (push_button(tr("Keep it"), {bar.right() - keep - replace - 9, bar.y + 3, keep, 28}, ButtonLook::plain,
                     tools))
         chooser.keep();
-    if (push_button("Replace it", {bar.right() - replace - 3, bar.y + 3, replace, 28}, ButtonLook::primary,
-                    tools))
+    if (push_button(tr("Replace it"), {bar.right() - replace - 3, bar.y + 3, replace, 28},
+                    ButtonLook::primary, tools))
         if (const auto path = chooser.replace())
             tools.send(ChosenPath{*path});
     return true;
@@ -278,22 +279,22 @@ bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
     const FileChooser::Options& options = chooser.options();
     if (chooser.new_folder()) {
         std::string name = *chooser.new_folder();
-        const float make = button_width("Make it", tools);
+        const float make = button_width(tr("Make it"), tools);
         const TextBox field = text_box("##folder", name, {area.x, area.y, 200, 34}, open.focus_folder, tools,
-                                       "Name of the new folder");
+                                       tr("Name of the new folder").c_str());
         if (field.edited)
             chooser.type_new_folder(name);
         open.focus_folder = open.focus_folder && !field.active;
-        if (push_button("Make it", {area.x + 208, area.y, make, 34}, ButtonLook::plain, tools))
+        if (push_button(tr("Make it"), {area.x + 208, area.y, make, 34}, ButtonLook::plain, tools))
             chooser.make_new_folder();
     } else if (options.saving &&
-               push_button("New folder…", {area.x, area.y, button_width("New folder…", tools), 34},
+               push_button(tr("New folder…"), {area.x, area.y, button_width(tr("New folder…"), tools), 34},
                            ButtonLook::plain, tools)) {
         chooser.begin_new_folder();
         open.focus_folder = true;
     }
-    const float accept = button_width(options.accept, tools), cancel = button_width("Cancel", tools);
-    if (push_button("Cancel", {area.right() - accept - 8 - cancel, area.y, cancel, 34}, ButtonLook::plain,
+    const float accept = button_width(options.accept, tools), cancel = button_width(tr("Cancel"), tools);
+    if (push_button(tr("Cancel"), {area.right() - accept - 8 - cancel, area.y, cancel, 34}, ButtonLook::plain,
                     tools, "Esc"))
         tools.send(CloseChooser{});
     return push_button(options.accept, {area.right() - accept, area.y, accept, 34}, ButtonLook::primary,
@@ -345,11 +346,12 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
 
     std::string text = chooser.text();
     const bool keep_suffix = chooser.options().saving && has_suffix(text, chooser.suffix());
-    const TextBox name =
-        text_box("##name", text, parts.field, open.focus_name, tools,
-                 chooser.options().saving ? "Name of the file" : "Name or path of the file; Tab completes it",
-                 text.size() - (keep_suffix ? chooser.suffix().size() : 0),
-                 [&](const std::string& typed) { return chooser.completion(typed); });
+    const TextBox name = text_box(
+        "##name", text, parts.field, open.focus_name, tools,
+        (chooser.options().saving ? tr("Name of the file") : tr("Name or path of the file; Tab completes it"))
+            .c_str(),
+        text.size() - (keep_suffix ? chooser.suffix().size() : 0),
+        [&](const std::string& typed) { return chooser.completion(typed); });
     open.focus_name = open.focus_name && !name.active;
     if (name.edited)
         chooser.type(text);

@@ -1,6 +1,7 @@
 #include "app/draw/kit/format.h"
 #include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
+#include "core/base/message.h"
 #include "core/text/plain_text.h"
 
 #include <algorithm>
@@ -52,26 +53,27 @@ bool enter_for_primary(const ViewTools& tools) {
 
 void unsaved_question(const UnsavedQuestion& question, const ViewTools& tools) {
     const bool enter = enter_for_primary(tools);
-    const figure::Rect foot = message_card(
-        "unsaved changes",
-        question.name.empty() ? (question.patch ? "Save your edits as a patch?" : "Save this project?")
-                              : "Save the changes to " + text::plain_text(question.name) + "?",
-        {(question.name.empty() ? std::string(question.patch ? "They have" : "It has") +
-                                      " no file yet. What you changed would be lost "
-                                : "What you changed since it was last saved would be lost ") +
-         text::plain_text(question.then) + "."},
-        tools);
-    const float save = button_width("Save", tools), cancel = button_width("Cancel", tools),
-                discard = button_width("Don't save", tools);
+    const figure::Rect foot =
+        message_card("unsaved changes",
+                     !question.name.empty() ? tr("Save the changes to {}?", text::plain_text(question.name))
+                     : question.patch       ? tr("Save your edits as a patch?")
+                                            : tr("Save this project?"),
+                     {(!question.name.empty() ? ""
+                       : question.patch       ? tr("They have no file yet.") + " "
+                                              : tr("It has no file yet.") + " ") +
+                      text::plain_text(question.loss)},
+                     tools);
+    const float save = button_width(tr("Save"), tools), cancel = button_width(tr("Cancel"), tools),
+                discard = button_width(tr("Don't save"), tools);
     const auto answer = [&](UnsavedAnswer what) { tools.send(AnswerUnsaved{what}); };
-    if (push_button("Don't save", {foot.x, foot.y, discard, foot.h}, ButtonLook::plain, tools, "D") ||
+    if (push_button(tr("Don't save"), {foot.x, foot.y, discard, foot.h}, ButtonLook::plain, tools, "D") ||
         letter_pressed('D'))
         answer(UnsavedAnswer::discard);
-    else if (push_button("Cancel", {foot.right() - save - 8 - cancel, foot.y, cancel, foot.h},
+    else if (push_button(tr("Cancel"), {foot.right() - save - 8 - cancel, foot.y, cancel, foot.h},
                          ButtonLook::plain, tools, "Esc") ||
              escape_pressed())
         answer(UnsavedAnswer::cancel);
-    else if (push_button("Save", {foot.right() - save, foot.y, save, foot.h}, ButtonLook::primary, tools,
+    else if (push_button(tr("Save"), {foot.right() - save, foot.y, save, foot.h}, ButtonLook::primary, tools,
                          "Enter") ||
              enter)
         answer(UnsavedAnswer::save);
@@ -85,14 +87,15 @@ void damaged_offer(const DamagedOffer& offer, const ViewTools& tools) {
     for (std::size_t i = 0; i < std::min(offer.losses.size(), most); ++i)
         sentences.push_back(text::plain_text(offer.losses[i]));
     const figure::Rect foot = message_card(
-        "damaged project", "Open what is left of " + text::plain_text(offer.name) + "?", sentences, tools);
-    const float open = button_width("Open what is left", tools), cancel = button_width("Cancel", tools);
-    if (push_button("Cancel", {foot.right() - open - 8 - cancel, foot.y, cancel, foot.h}, ButtonLook::plain,
-                    tools, "Esc") ||
+        "damaged project", tr("Open what is left of {}?", text::plain_text(offer.name)), sentences, tools);
+    const float open = button_width(tr("Open what is left"), tools),
+                cancel = button_width(tr("Cancel"), tools);
+    if (push_button(tr("Cancel"), {foot.right() - open - 8 - cancel, foot.y, cancel, foot.h},
+                    ButtonLook::plain, tools, "Esc") ||
         escape_pressed())
         tools.send(AnswerDamaged{false});
-    else if (push_button("Open what is left", {foot.right() - open, foot.y, open, foot.h},
-                         ButtonLook::primary, tools, "Enter; the damaged file itself stays as it is") ||
+    else if (push_button(tr("Open what is left"), {foot.right() - open, foot.y, open, foot.h},
+                         ButtonLook::primary, tools, tr("Enter; the damaged file itself stays as it is")) ||
              enter)
         tools.send(AnswerDamaged{true});
     end_dialog();
@@ -107,12 +110,12 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
         "recovery", 640, 116 + row * static_cast<float>(shown) + (offers.size() > most ? 34 : 8), tools);
     walk_with_tab(tools);
     const Theme& theme = tools.theme;
-    dialog_text({card.x + dialog_pad, card.y + 46}, "Headscope was closed before this was saved",
+    dialog_text({card.x + dialog_pad, card.y + 46}, tr("Headscope was closed before this was saved"),
                 figure::Font::ui_semibold, 20, theme.ink, tools);
     dialog_paragraph(
         {card.x + dialog_pad, card.y + 76}, card.w - 2 * dialog_pad,
-        "Take it back as it was, or throw it away. What you leave for later is offered at the next "
-        "start.",
+        tr("Take it back as it was, or throw it away. What you leave for later is offered at the next "
+           "start."),
         13.5F, 21, theme.text, tools);
     float y = card.y + 102;
     for (std::size_t i = 0; i < shown; ++i) {
@@ -128,8 +131,8 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
             {x, y + 28},
             fitted(text::plain_text(offer.name), figure::Font::ui_semibold, 14.5F, w - when - 16, tools),
             figure::Font::ui_semibold, 14.5F, theme.ink, tools);
-        const float recover = button_width("Recover", tools), later = button_width("Later", tools),
-                    discard = button_width("Discard", tools);
+        const float recover = button_width(tr("Recover"), tools), later = button_width(tr("Later"), tools),
+                    discard = button_width(tr("Discard"), tools);
         const float buttons = recover + later + discard + 16;
         const bool bad = !offer.error.empty();
         dialog_paragraph({x, y + 56}, w - buttons - 20, text::plain_text(bad ? offer.error : offer.detail),
@@ -137,22 +140,21 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
         // Labels are told apart by their number.
         const std::string id = i == 0 ? "" : "##" + std::to_string(i);
         const float by = y + 44;
-        if (push_button("Discard" + id, {x + w - buttons, by, discard, button_height}, ButtonLook::plain,
-                        tools, "Throw it away for good"))
+        if (push_button(tr("Discard") + id, {x + w - buttons, by, discard, button_height}, ButtonLook::plain,
+                        tools, tr("Throw it away for good")))
             tools.send(DiscardRecovery{offer.path});
-        if (push_button("Later" + id, {x + w - recover - 8 - later, by, later, button_height},
-                        ButtonLook::plain, tools, "Decide at the next start"))
+        if (push_button(tr("Later") + id, {x + w - recover - 8 - later, by, later, button_height},
+                        ButtonLook::plain, tools, tr("Decide at the next start")))
             tools.send(LeaveRecovery{offer.path});
-        if (push_button("Recover" + id, {x + w - recover, by, recover, button_height}, ButtonLook::primary,
-                        tools, "Open it as it was") ||
+        if (push_button(tr("Recover") + id, {x + w - recover, by, recover, button_height},
+                        ButtonLook::primary, tools, tr("Open it as it was")) ||
             (enter && i == 0))
             tools.send(RecoverProject{offer.path});
         y += row;
     }
     if (offers.size() > most)
-        dialog_text({card.x + dialog_pad, y + 14},
-                    "and " + std::to_string(offers.size() - most) + " more, after these", figure::Font::ui,
-                    12.5F, theme.muted, tools);
+        dialog_text({card.x + dialog_pad, y + 14}, tr("and {} more, after these", offers.size() - most),
+                    figure::Font::ui, 12.5F, theme.muted, tools);
     if (escape_pressed())
         for (const RecoveryOffer& offer : offers)
             tools.send(LeaveRecovery{offer.path});
@@ -165,10 +167,8 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
     std::string detail = "…";
     if (job.fraction > 0.02F) {
         const double left = job.seconds / static_cast<double>(job.fraction) - job.seconds;
-        detail =
-            std::to_string(static_cast<int>(job.fraction * 100)) + " %, " +
-            (left < 1 ? "under 1 s left"
-                      : "about " + std::to_string(static_cast<std::int64_t>(std::lround(left))) + " s left");
+        detail = std::to_string(static_cast<int>(job.fraction * 100)) + " %, " +
+                 (left < 1 ? tr("under 1 s left") : tr("about {} s left", std::lround(left)));
     }
     const figure::Rect foot = message_card("file job", text::plain_text(job.label), {detail, " "}, tools);
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
@@ -183,8 +183,8 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
                                .fill = theme.ink,
                                .radius = 3});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    const float cancel = button_width("Cancel", tools);
-    if (push_button("Cancel", {foot.right() - cancel, foot.y, cancel, foot.h}, ButtonLook::plain, tools,
+    const float cancel = button_width(tr("Cancel"), tools);
+    if (push_button(tr("Cancel"), {foot.right() - cancel, foot.y, cancel, foot.h}, ButtonLook::plain, tools,
                     "Esc") ||
         escape_pressed() || enter)
         tools.send(CancelJob{});

@@ -3,6 +3,7 @@
 #include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
 #include "app/views/situation.h"
+#include "core/base/message.h"
 #include "core/text/plain_text.h"
 
 #include <algorithm>
@@ -28,19 +29,19 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     const auto add = [&](std::string_view id) {
         const ActionInfo& info = action(id);
         if (info.here(now))
-            rows.push_back({info.title, key_hint(id), info.send(now), info.tip, why_not(info, now)});
+            rows.push_back({tr(info.title), key_hint(id), info.send(now), tr(info.tip), why_not(info, now)});
     };
     for (const char* id : {"new", "open", "save", "save as", "save patch", "save patch as"})
         add(id);
     if (!files.recent.empty())
-        rows.push_back({"Recent", {}, {}, {}, {}});
+        rows.push_back({tr("Recent"), {}, {}, {}, {}});
     for (std::size_t i = 0; i < std::min(files.recent.size(), most_recent); ++i)
         rows.push_back({text::plain_text(std::filesystem::path(files.recent[i]).filename().string()),
                         {},
                         {FileCommand(OpenPath{files.recent[i]})},
                         text::plain_text(files.recent[i]),
                         why_not(action("open"), now)});
-    rows.push_back({"Export", {}, {}, {}, {}});
+    rows.push_back({tr("Export"), {}, {}, {}, {}});
     for (const char* id : {"picture", "save numbers", "copy stage", "copy script", "save script", "record"})
         add(id);
     rows.push_back({{}, {}, {}, {}, {}});
@@ -157,12 +158,12 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
-    const float text = tools.measure("File", figure::Font::ui_medium, 13);
+    const float text = tools.measure(tr("File"), figure::Font::ui_medium, 13);
     const figure::Rect area{at.x, at.y, text + 24 + 15, 32};
     figure::Scene scene;
     scene.add(figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
     scene.add(figure::TextItem{{area.x + 12, figure::baseline_for(area.y + area.h / 2, 13)},
-                               "File",
+                               tr("File"),
                                figure::Font::ui_medium,
                                13,
                                theme.ink});
@@ -174,7 +175,7 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton("File", {place.w, place.h});
     if (ImGui::IsItemHovered())
-        show_tip(with_key("New, open, save and export", "file menu"), tools);
+        show_tip(with_key(tr("New, open, save and export"), "file menu"), tools);
     if (tools.focus.offer(place) || clicked || state.asked.file_menu)
         ImGui::OpenPopup("File menu");
     ImGui::SetNextWindowPos({place.x, place.bottom() + 4 * scale});
@@ -197,24 +198,26 @@ std::string dialog_name(const FilesState& files) {
 
 SaveStatus save_status(const FilesState& files) {
     if (files.lesson)
-        return {"lesson", "The lesson plays on a problem of its own. Your project is as you left it" +
-                              std::string(files.save_state == SaveState::changed ||
-                                                  files.save_state == SaveState::failed
-                                              ? ", and not saved yet."
-                                          : files.save_state == SaveState::autosaved ? " (autosaved)."
-                                                                                     : ".")};
+        return {tr("lesson"),
+                tr("The lesson plays on a problem of its own.") + " " +
+                    (files.save_state == SaveState::changed || files.save_state == SaveState::failed
+                         ? tr("Your project is as you left it, and not saved yet.")
+                     : files.save_state == SaveState::autosaved
+                         ? tr("Your project is as you left it (autosaved).")
+                         : tr("Your project is as you left it."))};
     switch (files.save_state) {
     case SaveState::untouched:
         return {};
     case SaveState::changed:
-        return {"not saved", "The last changes are not stored yet. " + key_hint("save") + " saves them."};
+        return {tr("not saved"), tr("The last changes are not stored yet. {} saves them.", key_hint("save"))};
     case SaveState::autosaved:
-        return {"autosaved", "What you changed would be offered back after a crash. " + key_hint("save") +
-                                 " saves it in a file of your own."};
+        return {tr("autosaved"),
+                tr("What you changed would be offered back after a crash. {} saves it in a file of your own.",
+                   key_hint("save"))};
     case SaveState::saved:
-        return {"saved", text::plain_text(files.path)};
+        return {tr("saved"), text::plain_text(files.path)};
     case SaveState::failed:
-        return {"not saved", files.save_error, true};
+        return {tr("not saved"), files.save_error, true};
     }
     return {};
 }

@@ -3,6 +3,7 @@
 #include "app/draw/panels/engine_panel.h"
 #include "app/views/dialog.h"
 #include "app/views/views.h"
+#include "core/base/message.h"
 
 #include <cmath>
 
@@ -29,18 +30,18 @@ struct Setting {
 
 Setting on_off(const std::string& caption, bool on, const std::function<ViewChange(bool)>& change,
                const std::string& note) {
-    return {caption, {{"on", on, change(true)}, {"off", !on, change(false)}}, note};
+    return {caption, {{tr("on"), on, change(true)}, {tr("off"), !on, change(false)}}, note};
 }
 
 std::vector<Offered> colour_maps(const ViewState& view) {
-    constexpr std::pair<const char*, ColourMap> maps[] = {{"by head", ColourMap::head},
-                                                          {"neutral", ColourMap::neutral},
-                                                          {"viridis", ColourMap::viridis},
-                                                          {"cividis", ColourMap::cividis},
-                                                          {"magma", ColourMap::magma}};
+    constexpr std::pair<std::string_view, ColourMap> maps[] = {{translatable("by head"), ColourMap::head},
+                                                               {translatable("neutral"), ColourMap::neutral},
+                                                               {"viridis", ColourMap::viridis},
+                                                               {"cividis", ColourMap::cividis},
+                                                               {"magma", ColourMap::magma}};
     std::vector<Offered> offered;
     for (const auto& [name, map] : maps)
-        offered.push_back({name, view.colour_map == map, ViewChange(SetColourMap{map})});
+        offered.push_back({tr(name), view.colour_map == map, ViewChange(SetColourMap{map})});
     return offered;
 }
 
@@ -56,7 +57,7 @@ std::vector<Offered> devices(const EngineState& engines) {
     const auto choose = [](const std::string& id) {
         return Action(EngineAction{EngineAction::Kind::choose, id});
     };
-    std::vector<Offered> offered{{"automatic", engines.chosen == "auto", choose("auto")}};
+    std::vector<Offered> offered{{tr("automatic"), engines.chosen == "auto", choose("auto")}};
     if (!engines.found) {
         offered.push_back({engine_title("cpu"), engines.chosen == "cpu", choose("cpu")});
         return offered;
@@ -74,40 +75,43 @@ std::vector<Setting> settings(const AppState& state) {
         return Action(ViewChange(SetZoom{std::round((view.zoom + by) * 10) / 10}));
     };
     std::vector<Setting> all{
-        {"Look"},
-        {"Theme",
-         {{"light", !view.dark, ViewChange(SetDark{false})}, {"dark", view.dark, ViewChange(SetDark{true})}},
+        {tr("Look")},
+        {tr("Theme"),
+         {{tr("light"), !view.dark, ViewChange(SetDark{false})},
+          {tr("dark"), view.dark, ViewChange(SetDark{true})}},
          key_hint("theme")},
-        {"Size of everything",
+        {tr("Size of everything"),
          {{"−", false, zoomed(-step)},
           {number(view.zoom * 100, 0) + " %", true, ViewChange(SetZoom{1})},
           {"+", false, zoomed(step)}},
          key_hint("smaller") + ", " + key_hint("larger")},
         on_off(
-            "Motion", view.moves(), [](bool on) { return SetMotion{on}; },
-            key_hint("motion") + (view.less_motion && !view.motion ? "; the desktop asks for none" : "")),
+            tr("Motion"), view.moves(), [](bool on) { return SetMotion{on}; },
+            view.less_motion && !view.motion ? tr("{}; the desktop asks for none", key_hint("motion"))
+                                             : key_hint("motion")),
         on_off(
-            "Ring changed cells", view.flashes(), [](bool on) { return SetFlash{on}; },
-            "for a moment after an edit"),
-        {"Colours of cells", colour_maps(view), key_hint("colour map")},
-        {"Colour scale",
-         {{"same for all heads", view.same_scale, ViewChange(SetSameScale{true})},
-          {"own for each", !view.same_scale, ViewChange(SetSameScale{false})}},
+            tr("Ring changed cells"), view.flashes(), [](bool on) { return SetFlash{on}; },
+            tr("for a moment after an edit")),
+        {tr("Colours of cells"), colour_maps(view), key_hint("colour map")},
+        {tr("Colour scale"),
+         {{tr("same for all heads"), view.same_scale, ViewChange(SetSameScale{true})},
+          {tr("own for each"), !view.same_scale, ViewChange(SetSameScale{false})}},
          key_hint("scale")},
         on_off(
-            "Numbers in cells", view.numbers, [](bool on) { return ShowNumbers{on}; }, key_hint("numbers")),
-        {"Speed of playing", speeds(view)},
-        {"Computing"},
-        {"Device", devices(state.engines),
-         state.engines.found && !state.engines.found->missing.empty() ? "no Vulkan device here" : ""},
-        {"Remembered"},
-        {"Opens with",
-         {{"the Start page", view.start_page, ViewChange(OpenWithStart{true})},
-          {"the last file", !view.start_page, ViewChange(OpenWithStart{false})}}}};
-    if (!state.files.recent.empty())
-        all.push_back({"Recent files",
-                       {{"forget", false, FileCommand(ForgetRecent{})}},
-                       counted(static_cast<std::int64_t>(state.files.recent.size()), "file") + " listed"});
+            tr("Numbers in cells"), view.numbers, [](bool on) { return ShowNumbers{on}; },
+            key_hint("numbers")),
+        {tr("Speed of playing"), speeds(view)},
+        {tr("Computing")},
+        {tr("Device"), devices(state.engines),
+         state.engines.found && !state.engines.found->missing.empty() ? tr("no Vulkan device here") : ""},
+        {tr("Remembered")},
+        {tr("Opens with"),
+         {{tr("the Start page"), view.start_page, ViewChange(OpenWithStart{true})},
+          {tr("the last file"), !view.start_page, ViewChange(OpenWithStart{false})}}}};
+    if (const auto recent = static_cast<std::int64_t>(state.files.recent.size()); recent > 0)
+        all.push_back({tr("Recent files"),
+                       {{tr("forget"), false, FileCommand(ForgetRecent{})}},
+                       tr_n("{} file listed", "{} files listed", recent, grouped(recent))});
     return all;
 }
 
@@ -148,7 +152,7 @@ void view_settings(const AppState& state, const ViewTools& tools) {
     const bool enter = enter_pressed();
     if (enter && tools.focus.visible())
         tools.focus.activate();
-    dialog_text({card.x + settings_pad, card.y + 44}, "Settings", figure::Font::ui_semibold, 20,
+    dialog_text({card.x + settings_pad, card.y + 44}, tr("Settings"), figure::Font::ui_semibold, 20,
                 tools.theme.ink, tools);
     // What does not fit scrolls.
     const float scale = tools.surface.scale();
@@ -165,8 +169,9 @@ void view_settings(const AppState& state, const ViewTools& tools) {
     ImGui::SetCursorScreenPos({origin.x + list.x * scale, origin.y + top * scale});
     ImGui::Dummy({1, (y - top) * scale - 1});
     ImGui::EndChild();
-    const float done = button_width("Done", tools);
-    if (push_button("Done", {card.right() - settings_pad - done, card.bottom() - settings_pad - 34, done, 34},
+    const float done = button_width(tr("Done"), tools);
+    if (push_button(tr("Done"),
+                    {card.right() - settings_pad - done, card.bottom() - settings_pad - 34, done, 34},
                     ButtonLook::primary, tools, "Esc") ||
         escape_pressed() || (enter && !tools.focus.visible()))
         tools.send(WindowAction(OpenSettings{false}));
