@@ -2,6 +2,7 @@
 
 #include "app/jobs/recovery.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/project/project_file.h"
 
 #include <nlohmann/json.hpp>
@@ -117,9 +118,9 @@ std::string Autosave::carry_out(const Wanted& wanted) {
         }
         return {};
     } catch (const std::bad_alloc&) {
-        return "Your edits are not kept safe: this machine has too little free memory; save the project.";
+        return tr("Your edits are not kept safe: this machine has too little free memory; save the project.");
     } catch (const std::exception& fault) {
-        return std::string("Your edits are not kept safe: ") + fault.what() + ".";
+        return tr("Your edits are not kept safe: {}.", fault.what());
     }
 }
 

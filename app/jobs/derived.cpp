@@ -1,5 +1,7 @@
 #include "app/jobs/derived.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <new>
 #include <sys/resource.h>
@@ -202,7 +204,7 @@ void DerivedValues::work() {
             };
             value = entry->work(*progress, put, so_far);
         } catch (const std::bad_alloc&) {
-            error = "This needs more memory than the machine has free.";
+            error = tr("This needs more memory than the machine has free.");
         } catch (const std::exception& fault) {
             error = fault.what();
         }

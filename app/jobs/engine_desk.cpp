@@ -1,6 +1,7 @@
 #include "app/jobs/engine_desk.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <utility>
 
@@ -23,7 +24,7 @@ EngineComparison compare(const EngineMaker& make, const std::string& id, const P
         result.second_seconds = second.seconds;
         result.stages = analysis::stage_differences(first, second);
     } catch (const std::bad_alloc&) {
-        result.error = "Two traces of this problem need more memory than the machine has free.";
+        result.error = tr("Two traces of this problem need more memory than the machine has free.");
     } catch (const std::exception& fault) {
         result.error = fault.what();
     }

@@ -1,5 +1,7 @@
 #include "app/jobs/file_job.h"
 
+#include "core/base/message.h"
+
 #include <new>
 #include <utility>
 
@@ -64,7 +66,8 @@ FileJob::Outcome FileJob::run(const Work& work, Progress& progress) {
     } catch (const Error& fault) {
         return {{}, fault.kind() == ErrorKind::cancelled ? "" : fault.what()};
     } catch (const std::bad_alloc&) {
-        return {{}, "This needs more memory than the machine has free; close other programs and try again."};
+        return {{},
+                tr("This needs more memory than the machine has free; close other programs and try again.")};
     } catch (const std::exception& fault) {
         return {{}, fault.what()};
     }

@@ -1,6 +1,7 @@
 #include "app/jobs/file_lock.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <cerrno>
 #include <chrono>
@@ -17,8 +18,8 @@ std::optional<FileLock> FileLock::create(const std::filesystem::path& path) {
     if (descriptor < 0 && errno == EEXIST)
         return std::nullopt;
     if (descriptor < 0)
-        fail_input("cannot write " + path.string() + ": " + std::generic_category().message(errno) +
-                   "; make its folder one that can be written to");
+        fail_input(tr("cannot write {}: {}; make its folder one that can be written to", path.string(),
+                      std::generic_category().message(errno)));
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         // Somebody who looks for files of dead programs was faster, and removes this one.
         ::close(descriptor);
@@ -65,8 +66,8 @@ KeptFile KeptFile::create(const std::filesystem::path& folder, const std::string
     if (std::filesystem::create_directories(folder, fault))
         std::filesystem::permissions(folder, std::filesystem::perms::owner_all, fault);
     else if (fault)
-        fail_input("cannot make the folder " + folder.string() + ": " + fault.message() +
-                   "; make it one that can be written to");
+        fail_input(tr("cannot make the folder {}: {}; make it one that can be written to", folder.string(),
+                      fault.message()));
     while (true) {
         const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
         std::filesystem::path path =

@@ -1,5 +1,7 @@
 #include "app/jobs/head_maps.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <atomic>
 #include <new>
@@ -19,7 +21,7 @@ BoardRow read_row(const AttentionSet& set, std::int64_t l, const Progress& progr
     try {
         row.heads = analysis::head_maps(set, l, analysis::map_side(set.info()), progress);
     } catch (const std::bad_alloc&) {
-        row.error = "This layer needs more memory than the machine has free.";
+        row.error = tr("This layer needs more memory than the machine has free.");
     } catch (const std::exception& fault) {
         progress.check();
         row.error = fault.what();

@@ -1,6 +1,7 @@
 #include "app/jobs/model_desk.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/first_target.h"
 
 #include <algorithm>
@@ -68,8 +69,7 @@ std::optional<Predictions> predictions_at(const checkpoint::TextModel& model, co
 
 void check_layer(const checkpoint::Architecture& config, std::int64_t layer) {
     if (layer < 0 || layer >= config.layers)
-        fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
-                   std::to_string(config.layers - 1));
+        fail_input(tr("there is no layer {}; layers are numbered 0 to {}", layer, config.layers - 1));
 }
 
 } // namespace
@@ -81,7 +81,7 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
     const checkpoint::Architecture& architecture = texts_of->architecture();
     check_layer(architecture, layer);
     if (texts.target && !texts_of->two_texts())
-        fail_input(model->name() + " has no decoder beside an encoder; leave the decoder's text out");
+        fail_input(tr("{} has no decoder beside an encoder; leave the decoder's text out", model->name()));
     progress.check();
     texts_of->prompt = texts.prompt.empty() ? checkpoint::first_prompt(*model) : texts.prompt;
     texts_of->target = texts.target.value_or("");
@@ -133,8 +133,8 @@ void ModelDesk::want(Wish wish) {
                             try {
                                 return compute(wish, progress, put);
                             } catch (const std::bad_alloc&) {
-                                fail_input("This run needs more memory than the machine has free; type a "
-                                           "shorter prompt.");
+                                fail_input(tr("This run needs more memory than the machine has free; type a "
+                                              "shorter prompt."));
                             }
                         });
 }

@@ -1,5 +1,7 @@
 #include "app/jobs/recomputed.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -8,8 +10,14 @@ namespace headscope::app {
 
 namespace {
 
-/// The heads of a stage that were computed: "" for all, else " of head 3" or " of 2 heads".
-std::string heads_text(const Trace& trace, TensorId id) {
+/// The heads of a stage that were computed.
+struct ComputedHeads {
+    std::int64_t count = 0; ///< 0: all
+    std::int64_t only = -1; ///< the one, if it is one
+    bool operator==(const ComputedHeads&) const = default;
+};
+
+ComputedHeads computed_heads(const Trace& trace, TensorId id) {
     const auto& axes = tensor_info(id).axes;
     const bool kv = std::ranges::any_of(
         axes, [](Axis a) { return a == Axis::Hkv || a == Axis::Hkv_dk || a == Axis::Hkv_dv; });
@@ -21,8 +29,15 @@ std::string heads_text(const Trace& trace, TensorId id) {
             last = h;
         }
     if (trace.computed.whole.has(id) || count == heads)
-        return "";
-    return count == 1 ? " of head " + std::to_string(last) : " of " + std::to_string(count) + " heads";
+        return {};
+    return {count, count == 1 ? last : -1};
+}
+
+std::string group_text(const ComputedHeads& heads, const std::string& stages) {
+    // Translators: {} are the names of stages
+    return heads.count == 0   ? stages
+           : heads.count == 1 ? tr("{} of head {}", stages, heads.only)
+                              : tr("{} of {} heads", stages, heads.count);
 }
 
 } // namespace
@@ -30,18 +45,18 @@ std::string heads_text(const Trace& trace, TensorId id) {
 std::string recomputed_text(const Trace& trace) {
     const StageSet stages = trace.computed.stages();
     const StageSet there = StageSet::of(trace.parts);
-    const std::string all = std::to_string(
-        std::ranges::count_if(stage_table(), [&](const TensorInfo& stage) { return there.has(stage.id); }));
+    const auto all =
+        std::ranges::count_if(stage_table(), [&](const TensorInfo& stage) { return there.has(stage.id); });
     if (stages == there)
-        return "Recomputed all " + all + " stages.";
+        return tr("Recomputed all {} stages.", all);
     // Stages of the same heads stand together.
-    std::vector<std::pair<std::string, std::string>> groups;
+    std::vector<std::pair<ComputedHeads, std::string>> groups;
     int count = 0;
     for (const TensorInfo& stage : stage_table()) {
         if (!stages.has(stage.id))
             continue;
         ++count;
-        const std::string heads = heads_text(trace, stage.id);
+        const ComputedHeads heads = computed_heads(trace, stage.id);
         const auto group = std::ranges::find(groups, heads, [](const auto& g) { return g.first; });
         if (group == groups.end())
             groups.emplace_back(heads, stage.name);
@@ -49,11 +64,11 @@ std::string recomputed_text(const Trace& trace) {
             group->second += ", " + std::string(stage.name);
     }
     if (count == 0)
-        return "Recomputed nothing: no number changed.";
+        return tr("Recomputed nothing: no number changed.");
     std::string text;
     for (const auto& [heads, names] : groups)
-        text += (text.empty() ? "" : "; ") + names + heads;
-    return "Recomputed " + std::to_string(count) + " of " + all + " stages: " + text + ".";
+        text += (text.empty() ? "" : "; ") + group_text(heads, names);
+    return tr("Recomputed {} of {} stages: {}.", count, all, text);
 }
 
 } // namespace headscope::app

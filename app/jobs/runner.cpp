@@ -1,5 +1,7 @@
 #include "app/jobs/runner.h"
 
+#include "core/base/message.h"
+
 #include <utility>
 
 namespace headscope::app {
@@ -50,7 +52,7 @@ RunResult Runner::run(const DocumentPtr& document, Progress& progress) {
         last_ = result;
     } catch (const std::bad_alloc&) {
         result.error =
-            "This problem needs more memory than the machine has free; take fewer tokens or heads.";
+            tr("This problem needs more memory than the machine has free; take fewer tokens or heads.");
     } catch (const std::exception& fault) {
         result.error = fault.what();
     }

@@ -3,6 +3,7 @@
 #include "app/lesson/player.h"
 #include "app/lesson/progress.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/further_passes.h"
 #include "core/lesson/library.h"
@@ -67,8 +68,9 @@ Derived<OpenedModel> CourseDesk::ask_scene() {
             if (model == nullptr)
                 model = checkpoint::open_text_model(checkpoint::model_folder(*scene.model));
             if (model->model->encoder() != nullptr)
-                fail_input("the lesson asks for " + model->name() +
-                           ", which has an encoder and a decoder; lessons speak of models of one stack");
+                fail_input(tr("the lesson asks for {}, which has an encoder and a decoder; lessons speak of "
+                              "models of one stack",
+                              model->name()));
             return open_model(model, {scene.sentence.value_or("")}, scene.layer.value_or(0),
                               lesson::edits_of(scene, model->model->architecture()), progress);
         });

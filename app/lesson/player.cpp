@@ -3,6 +3,7 @@
 #include "app/draw/lesson/lesson_panel.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/lesson/check.h"
 #include "core/project/same_bits.h"
@@ -61,13 +62,13 @@ std::vector<Action> turn_to(CourseState& course, int page, const Document& now) 
     LessonProgress& progress = course.progress[course.open->id];
     progress.page = course.page;
     progress.furthest = std::max(progress.furthest, course.page);
-    return show(course, course.scene(), now, "lesson: " + course.open->title, true);
+    return show(course, course.scene(), now, tr("lesson: {}", course.open->title), true);
 }
 
 void open(CourseState& course, const std::string& id) {
     const auto found = std::ranges::find(course.lessons, id, [](const auto& lesson) { return lesson->id; });
     if (found == course.lessons.end())
-        fail_input("there is no lesson \"" + id + "\"; the Course tab lists those there are");
+        fail_input(tr("there is no lesson \"{}\"; the Course tab lists those there are", id));
     if (course.open != *found)
         course.typed.clear();
     course.open = *found;
@@ -155,7 +156,7 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                        if (!scene.model) // a model has none of these controls
                            course.driven = controls_moved(now.recipe, lesson::recipe_of(scene));
                        course.driven_strength = course.driven.empty() ? 0.0F : 1.0F;
-                       return show(course, scene, now, "lesson: show me", false);
+                       return show(course, scene, now, tr("lesson: show me"), false);
                    },
                    [&](const ReturnToLesson&) {
                        return course.open == nullptr ? std::vector<Action>{}

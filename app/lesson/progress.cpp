@@ -2,6 +2,7 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 
 #include <nlohmann/json.hpp>
 
@@ -65,7 +66,7 @@ void load_lessons(CourseState& course, const std::vector<std::string>& folders, 
             continue;
         }
         const lesson::LessonFault& first = found.parsed.faults.front();
-        course.broken.push_back(found.path + ", line " + std::to_string(first.line) + ": " + first.sentence);
+        course.broken.push_back(tr("{}, line {}: {}", found.path, first.line, first.sentence));
     }
 }
 

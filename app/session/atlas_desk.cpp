@@ -7,6 +7,7 @@
 #include "core/analysis/heads/copying.h"
 #include "core/analysis/heads/head_distance.h"
 #include "core/analysis/heads/output_shares.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <numeric>
@@ -136,9 +137,9 @@ void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoin
                problem = state_.document->is_experiment();
     if (run == nullptr || !own || run->model().encoder() != nullptr) {
         atlas.works[ScoreSource::probe].why_not =
-            run != nullptr ? "A model of two texts is not probed by one."
-            : problem      ? "A problem has no vocabulary to take random tokens from."
-                           : "Weights alone are known: no other text can be run.";
+            run != nullptr ? tr("A model of two texts is not probed by one.")
+            : problem      ? tr("A problem has no vocabulary to take random tokens from.")
+                           : tr("Weights alone are known: no other text can be run.");
     } else {
         const checkpoint::TextModelPtr model = state_.document->part()->model;
         const auto probe = values_.ask<ByHead>({run, "probe"}, Urgency::on_screen,
@@ -154,9 +155,9 @@ void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoin
     }
     if (run == nullptr || !own || !run->model().has_head()) {
         atlas.works[ScoreSource::model].why_not =
-            run != nullptr ? "These heads lead to no logits."
-            : problem      ? "A problem has no vocabulary that a head could write."
-                           : "Weights alone are known: nothing says what a head writes.";
+            run != nullptr ? tr("These heads lead to no logits.")
+            : problem      ? tr("A problem has no vocabulary that a head could write.")
+                           : tr("Weights alone are known: nothing says what a head writes.");
         return;
     }
     const auto copying = values_.ask<ByHead>(
@@ -183,9 +184,9 @@ std::shared_ptr<const Value> AtlasDesk::runs_of(Atlas& atlas, HeadScore score, c
 void AtlasDesk::add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
     if (run == nullptr || !run->model().has_head()) {
         atlas.works[ScoreSource::further_runs].why_not =
-            run != nullptr                     ? "The checkpoint has no head that gives logits."
-            : state_.document->is_experiment() ? "A problem predicts no token."
-                                               : "Weights alone are known: no head can be switched off.";
+            run != nullptr                     ? tr("The checkpoint has no head that gives logits.")
+            : state_.document->is_experiment() ? tr("A problem predicts no token.")
+                                               : tr("Weights alone are known: no head can be switched off.");
         return;
     }
     const std::int64_t position = position_of(*run, *state_.document->part()->model, state_.model.position);
@@ -207,7 +208,7 @@ void AtlasDesk::add_shares(Atlas& atlas, Holders& holders, const checkpoint::Mod
     if (run == nullptr) {
         if (!state_.document->is_experiment()) // whose run gives the contributions
             atlas.works[ScoreSource::contributions].why_not =
-                "Weights alone are known: nothing says what a head adds to the output.";
+                tr("Weights alone are known: nothing says what a head adds to the output.");
         return;
     }
     const checkpoint::Stack stack = state_.view.attention.stack;
@@ -222,11 +223,12 @@ void AtlasDesk::add_shares(Atlas& atlas, Holders& holders, const checkpoint::Mod
 }
 
 void AtlasDesk::add_retrieval(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
-    const std::string why_not = run == nullptr               ? state_.document->is_experiment()
-                                                                   ? "A problem writes no text."
-                                                                   : "Weights alone are known: no text can be written."
-                                : !writes_text(run->model()) ? "This model does not go on with a text."
-                                                             : "";
+    std::string why_not;
+    if (run == nullptr)
+        why_not = state_.document->is_experiment() ? tr("A problem writes no text.")
+                                                   : tr("Weights alone are known: no text can be written.");
+    else if (!writes_text(run->model()))
+        why_not = tr("This model does not go on with a text.");
     if (!why_not.empty()) {
         atlas.works[ScoreSource::needles].why_not = why_not;
         return;

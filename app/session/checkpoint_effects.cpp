@@ -2,6 +2,7 @@
 
 #include "app/commands/command.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <charconv>
@@ -50,7 +51,7 @@ std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& 
     std::int64_t id = -1;
     const auto read = std::from_chars(word.data(), word.data() + word.size(), id);
     if (read.ec != std::errc() || read.ptr != word.data() + word.size() || id < 0 || id >= vocab)
-        fail_input("\"" + word + "\" is no id of a token; ids are 0 to " + std::to_string(vocab - 1));
+        fail_input(tr("\"{}\" is no id of a token; ids are 0 to {}", word, vocab - 1));
     return id;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/commands/command.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <utility>
@@ -35,7 +36,7 @@ void CheckpointSession::ask_patching(const AskPatching& asked) {
 void CheckpointSession::swap_prompts() {
     std::string& corrupted = state().model.patching.corrupted;
     if (corrupted.empty())
-        fail_input("there is no second prompt to swap with; type one first");
+        fail_input(tr("there is no second prompt to swap with; type one first"));
     const std::string clean = std::exchange(corrupted, state().model.prompt);
     type(&ModelPart::prompt, clean);
 }
@@ -68,16 +69,16 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
     part->inputs = std::make_shared<const checkpoint::ModelInputs>(view.pair->corrupted->inputs());
     part->written = 0;
     part->edits = *edits.value;
-    part->opened_patch = std::make_shared<const PatchedRun>(PatchedRun{
-        .own = own,
-        .words = patch_words(*view.pair, *view.map, cell.row, cell.column) + " comes from the clean prompt.",
-        .stop = stop_of(rows.at, own->architecture()),
-        .layer = cell.row,
-        .head = heads ? cell.column : -1,
-        .row = heads ? -1 : rows.first});
+    part->opened_patch = std::make_shared<const PatchedRun>(
+        PatchedRun{.own = own,
+                   .words = patch_words(*view.pair, *view.map, cell.row, cell.column),
+                   .stop = stop_of(rows.at, own->architecture()),
+                   .layer = cell.row,
+                   .head = heads ? cell.column : -1,
+                   .row = heads ? -1 : rows.first});
     mapped_run_ = state().model.run;
     stop_writing();
-    write(part, "open a patched run");
+    write(part, tr("open a patched run"));
     ask(looked_at());
 }
 
@@ -86,7 +87,7 @@ void CheckpointSession::leave_patch() {
     if (patch == nullptr)
         return;
     stop_writing();
-    write(patch->own, "leave the patched run");
+    write(patch->own, tr("leave the patched run"));
 }
 
 void CheckpointSession::look_at_patch(const PatchedRun& patch) {

@@ -3,6 +3,7 @@
 #include "app/commands/command.h"
 #include "app/state/screens/questions.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/checkpoint/model/patch_file.h"
 
@@ -368,8 +369,9 @@ std::string CheckpointSession::not_now() const {
         return {};
     const checkpoint::Architecture& architecture = document.part()->architecture();
     std::string words = attention_words(architecture, attention_place(architecture, wanted_.attention));
-    words.front() = words.front() == 'l' ? 'L' : 'T';
-    return words + " is being opened: nothing was changed; edit it once it is shown.";
+    if (words.front() >= 'a' && words.front() <= 'z') // it begins the sentence
+        words.front() = static_cast<char>(words.front() - 'a' + 'A');
+    return tr("{} is being opened: nothing was changed; edit it once it is shown.", words);
 }
 
 std::string CheckpointSession::step_name(std::string name) const {
@@ -464,9 +466,9 @@ void CheckpointSession::came_on_screen() {
 void CheckpointSession::check(const FileCommand& command) const {
     if (reads_otherwise() &&
         (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command)))
-        fail_input(
+        fail_input(tr(
             "The weights on screen are filtered, which no script computes: switch the filters off in Heads, "
-            "then export the script.");
+            "then export the script."));
 }
 
 std::function<void(const std::string& path)> CheckpointSession::writer() const {

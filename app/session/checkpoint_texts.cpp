@@ -2,6 +2,7 @@
 
 #include "app/commands/command.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +28,7 @@ void CheckpointSession::type(std::string ModelPart::*which, const std::string& t
     part->edits = with_patches_of(part->edits, {});
     part->opened_patch = nullptr;
     model.position.reset(); // the last token of the new text
-    next_text_ = {std::move(part), which == &ModelPart::target ? "type a target" : "type a prompt",
+    next_text_ = {std::move(part), which == &ModelPart::target ? tr("type a target") : tr("type a prompt"),
                   prompt_change, host().gesture()};
 }
 
@@ -40,7 +41,7 @@ void CheckpointSession::write_target() {
     auto part = std::make_shared<ModelPart>(*next_text_->part);
     part->write_target = true;
     next_text_->part = std::move(part);
-    next_text_->label = "write the target";
+    next_text_->label = tr("write the target");
     next_text_->change = {};
 }
 
@@ -60,7 +61,7 @@ void CheckpointSession::write_waiting() {
     const checkpoint::Distribution& next = *model.next;
     const std::int64_t id = waiting_->id.value_or(next.candidates[next.taken].id);
     waiting_.reset();
-    write(with_token(*part, id), "write “" + checkpoint::label_of(*part->model, id) + "”");
+    write(with_token(*part, id), tr("write “{}”", checkpoint::label_of(*part->model, id)));
 }
 
 void CheckpointSession::go_on() {
@@ -83,7 +84,7 @@ void CheckpointSession::take_back(std::int64_t tokens) {
     stop_writing();
     const ModelPart& part = *state().document->part();
     if (!next_text_) {
-        write(without_tokens(part, tokens), tokens == 1 ? "take a token back" : "take tokens back");
+        write(without_tokens(part, tokens), tr_n("take a token back", "take tokens back", tokens));
     } else if (next_text_->part->written > part.written) { // the newest token is still to come
         next_text_.reset();
         state().model.prompt = part.prompt;
@@ -95,7 +96,7 @@ void CheckpointSession::take_branch(std::size_t number) {
     stop_writing();
     const std::vector<ModelPartPtr>& branches = state().model.branches;
     if (number < branches.size())
-        write(branches[number], "go to another branch");
+        write(branches[number], tr("go to another branch"));
 }
 
 void CheckpointSession::sample_next() {
@@ -123,7 +124,7 @@ void CheckpointSession::came_written(std::int64_t id) {
     if (!state().model.writing)
         return;
     if (std::ranges::find(model.end_ids, id) != model.end_ids.end())
-        stop_writing("Stopped: “" + checkpoint::label_of(model, id) + "” ends a text.");
+        stop_writing(tr("Stopped: “{}” ends a text.", checkpoint::label_of(model, id)));
     else if (!state().model.cannot_write.empty())
         stop_writing();
 }

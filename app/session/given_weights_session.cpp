@@ -3,6 +3,7 @@
 #include "app/commands/view_change.h"
 #include "app/state/attention_document.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/project/same_bits.h"
 
 #include <algorithm>
@@ -100,17 +101,18 @@ void GivenWeightsSession::came_on_screen() {
 
 void GivenWeightsSession::check(const FileCommand& command) const {
     if (std::holds_alternative<SaveProject>(command) || std::holds_alternative<SaveProjectAs>(command))
-        fail_input("Attention weights of a file are shown, which is all that is known of them: there is no "
-                   "project to save.");
+        fail_input(
+            tr("Attention weights of a file are shown, which is all that is known of them: there is no "
+               "project to save."));
     if (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command))
         fail_input(
-            "Attention weights of a file are shown, and nothing that they were computed from is known: "
-            "no script can compute them again.");
+            tr("Attention weights of a file are shown, and nothing that they were computed from is known: "
+               "no script can compute them again."));
 }
 
 std::function<void(const std::string& path)> GivenWeightsSession::writer() const {
     return [](const std::string&) {
-        fail_input("attention weights of a file are no project: there is nothing to save");
+        fail_input(tr("attention weights of a file are no project: there is nothing to save"));
     };
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/views/given_weights.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <utility>
@@ -60,14 +61,15 @@ void CompareDesk::mark(bool unedited, const std::string& name) {
     if (state_.shown.trace == nullptr)
         return;
     if (reads_checkpoint(state_))
-        fail_input("filtered weights are not compared: mark A at another stage, or switch the filters off in "
-                   "Heads");
+        fail_input(
+            tr("filtered weights are not compared: mark A at another stage, or switch the filters off in "
+               "Heads"));
     const History& history = workspace_.history();
     if (!unedited || as_built(*state_.document)) {
         const bool newest = state_.shown.document == state_.document;
-        const std::string usual = as_built(*state_.shown.document) ? "as built"
-                                  : newest ? "after " + history.states()[history.position()].label
-                                           : "as it was marked";
+        const std::string usual = as_built(*state_.shown.document) ? tr("as built")
+                                  : newest ? tr("after {}", history.states()[history.position()].label)
+                                           : tr("as it was marked");
         state_.compare.mark(state_.shown, name.empty() ? usual : name);
         list_history();
         return;
@@ -124,7 +126,7 @@ void CompareDesk::follow() {
             state_.error = computed.error;
         } else {
             state_.compare.mark({computed.value->document, computed.value->trace, computed.value->metrics},
-                                "as built");
+                                tr("as built"));
             list_history();
         }
         baselines_.clear();

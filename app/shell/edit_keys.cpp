@@ -6,6 +6,7 @@
 #include "app/state/block.h"
 #include "core/analysis/attention_set.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/format/tsv.h"
 #include "core/text/plain_text.h"
 
@@ -61,47 +62,47 @@ void copy_numbers(AppState& state) {
         for (std::int64_t col = 0; col < block->cols; ++col)
             numbers.data()[row * block->cols + col] = state.shown.value({block->tensor, block->at(row, col)});
     ImGui::SetClipboardText(format::tsv(numbers).c_str());
-    state.notice = "Copied " + block_text(*block, state.shown.dims()) + ", " + std::to_string(block->rows) +
-                   " × " + std::to_string(block->cols) +
-                   " numbers with tabs between: paste them into a spreadsheet.";
+    state.notice = tr("Copied {}, {} × {} numbers with tabs between: paste them into a spreadsheet.",
+                      block_text(*block, state.shown.dims()), block->rows, block->cols);
 }
 
 void copy_one(AppState& state, CopyOne::What what) {
-    const auto put = [&](const std::string& text, const std::string& name) {
+    const auto put = [&](const std::string& text, std::string notice) {
         ImGui::SetClipboardText(text.c_str());
-        state.notice = "Copied " + name + ".";
+        state.notice = std::move(notice);
     };
     if (what == CopyOne::What::head) {
         const std::string name =
             state.board != nullptr
                 ? analysis::head_name(state.board->info(), state.view.attention.layer, state.view.head)
                 : "H" + std::to_string(state.view.head);
-        return put(name, "“" + name + "”");
+        return put(name, tr("Copied “{}”.", name));
     }
     if (what == CopyOne::What::token) {
         const auto& tokens = state.shown.problem().tokens;
         const auto at = state.menu.thing ? static_cast<std::size_t>(state.menu.thing->token) : tokens.size();
         if (at >= tokens.size())
-            fail_input("no token was chosen; press the right mouse button on one first");
-        return put(tokens[at], "“" + text::plain_text(tokens[at]) + "”");
+            fail_input(tr("no token was chosen; press the right mouse button on one first"));
+        return put(tokens[at], tr("Copied “{}”.", text::plain_text(tokens[at])));
     }
     const auto cell = state.view.selected ? state.view.selected : spoken_of(state.shown, state.view);
     if (!cell || !state.shown.holds(*cell))
-        fail_input("this number is not known yet; try again in a moment");
+        fail_input(tr("this number is not known yet; try again in a moment"));
     const std::string name = address_text(state.shown, *cell);
     if (what == CopyOne::What::number)
-        return put(shortest_number(state.shown.value(*cell)), name);
+        return put(shortest_number(state.shown.value(*cell)), tr("Copied {}.", name));
     const auto across = static_cast<std::size_t>(col_axis(cell->tensor));
     Index at = cell->at;
     std::string row;
     for (at[across] = 0; at[across] < matrix_of(*cell, state.shown.dims()).cols; ++at[across])
         row += (row.empty() ? "" : "\t") + shortest_number(state.shown.value({cell->tensor, at}));
-    put(row, "the row of " + name);
+    put(row, tr("Copied the row of {}.", name));
 }
 
 Command paste_command(const AppState& state) {
     if (!owned_selection(state))
-        fail_input("nothing that can be edited is selected; click a number of X, a weight or a bias first");
+        fail_input(
+            tr("nothing that can be edited is selected; click a number of X, a weight or a bias first"));
     const auto block = *selected_block(state.view);
     const char* text = ImGui::GetClipboardText();
     return parse_paste({block.tensor, block.first}, text == nullptr ? "" : text);
@@ -111,7 +112,7 @@ Command operation_command(const AppState& state, const OperationChoice& choice) 
     const auto block = selected_block(state.view);
     const auto operation = operation_of(choice);
     if (!block || !operation)
-        fail_input("nothing is selected; click a number of X, a weight or a bias first");
+        fail_input(tr("nothing is selected; click a number of X, a weight or a bias first"));
     return EditBlock{*block, *operation};
 }
 

@@ -7,6 +7,7 @@
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/export/pytorch_script.h"
 #include "core/export/tensor_export.h"
 #include "core/format/tsv.h"
@@ -30,9 +31,9 @@ std::string shape_words(const Shape& shape) {
 
 void refuse_large(std::int64_t numbers, std::string_view name) {
     if (numbers > most_copied_numbers)
-        fail_input(std::string(name) + " has " + grouped(numbers) +
-                   " numbers, and the clipboard takes at most " + grouped(most_copied_numbers) +
-                   "; save them with \"Numbers of this stage\" in the File menu.");
+        fail_input(tr("{} has {} numbers, and the clipboard takes at most {}; save them with \"Numbers of "
+                      "this stage\" in the File menu.",
+                      name, grouped(numbers), grouped(most_copied_numbers)));
 }
 
 /// " (first token hidden, ...)" for given weights that are read otherwise than they are held.
@@ -44,7 +45,7 @@ std::string reading_note(const Shown& shown) {
 void refuse_awaited(const OnScreen& screen) {
     const TensorId id = stage_on_canvas(screen.view);
     if (screen.shown.tensor(id) == nullptr)
-        fail_input(std::string(tensor_info(id).name) + " is still being computed; try again in a moment.");
+        fail_input(tr("{} is still being computed; try again in a moment.", tensor_info(id).name));
 }
 
 /// At a stop around attention, the layer that a script computes as a whole; else null.
@@ -100,7 +101,7 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
     if (screen_of(screen.shown, screen.view) != Screen::stages) {
         const bool csv = path.ends_with(".csv");
         if (!csv && !path.ends_with(".tsv"))
-            fail_input(path + ": the table of this page has words in it; name the file .csv or .tsv");
+            fail_input(tr("{}: the table of this page has words in it; name the file .csv or .tsv", path));
         return write_file_atomically(path, screen_text(screen, csv ? ',' : '\t'));
     }
     const AttentionSetPtr& given = screen.shown.document->shown_weights();
@@ -134,25 +135,26 @@ void write_script(const OnScreen& screen, const std::string& path) {
 
 Copied copy_stage(const OnScreen& screen) {
     if (screen_of(screen.shown, screen.view) != Screen::stages)
-        return {screen_text(screen, '\t'), "Copied the table of this page"};
+        return {screen_text(screen, '\t'), tr("Copied the table of this page")};
     const TensorId id = stage_on_canvas(screen.view);
     const std::string name(tensor_info(id).name);
     const Tensor* tensor = screen.shown.tensor(id);
     if (tensor == nullptr)
-        fail_input(name + " was not computed for this problem; go to another stage.");
+        fail_input(tr("{} was not computed for this problem; go to another stage.", name));
     refuse_large(tensor->count(), name);
     const Shape& shape = tensor->shape();
     const bool several = shape.rank() > 2 && shape.count() > shape.back(0) * shape.back(1);
-    return {format::tsv(*tensor), "Copied " + name + ", " + shape_words(shape) +
-                                      (several ? ", one matrix below the other" : "") +
-                                      reading_note(screen.shown)};
+    return {format::tsv(*tensor),
+            (several ? tr("Copied {}, {}, one matrix below the other", name, shape_words(shape))
+                     : tr("Copied {}, {}", name, shape_words(shape))) +
+                reading_note(screen.shown)};
 }
 
 Copied copy_matrix(const OnScreen& screen) {
     const auto cell = spoken_of(screen.shown, screen.view);
     const Tensor* tensor = cell ? screen.shown.tensor(cell->tensor) : nullptr;
     if (tensor == nullptr)
-        fail_input("There is no matrix to copy; point at one and press " + key_hint("copy") + " again.");
+        fail_input(tr("There is no matrix to copy; point at one and press {} again.", key_hint("copy")));
     const Shape& shape = tensor->shape();
     const format::MatrixCells cells = format::matrix_around(*tensor, cell->at);
     std::string name(tensor_info(cell->tensor).name);
@@ -160,13 +162,14 @@ Copied copy_matrix(const OnScreen& screen) {
     for (int axis = 0; axis < shape.rank() - 2; ++axis)
         if (shape[axis] > 1)
             name += "[" + std::to_string(cell->at[static_cast<std::size_t>(axis)]) + "]";
-    return {format::tsv(*tensor, cells), "Copied " + name + ", " + grouped(cells.rows) + " × " +
-                                             grouped(cells.cols) + reading_note(screen.shown)};
+    return {format::tsv(*tensor, cells),
+            tr("Copied {}, {} × {}", name, grouped(cells.rows), grouped(cells.cols)) +
+                reading_note(screen.shown)};
 }
 
 Copied copy_script(const OnScreen& screen) {
     return {exporting::pytorch_clipboard(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown)),
-            "Copied a PyTorch script that computes these numbers again"};
+            tr("Copied a PyTorch script that computes these numbers again")};
 }
 
 std::string reading_suffix(const analysis::ReadingOptions& options) {

@@ -6,6 +6,7 @@
 #include "app/shell/film/window_film.h"
 #include "app/state/model_document.h"
 #include "app/views/given_weights.h"
+#include "core/base/message.h"
 #include "core/checkpoint/files/packaged_models.h"
 
 #include <algorithm>
@@ -19,13 +20,13 @@ namespace fs = std::filesystem;
 std::vector<Place> places_beside(const std::vector<std::string>& recent) {
     const fs::path home = home_folder();
     std::error_code none;
-    std::vector<Place> all{{"Home", home}};
+    std::vector<Place> all{{tr("Home"), home}};
     const auto add = [&](const std::string& label, const fs::path& folder) {
         if (fs::is_directory(folder, none) && std::ranges::find(all, folder, &Place::folder) == all.end())
             all.push_back({label, folder});
     };
-    add("Documents", home / "Documents");
-    add("Desktop", home / "Desktop");
+    add(tr("Documents"), home / "Documents");
+    add(tr("Desktop"), home / "Desktop");
     const fs::path here = fs::current_path(none);
     add(here.has_filename() ? here.filename().string() : here.string(), here);
     for (const std::string& path : recent) {
@@ -56,7 +57,7 @@ std::string parameters_text(std::int64_t count) {
 
 OfferedModel offered(const checkpoint::LocalModel& model) {
     if (!model.problem.empty())
-        return {model.name, model.path, "does not run", "Does not run: " + model.problem};
+        return {model.name, model.path, tr("does not run"), tr("Does not run: {}", model.problem)};
     const std::string line = model.family + ", " + std::to_string(model.layers) + " × " +
                              std::to_string(model.H) + ", " + parameters_text(model.parameters);
     return {model.name, model.path, line, model_summary(model)};
@@ -72,10 +73,12 @@ std::vector<OfferedModel> cached_models() {
 }
 
 std::string model_summary(const checkpoint::LocalModel& model) {
-    return model.family.empty() ? ""
-                                : model.family + ", " + counted(model.layers, "layer") + " × " +
-                                      counted(model.H, "head") + ", " + parameters_text(model.parameters) +
-                                      " parameters, " + bytes_text(static_cast<std::int64_t>(model.bytes));
+    return model.family.empty()
+               ? ""
+               : model.family + ", " + tr_n("{} layer", "{} layers", model.layers, grouped(model.layers)) +
+                     " × " + tr_n("{} head", "{} heads", model.H, grouped(model.H)) + ", " +
+                     tr("{} parameters", parameters_text(model.parameters)) + ", " +
+                     bytes_text(static_cast<std::int64_t>(model.bytes));
 }
 
 OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::path& last_folder) {
@@ -83,7 +86,7 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     std::error_code none;
     FileChooser::Options options;
     options.saving = purpose != PathPurpose::open;
-    options.accept = purpose == PathPurpose::open ? "Open" : "Save";
+    options.accept = purpose == PathPurpose::open ? tr_in("verb", "Open") : tr("Save");
     options.folder = !files.path.empty()    ? fs::path(files.path).parent_path()
                      : !last_folder.empty() ? last_folder
                                             : fs::current_path(none);
@@ -98,18 +101,19 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         film = {.lesson = state.course.open->id, .of_lesson = true};
     switch (purpose) {
     case PathPurpose::open:
-        options.title = "Open a project, a problem, attention weights, a checkpoint or a survey";
+        options.title = tr("Open a project, a problem, attention weights, a checkpoint or a survey");
         options.suffixes = {project_suffix, ".npy", ".safetensors", ".gguf", ".db"};
         for (const std::string& name : checkpoint::packaged_models())
-            options.models.push_back({name, name, "comes with the program", "A small language model"});
+            options.models.push_back(
+                {name, name, tr("comes with the program"), tr("A small language model")});
         break;
     case PathPurpose::save_project:
-        options.title = "Save the project";
+        options.title = tr("Save the project");
         options.suffixes = {project_suffix};
         options.name = stem + project_suffix;
         break;
     case PathPurpose::save_patch:
-        options.title = "Save the edits of the checkpoint as a patch";
+        options.title = tr("Save the edits of the checkpoint as a patch");
         if (files.path.empty())
             options.folder = fs::path(state.document->part()->model->model->path()).parent_path();
         options.suffixes = {patch_suffix};
@@ -117,23 +121,23 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
                                           : fs::path(files.path).filename().string();
         break;
     case PathPurpose::picture:
-        options.title = "Save a picture of this view";
+        options.title = tr("Save a picture of this view");
         options.suffixes = formats = picture_suffixes();
         options.name = stem + "-" + stage + ".png";
         break;
     case PathPurpose::numbers:
-        options.title = "Save the numbers of " + stage;
+        options.title = tr("Save the numbers of {}", stage);
         options.suffixes = formats = number_suffixes();
         options.name = stem + "-" + stage + ".npy";
         break;
     case PathPurpose::script:
-        options.title = "Save a PyTorch script";
+        options.title = tr("Save a PyTorch script");
         options.suffixes = {".py"};
         options.name = stem + ".py";
         break;
     case PathPurpose::film:
-        options.title = "Record a film";
-        options.accept = "Record";
+        options.title = tr("Record a film");
+        options.accept = tr("Record");
         options.suffixes = formats = film_suffixes();
         options.name = (film.of_lesson ? film.lesson : stem) + ".gif";
         break;

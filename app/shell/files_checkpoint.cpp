@@ -2,6 +2,7 @@
 
 #include "app/shell/file_choosers.h"
 #include "app/state/screens/questions.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/local_models.h"
 #include "core/checkpoint/model/patch_file.h"
 
@@ -55,7 +56,7 @@ void ask_again(Workspace& workspace, SessionState& state, const Questions& asked
 void Files::load_checkpoint(const std::string& folder, const ModelTexts& texts) {
     const std::string name = checkpoint::checkpoint_name(folder);
     job_.start(
-        "Opening " + name, true,
+        tr("Opening {}", name), true,
         [this, folder, texts, name](Progress& progress) -> FileJob::Done {
             return [this, folder, name, opened = open_model(folder, texts, 0, progress)] {
                 setup_.leave_lesson();
@@ -77,18 +78,19 @@ void Files::cancel_job() {
 }
 
 void Files::say_cancelled() {
+    // Translators: {} is "Opening …" or "Recovering …"
     if (const std::string label = std::exchange(cancelled_, {}); !label.empty())
-        say(label + " was cancelled; everything is as it was before");
+        say(tr("{} was cancelled; everything is as it was before", label));
 }
 
 void Files::load_edits(const std::string& path, bool recovered) {
     if (!saves_patch())
-        return failed(file_name(path) +
-                      " is a patch of a checkpoint: open the checkpoint first, then the patch.");
+        return failed(
+            tr("{} is a patch of a checkpoint: open the checkpoint first, then the patch.", file_name(path)));
     setup_.leave_lesson();
     const ModelPartPtr part = state_.document->part();
     job_.start(
-        "Opening " + file_name(path), true,
+        tr("Opening {}", file_name(path)), true,
         [this, path, part, recovered, run = state_.model.run](Progress&) -> FileJob::Done {
             auto edited = std::make_shared<ModelPart>(*part);
             edited->edits = checkpoint::load_patch(*part->model->model, path);
@@ -97,7 +99,8 @@ void Files::load_edits(const std::string& path, bool recovered) {
                 read_questions(checkpoint::patch_questions(path), part->architecture().vocab);
             return [this, path, recovered, edited, questions] {
                 files_.chooser.reset();
-                workspace_.show_edits(*edited, recovered ? "recover edits" : "open " + file_name(path));
+                workspace_.show_edits(*edited,
+                                      recovered ? tr("recover edits") : tr("open {}", file_name(path)));
                 if (questions)
                     ask_again(workspace_, state_, *questions);
                 if (recovered) {
@@ -109,8 +112,8 @@ void Files::load_edits(const std::string& path, bool recovered) {
                     remember(path);
                 }
                 document_changed();
-                say(recovered ? "Recovered. Save the edits as a patch to keep them"
-                              : "Opened " + file_name(path));
+                say(recovered ? tr("Recovered. Save the edits as a patch to keep them")
+                              : tr("Opened {}", file_name(path)));
             };
         },
         [this, path, recovered](const std::string& sentence) {
@@ -153,7 +156,7 @@ void Files::keep_edits() {
         },
         [this](const std::string& sentence) {
             kept_at_ = now_ + retry_gap;
-            files_.save_error = "Your edits are not kept safe: " + sentence + ".";
+            files_.save_error = tr("Your edits are not kept safe: {}.", sentence);
             state_.error = files_.save_error;
         });
 }
@@ -190,8 +193,11 @@ void Files::look_for_kept_edits(const std::string& model) {
             fault ? 0 : std::chrono::system_clock::to_time_t(std::chrono::file_clock::to_sys(written));
         fault.clear();
         recoveries_.push_back({.file = at->path(), .project_path = {}, .title = model, .edited_at = when});
-        files_.recoveries.push_back(
-            {path, "Edits of " + model, "Not saved as a patch", date_text(when, std::time(nullptr)), {}});
+        files_.recoveries.push_back({path,
+                                     tr("Edits of {}", model),
+                                     tr("Not saved as a patch"),
+                                     date_text(when, std::time(nullptr)),
+                                     {}});
     }
 }
 

@@ -1,6 +1,7 @@
 #include "app/shell/files.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/format/attention_file.h"
 #include "core/project/case_file.h"
 
@@ -11,9 +12,12 @@ namespace headscope::app {
 namespace {
 
 std::string untold_heads(const std::string& name, const project::CaseHeads& heads) {
-    return name + " does not say how many heads its weights have. They are shown as " +
-           (heads.H == 1 ? "one" : std::to_string(heads.H) + ", the fewest that W_K goes with") +
-           ": choose H at the top.";
+    return heads.H == 1 ? tr("{} does not say how many heads its weights have. They are shown as one: choose "
+                             "H at the top.",
+                             name)
+                        : tr("{} does not say how many heads its weights have. They are shown as {}, the "
+                             "fewest that W_K goes with: choose H at the top.",
+                             name, heads.H);
 }
 
 } // namespace
@@ -21,7 +25,7 @@ std::string untold_heads(const std::string& name, const project::CaseHeads& head
 void Files::load_project(const std::string& path) {
     const std::uint64_t revision = state_.document->revision + 1;
     job_.start(
-        "Opening " + file_name(path), true,
+        tr("Opening {}", file_name(path)), true,
         [this, path, revision](Progress& progress) -> FileJob::Done {
             const auto load = [&](project::OpenedProject opened) {
                 progress.check();
@@ -56,7 +60,7 @@ void Files::load_project(const std::string& path) {
 void Files::load_problem(const std::string& path) {
     const std::uint64_t revision = state_.document->revision + 1;
     job_.start(
-        "Opening " + file_name(path), true,
+        tr("Opening {}", file_name(path)), true,
         [this, path, revision](Progress&) -> FileJob::Done {
             const project::CaseHeads heads = project::heads_of_case(format::Safetensors::open_lazily(path));
             project::Recipe recipe;
@@ -75,7 +79,7 @@ void Files::load_problem(const std::string& path) {
 
 void Files::load_attention(const std::string& path) {
     job_.start(
-        "Opening " + file_name(path), true,
+        tr("Opening {}", file_name(path)), true,
         [this, path](Progress&) -> FileJob::Done {
             return [this, path, set = format::open_attention_file(path)] {
                 setup_.leave_lesson();
@@ -91,16 +95,16 @@ void Files::load_attention(const std::string& path) {
 void Files::save_lesson_to(const std::string& path) {
     std::error_code none;
     if (path == files_.path || std::filesystem::equivalent(path, files_.path, none))
-        return failed(file_name(path) +
-                      " is the file of your project: choose another name for the lesson's problem.");
+        return failed(tr("{} is the file of your project: choose another name for the lesson's problem.",
+                         file_name(path)));
     job_.start(
-        "Saving " + file_name(path), false,
+        tr("Saving {}", file_name(path)), false,
         [this, path, write = workspace_.session().writer()](Progress&) -> FileJob::Done {
             write(path);
             return [this, path] {
                 files_.chooser.reset();
                 remember(path);
-                say("Saved the lesson's problem as " + file_name(path));
+                say(tr("Saved the lesson's problem as {}", file_name(path)));
             };
         },
         [this](const std::string& sentence) { failed(sentence); });

@@ -1,11 +1,12 @@
 #include "app/shell/files.h"
 #include "app/shell/film/window_film.h"
+#include "core/base/message.h"
 
 namespace headscope::app {
 
 void Files::save() {
     if (workspace_.laid_aside())
-        return say("This is the lesson's problem, not your project: Save as… gives it a file of its own");
+        return say(tr("This is the lesson's problem, not your project: Save as… gives it a file of its own"));
     if (files_.path.empty())
         return choose(workspace_.session().save_purpose());
     save_to(files_.path);
@@ -17,7 +18,7 @@ void Files::save_to(const std::string& path) {
     if (workspace_.laid_aside())
         return save_lesson_to(path);
     job_.start(
-        "Saving " + file_name(path), false,
+        tr("Saving {}", file_name(path)), false,
         [this, path, document = state_.document, patch = saves_patch(),
          write = workspace_.session().writer()](Progress&) -> FileJob::Done {
             write(path);
@@ -40,7 +41,7 @@ void Files::saved_as(const DocumentPtr& document, const std::string& path) {
     workspace_.mark_saved(document);
     remember(path);
     document_changed();
-    say("Saved " + file_name(path));
+    say(tr("Saved {}", file_name(path)));
     if (auto step = std::exchange(next_, std::nullopt))
         guard(std::move(*step)); // it may have changed again while it was written
 }
@@ -56,20 +57,20 @@ void Files::chosen(const std::string& path) {
     case PathPurpose::save_patch:
         return save_to(path);
     case PathPurpose::picture:
-        return write_out("Writing", path,
+        return write_out(tr("Writing {}", file_name(path)), path,
                          [path, screen = on_screen(), dark = files_.chooser->dark_picture](Progress&) {
                              write_picture(screen, dark, path);
                          });
     case PathPurpose::numbers:
-        return write_out("Writing", path,
+        return write_out(tr("Writing {}", file_name(path)), path,
                          [path, screen = on_screen()](Progress&) { write_numbers(screen, path); });
     case PathPurpose::script:
-        return write_out("Writing", path,
+        return write_out(tr("Writing {}", file_name(path)), path,
                          [path, screen = on_screen()](Progress&) { write_script(screen, path); });
     case PathPurpose::film: {
         FilmSource source{setup_.film, state_.document, state_.view};
         source.options.recipe = state_.document->recipe;
-        return write_out("Filming", path,
+        return write_out(tr("Filming {}", file_name(path)), path,
                          [path, source = std::move(source), film = files_.chooser->film](Progress& progress) {
                              write_film(source, film, path, progress);
                          });
@@ -77,15 +78,15 @@ void Files::chosen(const std::string& path) {
     }
 }
 
-void Files::write_out(const std::string& doing, const std::string& path,
+void Files::write_out(const std::string& label, const std::string& path,
                       std::function<void(Progress&)> write) {
     job_.start(
-        doing + " " + file_name(path), false,
+        label, false,
         [this, path, write = std::move(write)](Progress& progress) -> FileJob::Done {
             write(progress);
             return [this, path] {
                 files_.chooser.reset();
-                say("Wrote " + path);
+                say(tr("Wrote {}", path));
             };
         },
         [this](const std::string& sentence) { failed(sentence); });

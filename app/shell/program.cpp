@@ -9,6 +9,7 @@
 #include "app/views/presentation/presentation.h"
 #include "app/views/style.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ void Program::act(const Action& action) {
 
 void Program::compare_prompts() {
     check_prompts(*state_.document->part(), state_.model.patching.corrupted);
-    compare_.mark(false, "the clean prompt");
+    compare_.mark(false, tr("the clean prompt"));
     workspace_.session().act(ModelAction(SwapPrompts{}));
     change_view(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
     change_view(ViewChange(SetCompare{Compare::difference}));

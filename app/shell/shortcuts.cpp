@@ -3,6 +3,7 @@
 #include "app/commands/actions.h"
 #include "app/shell/edit_keys.h"
 #include "app/views/situation.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <GLFW/glfw3.h>
@@ -175,7 +176,7 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    [&](const ToggleFullScreen&) {
                        state.full_screen = !state.full_screen;
                        if (state.full_screen)
-                           state.notice = key_hint("full screen") + " goes back to the window.";
+                           state.notice = tr("{} goes back to the window.", key_hint("full screen"));
                    },
                    [&](const OpenSettings& wanted) { state.settings_open = wanted.open; },
                    [&](const Present&) { present(state); },
@@ -198,8 +199,8 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    },
                    [&](const OpenManual& wanted) {
                        if (state.presentation.on)
-                           state.notice = "The manual opens in the window; " + key_hint("let go") +
-                                          " leaves the presentation.";
+                           state.notice = tr("The manual opens in the window; {} leaves the presentation.",
+                                             key_hint("let go"));
                        else
                            open_manual(state.manual, wanted.place);
                    },
@@ -216,7 +217,7 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    },
                    [&](const CopyText& copy) {
                        ImGui::SetClipboardText(copy.text.c_str());
-                       state.notice = "Copied " + copy.what + ".";
+                       state.notice = tr("Copied {}.", copy.what);
                    },
                    [&](const OpenContextMenu& wanted) { ask_menu(state, wanted.thing, canvas); },
                    [&](const CopyOne& copy) { copy_one(state, copy.what); },

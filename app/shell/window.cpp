@@ -6,6 +6,7 @@
 #include "app/shell/window_state.h"
 #include "core/base/assets.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
@@ -38,17 +39,19 @@ std::string glfw_reason() {
     glfwGetError(&text);
     std::string reason = text == nullptr ? "" : text;
     reason.erase(reason.find_last_not_of(' ') + 1);
-    return reason.empty() ? reason : " (GLFW says \"" + reason + "\")";
+    return reason.empty() ? reason : " " + tr("(GLFW says \"{}\")", reason);
 }
 
 class Glfw {
 public:
     Glfw() {
         if (glfwInit() == GLFW_FALSE)
-            throw Error(ErrorKind::machine,
-                        "no window can be opened because there is no display" + glfw_reason() +
-                            ": start Headscope on a desktop, or make pictures without one with "
-                            "`headscope render`");
+            throw Error(
+                ErrorKind::machine,
+                // Translators: {} is nothing, or begins with a space and gives the reason in parentheses
+                tr("no window can be opened because there is no display{}: start Headscope on a desktop, or "
+                   "make pictures without one with `headscope render`",
+                   glfw_reason()));
         const std::lock_guard lock(open_mutex);
         open = true;
     }
@@ -189,11 +192,13 @@ private:
         window_ = glfwCreateWindow(std::max(width, smallest_width), std::max(height, smallest_height),
                                    title_.c_str(), nullptr, nullptr);
         if (window_ == nullptr)
-            throw Error(ErrorKind::machine,
-                        "no window can be opened because the graphics driver offers no OpenGL 3.3" +
-                            glfw_reason() +
-                            ": install or update the driver (Debian: libgl1-mesa-dri), or make "
-                            "pictures without one with `headscope render`");
+            throw Error(
+                ErrorKind::machine,
+                // Translators: {} is nothing, or begins with a space and gives the reason in parentheses
+                tr("no window can be opened because the graphics driver offers no OpenGL 3.3{}: install or "
+                   "update the driver (Debian: libgl1-mesa-dri), or make pictures without one with "
+                   "`headscope render`",
+                   glfw_reason()));
         set_icon(window_);
         const float units = units_per_logical(window_);
         glfwSetWindowSizeLimits(window_, static_cast<int>(smallest_width * units),

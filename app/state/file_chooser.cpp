@@ -1,5 +1,6 @@
 #include "app/state/file_chooser.h"
 
+#include "core/base/message.h"
 #include "core/checkpoint/model/local_models.h"
 
 #include <algorithm>
@@ -99,7 +100,7 @@ std::optional<std::string> FileChooser::accept() {
         return std::nullopt;
     }
     if (text_.empty()) {
-        error_ = options_.saving ? "Type a name for the file." : "Choose a file, or type its name.";
+        error_ = options_.saving ? tr("Type a name for the file.") : tr("Choose a file, or type its name.");
         return std::nullopt;
     }
     fs::path path = typed_path(text_, listing_.folder);
@@ -118,17 +119,17 @@ std::optional<std::string> FileChooser::accept() {
             path = with_suffix(path.string());
         if (fs::exists(path, none))
             return path.string();
-        error_ = "There is no file " + path.string() + "; choose one of the list or correct the name.";
+        error_ = tr("There is no file {}; choose one of the list or correct the name.", path.string());
         return std::nullopt;
     }
     path = with_suffix(path.string());
     if (!fs::is_directory(path.parent_path(), none)) {
-        error_ = "There is no folder " + path.parent_path().string() +
-                 "; make it with \"New folder\" or choose another.";
+        error_ = tr("There is no folder {}; make it with \"New folder\" or choose another.",
+                    path.parent_path().string());
         return std::nullopt;
     }
     if (fs::is_directory(path, none)) {
-        error_ = path.filename().string() + " is a folder; give the file another name.";
+        error_ = tr("{} is a folder; give the file another name.", path.filename().string());
         return std::nullopt;
     }
     if (fs::exists(path, none)) {
@@ -150,16 +151,17 @@ void FileChooser::make_new_folder() {
         return;
     const std::string name = *new_folder_;
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
-        error_ = name.empty() ? "Type a name for the new folder."
-                              : "A folder cannot be called \"" + name + "\"; choose a name without \"/\".";
+        error_ = name.empty() ? tr("Type a name for the new folder.")
+                              : tr("A folder cannot be called \"{}\"; choose a name without \"/\".", name);
         return;
     }
     const fs::path folder = listing_.folder / name;
     std::error_code fault;
     if (fs::create_directory(folder, fault))
         return go(folder);
-    error_ = "The folder " + name + " cannot be made (" + (fault ? fault.message() : "the name is taken") +
-             "); choose another name or place.";
+    error_ =
+        fault ? tr("The folder {} cannot be made ({}); choose another name or place.", name, fault.message())
+              : tr("The folder {} cannot be made (the name is taken); choose another name or place.", name);
 }
 
 } // namespace headscope::app

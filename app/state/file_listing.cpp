@@ -1,5 +1,6 @@
 #include "app/state/file_listing.h"
 
+#include "core/base/message.h"
 #include "core/checkpoint/model/local_models.h"
 
 #include <sys/stat.h>
@@ -26,18 +27,14 @@ bool wanted(const std::string& name, const std::vector<std::string>& suffixes) {
            std::ranges::any_of(suffixes, [&](const auto& suffix) { return has_suffix(name, suffix); });
 }
 
-std::string quoted_folder(const fs::path& folder) {
-    return "The folder " + folder.string();
-}
-
 std::string reason_of(const fs::path& folder, const std::error_code& fault) {
     if (fault == std::errc::no_such_file_or_directory)
-        return quoted_folder(folder) + " is not there; go to another folder.";
+        return tr("The folder {} is not there; go to another folder.", folder.string());
     if (fault == std::errc::permission_denied)
-        return quoted_folder(folder) + " may not be read by you; go to another folder.";
+        return tr("The folder {} may not be read by you; go to another folder.", folder.string());
     if (fault == std::errc::not_a_directory)
-        return folder.string() + " is a file, not a folder; go to another folder.";
-    return quoted_folder(folder) + " cannot be read (" + fault.message() + "); go to another folder.";
+        return tr("{} is a file, not a folder; go to another folder.", folder.string());
+    return tr("The folder {} cannot be read ({}); go to another folder.", folder.string(), fault.message());
 }
 
 /// Nothing for what vanished meanwhile and for what is neither a folder nor a regular file.
@@ -129,16 +126,19 @@ std::string date_text(std::time_t time, std::time_t now) {
     std::tm then{}, today{};
     if (::localtime_r(&time, &then) == nullptr || ::localtime_r(&now, &today) == nullptr)
         return {};
-    // English in every locale, as the rest of the program.
-    static constexpr std::array<const char*, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    // In the language of the program, whatever the locale.
+    static constexpr std::array<std::string_view, 12> months{
+        translatable("Jan"), translatable("Feb"), translatable("Mar"), translatable("Apr"),
+        translatable("May"), translatable("Jun"), translatable("Jul"), translatable("Aug"),
+        translatable("Sep"), translatable("Oct"), translatable("Nov"), translatable("Dec")};
     const auto two = [](int value) { return (value < 10 ? "0" : "") + std::to_string(value); };
     const std::string clock = two(then.tm_hour) + ":" + two(then.tm_min);
-    const std::string day =
-        std::to_string(then.tm_mday) + " " + months.at(static_cast<std::size_t>(then.tm_mon));
+    // Translators: a day and its month, "3 Mar"
+    const std::string day = tr("{} {}", then.tm_mday, tr(months.at(static_cast<std::size_t>(then.tm_mon))));
     if (then.tm_year != today.tm_year)
         return day + " " + std::to_string(then.tm_year + 1900);
-    return (then.tm_yday == today.tm_yday ? "today" : day) + " " + clock;
+    // Translators: {} is a time of day, "14:05"
+    return then.tm_yday == today.tm_yday ? tr("today {}", clock) : day + " " + clock;
 }
 
 } // namespace headscope::app

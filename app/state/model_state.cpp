@@ -1,6 +1,7 @@
 #include "app/state/model_state.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/predictions.h"
 
 #include <algorithm>
@@ -10,11 +11,6 @@ namespace headscope::app {
 namespace {
 
 constexpr std::size_t most_listed = 10, most_moved = 8;
-
-std::string layers_text(std::int64_t first, std::int64_t last) {
-    return first == last ? "layer " + std::to_string(first)
-                         : "layers " + std::to_string(first) + " to " + std::to_string(last);
-}
 
 /// The part with other ids of the text that is written on. What was typed is kept, as far as the ids are the
 /// same.
@@ -98,9 +94,9 @@ ModelPartPtr with_token(const ModelPart& part, std::int64_t id) {
 
 ModelPartPtr without_tokens(const ModelPart& part, std::int64_t count) {
     if (count < 1 || count > part.written)
-        fail_input("The model wrote " + std::to_string(part.written) +
-                   (part.written == 1 ? " token" : " tokens") +
-                   " of this text: only those can be taken back.");
+        fail_input(tr_n("The model wrote {} token of this text: only those can be taken back.",
+                        "The model wrote {} tokens of this text: only those can be taken back.", part.written,
+                        part.written));
     std::vector<std::int64_t> ids = part.inputs->ids;
     ids.resize(ids.size() - static_cast<std::size_t>(count));
     return with_ids(part, std::move(ids), part.written - count);
@@ -130,24 +126,26 @@ std::string why_full(const ModelPart& part) {
     const std::int64_t most = part.model->model->architecture().longest_text();
     if (part.inputs->T < most)
         return {};
-    return "The text has " + std::to_string(part.inputs->T) +
-           " tokens, and the model has positions for no more.";
+    return tr("The text has {} tokens, and the model has positions for no more.", part.inputs->T);
 }
 
 std::string recomputed_layers(const checkpoint::ModelRun& run) {
     const checkpoint::Architecture& architecture = run.model().architecture();
     const std::int64_t L = checkpoint::attention_count(architecture), from = run.computed_from();
     if (from >= L)
-        return "No layer had to be recomputed.";
+        return tr("No layer had to be recomputed.");
     if (architecture.encoder != nullptr)
-        return from == 0
-                   ? "Encoder and decoder were recomputed."
-                   : "Recomputed from " + attention_words(architecture, attention_place(architecture, from)) +
-                         " on; what comes before it was taken over.";
-    std::string text = layers_text(from, L - 1);
-    text[0] = 'L';
-    text += from == L - 1 ? " was recomputed" : " were recomputed";
-    return text + (from == 0 ? "." : ", " + layers_text(0, from - 1) + " taken over.");
+        return from == 0 ? tr("Encoder and decoder were recomputed.")
+                         : tr("Recomputed from {} on; what comes before it was taken over.",
+                              attention_words(architecture, attention_place(architecture, from)));
+    if (from == 0)
+        return L == 1 ? tr("Layer 0 was recomputed.") : tr("Layers 0 to {} were recomputed.", L - 1);
+    if (from == L - 1)
+        return from == 1 ? tr("Layer 1 was recomputed, layer 0 taken over.")
+                         : tr("Layer {} was recomputed, layers 0 to {} taken over.", from, from - 1);
+    return from == 1
+               ? tr("Layers 1 to {} were recomputed, layer 0 taken over.", L - 1)
+               : tr("Layers {} to {} were recomputed, layers 0 to {} taken over.", from, L - 1, from - 1);
 }
 
 } // namespace headscope::app

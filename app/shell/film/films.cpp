@@ -2,6 +2,7 @@
 
 #include "app/draw/panels/guide_texts.h"
 #include "app/state/walk.h"
+#include "core/base/message.h"
 #include "core/trace/stage.h"
 
 #include <utility>
@@ -14,7 +15,7 @@ namespace {
 /// The formula of the stage and what the guide says of it.
 FilmText text_of_stage(const AppState& state) {
     const GroupInfo& stop = group_info(state.view.group);
-    FilmText text{.title = std::string(stop.title)};
+    FilmText text{.title = tr(stop.title)};
     if (state.shown.document->shows_weights())
         return text;
     if (is_stage(stop.main))

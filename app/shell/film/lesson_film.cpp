@@ -1,6 +1,7 @@
 #include "app/draw/kit/rich_text.h"
 #include "app/draw/lesson/lesson_panel.h"
 #include "app/shell/film/films.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -70,13 +71,13 @@ FilmText text_of_page(const AppState& state) {
     if (const lesson::Step* step = course.step())
         return {step->title, words.of(step->blocks)};
     if (const lesson::Question* question = course.question()) {
-        FilmText text{"Question " + std::to_string(course.question_index() + 1), {words.of(question->text)}};
+        FilmText text{tr("Question {}", course.question_index() + 1), {words.of(question->text)}};
         for (const lesson::QuizChoice& choice : question->choices)
             text.paragraphs.push_back("• " + words.of(choice.text));
         return text;
     }
     if (course.page > 0)
-        return {lesson.title + ": summary"};
+        return {tr("{}: summary", lesson.title)};
     FilmText text{lesson.title, {lesson.summary}};
     text.paragraphs.insert(text.paragraphs.end(), lesson.objectives.begin(), lesson.objectives.end());
     return text;
@@ -119,7 +120,7 @@ void answer(Recorder& recorder, const lesson::Question& question) {
     recorder.act({LessonAction(
         AnswerQuestion{number, static_cast<int>(std::distance(question.choices.begin(), right))})});
     const PageWords words(recorder.state());
-    rest(recorder, {"Question " + std::to_string(number + 1),
+    rest(recorder, {tr("Question {}", number + 1),
                     {words.of(question.text), words.of(right->text), words.of(right->why)}});
 }
 

@@ -1,6 +1,7 @@
 #include "app/shell/film/recorder.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,13 +15,12 @@ namespace {
 /// The look itself, for the constructor.
 const FilmLook& checked(const FilmLook& look) {
     if (look.fps < 10 || look.fps > 50)
-        fail_input("a film of " + std::to_string(look.fps) +
-                   " frames a second can't be made; give 10 to 50 (--fps)");
+        fail_input(tr("a film of {} frames a second can't be made; give 10 to 50 (--fps)", look.fps));
     if (!(look.rest >= 0.1 && look.rest <= 60))
-        fail_input("a picture can't rest for " + std::to_string(look.rest) +
-                   " seconds; give 0.1 to 60 (--rest)");
+        fail_input(
+            tr("a picture can't rest for {} seconds; give 0.1 to 60 (--rest)", std::to_string(look.rest)));
     if (look.most_frames < 1)
-        fail_input("a film has at least one frame; give a larger --frames-limit");
+        fail_input(tr("a film has at least one frame; give a larger --frames-limit"));
     return look;
 }
 
@@ -33,8 +33,9 @@ Recorder::Recorder(Program& program, FilmWriter& writer, const FilmLook& look, P
 void Recorder::count(int frames) {
     frames_ += frames;
     if (frames_ > look_.most_frames)
-        fail_input("the film gets more than " + std::to_string(look_.most_frames) +
-                   " frames; film less, lower --fps or --rest, or raise --frames-limit");
+        fail_input(
+            tr("the film gets more than {} frames; film less, lower --fps or --rest, or raise --frames-limit",
+               look_.most_frames));
 }
 
 void Recorder::act(const std::vector<Action>& actions) {

@@ -2,6 +2,7 @@
 #include "app/shell/film/films.h"
 #include "app/views/situation.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/trace/find_stop.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ double seconds_of(const std::string& text, double usual) {
     double seconds = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     if (fault != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= 600))
-        fail_input("\"" + text + "\" is no number of seconds from 0 to 600; write for example rest 1.5");
+        fail_input(tr("\"{}\" is no number of seconds from 0 to 600; write for example rest 1.5", text));
     return seconds;
 }
 
@@ -49,7 +50,7 @@ StageGroup stage_of(const std::string& name, const Walk& walk) {
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})
         for (const StageGroup one : *part)
             names += (names.empty() ? "" : ", ") + std::string(group_info(one).label);
-    fail_input("there is no stage \"" + name + "\" here; the stages are " + names);
+    fail_input(tr("there is no stage \"{}\" here; the stages are {}", name, names));
 }
 
 ScriptLine parse_line(const std::string& line, int number) {
@@ -66,10 +67,9 @@ ScriptLine parse_line(const std::string& line, int number) {
     for (const char* verb : {"caption", "stage", "sentence"})
         if (parsed.verb == verb && !parsed.rest.empty())
             return parsed;
-    fail_input(
-        "\"" + line +
-        "\" is neither rest, caption TEXT, stage NAME, sentence TEXT nor an action that can be filmed; "
-        "see the manual's page on films");
+    fail_input(tr("\"{}\" is neither rest, caption TEXT, stage NAME, sentence TEXT nor an action that can be "
+                  "filmed; see the manual's page on films",
+                  line));
 }
 
 class ScriptFilm {
@@ -104,14 +104,14 @@ private:
         now.left_open = recorder_.state().view.left_open.value_or(true);
         now.inspector_open = recorder_.state().view.inspector_open.value_or(true);
         if (!action.here(now))
-            fail_input("\"" + action.id + "\" does nothing on this page");
+            fail_input(tr("\"{}\" does nothing on this page", action.id));
         if (const std::string why = why_not(action, now); !why.empty())
-            fail_input("\"" + action.id + "\" can't be done here: " + why);
+            fail_input(tr("\"{}\" can't be done here: {}", action.id, why));
         recorder_.act(action.send(now));
     }
 
     void rest(double seconds) {
-        FilmText text{std::string(group_info(recorder_.state().view.group).title)};
+        FilmText text{tr(group_info(recorder_.state().view.group).title)};
         if (!caption_.empty())
             text.paragraphs.push_back(caption_);
         recorder_.rest(seconds, text);
@@ -140,7 +140,7 @@ std::vector<ScriptLine> parse_script(const std::string& text, const std::string&
         }
     }
     if (lines.empty())
-        fail_input(path + " has no line that does something; see the manual's page on films");
+        fail_input(tr("{} has no line that does something; see the manual's page on films", path));
     return lines;
 }
 

@@ -1,6 +1,7 @@
 #include "app/shell/film/writers.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/text/plain_text.h"
 
 #include <fcntl.h>
@@ -24,9 +25,9 @@ namespace headscope::app {
 namespace {
 
 [[noreturn]] void fail_system(int error) {
-    throw Error(ErrorKind::machine,
-                "ffmpeg can't be started: " + std::generic_category().message(error) +
-                    "; mend its installation, or record an .html file, which needs no ffmpeg");
+    throw Error(ErrorKind::machine, tr("ffmpeg can't be started: {}; mend its installation, or record an "
+                                       ".html file, which needs no ffmpeg",
+                                       std::generic_category().message(error)));
 }
 
 /// A file descriptor that closes itself, and that no program inherits by accident.
@@ -106,8 +107,8 @@ public:
             process_ = -1;
         if (fault == ENOENT)
             throw Error(ErrorKind::machine,
-                        "GIF and MP4 are made by the program ffmpeg, which is not in PATH; install the "
-                        "package ffmpeg, or record an .html file, which needs none");
+                        tr("GIF and MP4 are made by the program ffmpeg, which is not in PATH; install the "
+                           "package ffmpeg, or record an .html file, which needs none"));
         if (fault != 0)
             fail_system(fault);
     }
@@ -155,10 +156,11 @@ private:
     [[noreturn]] void fail() {
         wait();
         const std::string said = last_line(content(messages_));
-        fail_input("ffmpeg could not make the film" +
-                   (said.empty() ? std::string(", and does not say why")
-                                 : ": \"" + text::plain_beginning(said) + "\"") +
-                   "; mend its installation, or record an .html file, which needs no ffmpeg");
+        fail_input(said.empty() ? tr("ffmpeg could not make the film, and does not say why; mend its "
+                                     "installation, or record an .html file, which needs no ffmpeg")
+                                : tr("ffmpeg could not make the film: \"{}\"; mend its installation, or "
+                                     "record an .html file, which needs no ffmpeg",
+                                     text::plain_beginning(said)));
     }
 
     Descriptor output_, messages_;
@@ -247,7 +249,8 @@ FilmFormat film_format(const std::string& path) {
          {std::pair(".gif", FilmFormat::gif), {".mp4", FilmFormat::mp4}, {".html", FilmFormat::html}})
         if (path.ends_with(ending))
             return format;
-    throw Error(ErrorKind::usage, path + " is no name for a film; give one that ends in .gif, .mp4 or .html");
+    throw Error(ErrorKind::usage,
+                tr("{} is no name for a film; give one that ends in .gif, .mp4 or .html", path));
 }
 
 std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look) {
@@ -256,8 +259,9 @@ std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look
     };
     const int width = pixels(look.width), height = pixels(look.height);
     if (format == FilmFormat::mp4 && (width % 2 != 0 || height % 2 != 0))
-        fail_input("an MP4 has even numbers of pixels, and this one would have " + std::to_string(width) +
-                   "x" + std::to_string(height) + "; give another --size or --scale");
+        fail_input(tr("an MP4 has even numbers of pixels, and this one would have {}x{}; give another --size "
+                      "or --scale",
+                      width, height));
     return std::make_unique<VideoWriter>(format, width, height, look.fps);
 }
 

@@ -5,6 +5,7 @@
 #include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 
 namespace headscope::app {
 
@@ -64,7 +65,7 @@ void write_film(const FilmSource& source, const FilmChoice& choice, const std::s
     const std::unique_ptr<FilmWriter> writer =
         film_writer(film_format(path),
                     {.title = film_title(program.state(), lesson),
-                     .language = lesson.empty() ? "en" : source.options.language,
+                     .language = lesson.empty() ? std::string(language_in_use()) : source.options.language,
                      .dark = source.view.dark},
                     look);
     Recorder recorder(program, *writer, look, &progress);

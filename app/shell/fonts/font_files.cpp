@@ -1,6 +1,7 @@
 #include "app/shell/fonts/font_files.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <fontconfig/fontconfig.h>
 #include <ft2build.h>
@@ -20,7 +21,7 @@ FT_Library freetype() {
     static const FT_Library library = [] {
         FT_Library made = nullptr;
         if (FT_Init_FreeType(&made) != 0)
-            throw Error(ErrorKind::machine, "the font library FreeType could not be started");
+            throw Error(ErrorKind::machine, tr("the font library FreeType could not be started"));
         return made;
     }();
     return library;
@@ -58,7 +59,7 @@ FontFile::FontFile(const std::string& path, int index) {
     if (bytes_.empty() || FT_New_Memory_Face(freetype(), reinterpret_cast<const FT_Byte*>(bytes_.data()),
                                              static_cast<FT_Long>(bytes_.size()), index, &face) != 0)
         throw Error(ErrorKind::machine,
-                    "the font file " + path + " can't be read: install the package of the font again");
+                    tr("the font file {} can't be read: install the package of the font again", path));
     face_ = face;
 }
 
@@ -107,7 +108,7 @@ FontChoice match_font(const std::string& family, int weight, bool monospace) {
     const FontChoice choice = found ? choice_of(*found) : FontChoice{};
     if (choice.path.empty())
         throw Error(ErrorKind::machine,
-                    "this system has no font: install one, for example the package fonts-dejavu-core");
+                    tr("this system has no font: install one, for example the package fonts-dejavu-core"));
     return choice;
 }
 

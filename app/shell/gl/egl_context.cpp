@@ -1,6 +1,7 @@
 #include "app/shell/gl/egl_context.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
@@ -12,9 +13,10 @@ namespace headscope::app {
 
 void fail_offscreen(const std::string& what) {
     throw Error(ErrorKind::machine,
-                "the window can't be drawn without a display because " + what +
-                    ": install libegl1, libegl-mesa0 and libgl1-mesa-dri, or draw one stage with "
-                    "`headscope render --stage`");
+                // Translators: {} is a sentence, "the window can't be drawn without a display because ..."
+                tr("{}: install libegl1, libegl-mesa0 and libgl1-mesa-dri, or draw one stage with `headscope "
+                   "render --stage`",
+                   what));
 }
 
 namespace {
@@ -25,14 +27,16 @@ EGLDisplay surfaceless_display() {
     static const EGLDisplay display = [] {
         const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
         if (client == nullptr || std::strstr(client, "EGL_MESA_platform_surfaceless") == nullptr)
-            fail_offscreen("EGL has no surfaceless platform here");
+            fail_offscreen(tr(
+                "the window can't be drawn without a display because EGL has no surfaceless platform here"));
         const auto get_display =
             reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
         const EGLDisplay found =
             get_display == nullptr ? EGL_NO_DISPLAY
                                    : get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
         if (found == EGL_NO_DISPLAY || !eglInitialize(found, nullptr, nullptr))
-            fail_offscreen("EGL could not be started");
+            fail_offscreen(
+                tr("the window can't be drawn without a display because EGL could not be started"));
         return found;
     }();
     return display;
@@ -58,7 +62,8 @@ EglContext::EglContext() : display_(surfaceless_display()) {
     context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, context_wish.data());
     if (context_ == EGL_NO_CONTEXT || !eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_)) {
         close();
-        fail_offscreen("this driver offers no OpenGL 3.3");
+        fail_offscreen(
+            tr("the window can't be drawn without a display because this driver offers no OpenGL 3.3"));
     }
 }
 

@@ -4,6 +4,7 @@
 #include "app/shell/gl/gl_surface.h"
 #include "app/shell/gl/imgui_turn.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/figure/png.h"
 
 #include <backends/imgui_impl_opengl3.h>
@@ -24,7 +25,9 @@ public:
         GLint largest = 0;
         glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
         if (width > largest || height > largest)
-            fail_offscreen("the driver draws at most " + std::to_string(largest) + " pixels a side");
+            fail_offscreen(tr("the window can't be drawn without a display because the driver draws at most "
+                              "{} pixels a side",
+                              largest));
         glGenFramebuffers(1, &frame_);
         glGenRenderbuffers(1, &color_);
         glBindRenderbuffer(GL_RENDERBUFFER, color_);
@@ -32,7 +35,8 @@ public:
         glBindFramebuffer(GL_FRAMEBUFFER, frame_);
         glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_);
         if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
-            fail_offscreen("the driver can't make a framebuffer of this size");
+            fail_offscreen(tr("the window can't be drawn without a display because the driver can't make a "
+                              "framebuffer of this size"));
     }
     ~Framebuffer() {
         glDeleteRenderbuffers(1, &color_);
@@ -91,8 +95,9 @@ private:
 int pixels(int logical, float scale) {
     const float side = std::round(static_cast<float>(logical) * scale);
     if (!(side >= 1 && side <= largest_side))
-        fail_input("a picture of " + std::to_string(logical) + " pixels a side at scale " +
-                   std::to_string(scale) + " can't be drawn: it must have 1 to 16,384 pixels a side");
+        fail_input(tr("a picture of {} pixels a side at scale {} can't be drawn: it must have 1 to 16,384 "
+                      "pixels a side",
+                      logical, std::to_string(scale)));
     return static_cast<int>(side);
 }
 

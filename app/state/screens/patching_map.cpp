@@ -2,6 +2,7 @@
 
 #include "app/state/model_document.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/predictions.h"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
 
 void check_prompts(const ModelPart& part, const std::string& corrupted) {
     if (corrupted.empty())
-        fail_input("there is no second prompt to compare with; type one first");
+        fail_input(tr("there is no second prompt to compare with; type one first"));
     analysis::require_same_length(part.inputs->ids, checkpoint::prompt_inputs(*part.model, corrupted).ids);
 }
 
@@ -100,30 +101,31 @@ std::string patch_words(const PatchingPair& pair, const PatchingMap& map, std::i
     const auto head_of = [](std::int64_t l, std::int64_t h) {
         return "L" + std::to_string(l) + " H" + std::to_string(h);
     };
-    const std::string head = head_of(row, column), layer = "layer " + std::to_string(row);
+    const std::string head = head_of(row, column);
     if (map.asked.paths)
-        return "What " + head_of(map.from.layer, map.from.head) + " wrote, as " + head + " alone reads it,";
-    const std::string position = by_head(map)
-                                     ? ""
-                                     : " at position " + std::to_string(column) + " (" +
-                                           pair.corrupted_tokens[static_cast<std::size_t>(column)] + ")";
+        return tr("What {} wrote, as {} alone reads it, comes from the clean prompt.",
+                  head_of(map.from.layer, map.from.head), head);
+    const std::string token = by_head(map) ? "" : pair.corrupted_tokens[static_cast<std::size_t>(column)];
     switch (map.asked.kind) {
     case analysis::PatchKind::residual:
-        return "The residual stream that enters " + layer + position;
+        return tr("The residual stream that enters layer {} at position {} ({}) comes from the clean prompt.",
+                  row, column, token);
     case analysis::PatchKind::attention:
-        return "What the attention of " + layer + " adds" + position;
+        return tr("What the attention of layer {} adds at position {} ({}) comes from the clean prompt.", row,
+                  column, token);
     case analysis::PatchKind::mlp:
-        return "What the MLP of " + layer + " adds" + position;
+        return tr("What the MLP of layer {} adds at position {} ({}) comes from the clean prompt.", row,
+                  column, token);
     case analysis::PatchKind::head:
-        return "What " + head + " adds";
+        return tr("What {} adds comes from the clean prompt.", head);
     case analysis::PatchKind::q:
-        return "The query side of " + head;
+        return tr("The query side of {} comes from the clean prompt.", head);
     case analysis::PatchKind::k:
-        return "The key side of " + head;
+        return tr("The key side of {} comes from the clean prompt.", head);
     case analysis::PatchKind::v:
-        return "The value side of " + head;
+        return tr("The value side of {} comes from the clean prompt.", head);
     case analysis::PatchKind::pattern:
-        return "The weight matrix of " + head;
+        return tr("The weight matrix of {} comes from the clean prompt.", head);
     }
     return {};
 }

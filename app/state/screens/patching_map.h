@@ -70,7 +70,8 @@ void check_prompts(const ModelPart& part, const std::string& corrupted);
 /// path_edits throw.
 checkpoint::ModelEdits patch_edits(const PatchingPair& pair, const PatchingMap& map, std::int64_t row,
                                    std::int64_t column, Progress& progress);
-/// "The residual stream that enters layer 2 at position 5 (“·Mary”)": what a cell of a map patches.
+/// "The residual stream that enters layer 2 at position 5 (“·Mary”) comes from the clean prompt.": what a
+/// cell of a map patches.
 std::string patch_words(const PatchingPair& pair, const PatchingMap& map, std::int64_t row,
                         std::int64_t column);
 /// Whether the cells of a map are heads, at all positions; else they are positions.

@@ -1,6 +1,7 @@
 #include "app/state/screens/questions.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -22,8 +23,9 @@ std::optional<std::int64_t> read(const json& from, const char* name, std::int64_
         return std::nullopt;
     const auto number = value.get<std::int64_t>();
     if (number < 0 || number >= end)
-        fail_input("the questions of this patch name " + std::string(name) + " " + std::to_string(number) +
-                   ", which this checkpoint does not have");
+        // Translators: an entry of a file, "token", and its number
+        fail_input(
+            tr("the questions of this patch name {} {}, which this checkpoint does not have", name, number));
     return number;
 }
 
@@ -64,8 +66,8 @@ std::optional<Questions> read_questions(const std::string& text, std::int64_t vo
         const auto what = patching.at("what").get<std::string>();
         const auto kind = std::ranges::find(analysis::patch_kinds(), what, &analysis::PatchKindInfo::id);
         if (kind == analysis::patch_kinds().end())
-            fail_input("the questions of this patch ask for \"" + what +
-                       "\", which is nothing that is patched");
+            fail_input(
+                tr("the questions of this patch ask for \"{}\", which is nothing that is patched", what));
         Questions asked{.prompt = all.value("prompt", ""),
                         .target = all.value("target", ""),
                         // Clamped to the text where it is used.
@@ -83,7 +85,7 @@ std::optional<Questions> read_questions(const std::string& text, std::int64_t vo
             asked.circuits.threshold = std::clamp(threshold.get<float>(), 0.0F, 1.0F);
         return asked;
     } catch (const json::exception&) {
-        fail_input("the questions of this patch are damaged; save the patch again");
+        fail_input(tr("the questions of this patch are damaged; save the patch again"));
     }
 }
 

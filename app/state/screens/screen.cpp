@@ -2,6 +2,7 @@
 
 #include "app/state/model_document.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/format/number_text.h"
 
 #include <algorithm>
@@ -207,7 +208,7 @@ Table screen_table(const Shown& shown, const ViewState& view) {
         return table_of(*shown.why);
     if (screen == Screen::circuits && shown.circuits != nullptr && shown.circuits->token != nullptr)
         return table_of(*shown.circuits->token);
-    fail_input("The numbers of this page are not known yet; try again in a moment.");
+    fail_input(tr("The numbers of this page are not known yet; try again in a moment."));
 }
 
 } // namespace headscope::app

@@ -3,6 +3,7 @@
 #include "core/analysis/survey/survey_file.h"
 #include "core/analysis/survey/surveyor.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/readable_tokens.h"
 
 namespace headscope::app {
@@ -38,10 +39,11 @@ SurveyedHeads surveyed_heads(const checkpoint::TextModel& model, const std::stri
     analysis::SurveyFile file = analysis::SurveyFile::open(path);
     const analysis::SurveyRun& run = file.run();
     if (!run.done)
-        fail_input(path + " is a survey that is not finished; start headscope survey again to go on with it");
+        fail_input(
+            tr("{} is a survey that is not finished; start headscope survey again to go on with it", path));
     if (analysis::fingerprint_of(analysis::surveyed_model(model), cancel) != run.plan.fingerprint)
-        fail_input(path + " is a survey of " + run.plan.checkpoint + ", and " + model.name() +
-                   " is open, whose files differ; open that checkpoint first");
+        fail_input(tr("{} is a survey of {}, and {} is open, whose files differ; open that checkpoint first",
+                      path, run.plan.checkpoint, model.name()));
     SurveyedHeads out{.path = path,
                       .texts = run.counts.texts,
                       .pieces = run.counts.pieces,

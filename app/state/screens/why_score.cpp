@@ -1,5 +1,7 @@
 #include "app/state/screens/why_score.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,15 +19,16 @@ constexpr std::size_t most_apart = 24, most_read = 3;
 WhyScore::Group group_of(const Writer& writer, bool joined) {
     const std::string layer = "L" + std::to_string(writer.layer);
     if (writer.kind == Kind::head || (joined && writer.kind == Kind::output_bias))
-        return joined ? WhyScore::Group{layer + " heads", "heads", writer.layer, -1}
+        return joined ? WhyScore::Group{tr("{} heads", layer), tr("heads"), writer.layer, -1}
                       : WhyScore::Group{layer + " H" + std::to_string(writer.head),
                                         "H" + std::to_string(writer.head), writer.layer, writer.head};
     if (writer.kind == Kind::mlp)
         return {layer + " MLP", "MLP", writer.layer, -1};
     if (writer.kind == Kind::embedding || writer.kind == Kind::position)
-        return {writer.name(), writer.kind == Kind::embedding ? "emb" : "pos", -1, -1};
+        // Translators: short for embedding, and for position
+        return {writer.name(), writer.kind == Kind::embedding ? tr("emb") : tr("pos"), -1, -1};
     // All that is added whatever stands in the text.
-    return {"biases", "bias", -1, -1};
+    return {tr("biases"), tr("bias"), -1, -1};
 }
 
 } // namespace
