@@ -114,7 +114,7 @@ const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palett
         figure::Scene scene;
         if (heading > 0)
             scene.add(figure::TextItem{{20, figure::baseline_for(top + heading / 2, 12.5F)},
-                                       row.heading,
+                                       tr(row.heading),
                                        figure::Font::ui,
                                        12.5F,
                                        tools.theme.muted});

@@ -1,4 +1,3 @@
-#include "app/draw/kit/format.h"
 #include "app/views/files/file_views.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
