@@ -4,6 +4,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,9 +64,9 @@ float draw_lists(Picture& picture, const DrawContext& context, const TokenCircui
         const figure::Rect area{canvas_pad + static_cast<float>(n) * (each + gap), lists_top, each, 0};
         bottom = std::max(bottom, draw_list(picture, context, area, title, formula, entries, limit));
     };
-    list(0, "Reads " + circuit.token + ", promotes", "e W_V W_O W_U", circuit.promoted, written);
-    list(1, "and suppresses", "the smallest of these", circuit.suppressed, written);
-    list(2, "A query " + circuit.token + " looks for", "e W_Q W_Kᵀ W_Eᵀ / √dk", circuit.looked_for,
+    list(0, tr("Reads {}, promotes", circuit.token), "e W_V W_O W_U", circuit.promoted, written);
+    list(1, tr("and suppresses"), tr("the smallest of these"), circuit.suppressed, written);
+    list(2, tr("A query {} looks for", circuit.token), "e W_Q W_Kᵀ W_Eᵀ / √dk", circuit.looked_for,
          largest(circuit.looked_for));
     return bottom;
 }
@@ -77,13 +78,14 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
     const auto L = std::ssize(heads.copying), H = std::ssize(heads.copying.front());
     const float left = canvas_pad + 36, right = context.width - canvas_pad;
     draw_hairline(picture, context, canvas_pad, y, right - canvas_pad);
-    const float taken = draw_text(picture, context, canvas_pad, y + 30, "Heads that compose",
+    const float taken = draw_text(picture, context, canvas_pad, y + 30, tr("Heads that compose"),
                                   Font::ui_semibold, 17, theme.ink);
     draw_text(picture, context, canvas_pad + taken + 14, y + 30,
-              "a line: the later head can read what the earlier one writes", Font::ui, 12.5F, theme.muted);
+              tr("a line: the later head can read what the earlier one writes"), Font::ui, 12.5F,
+              theme.muted);
     if (context.controls) {
         const figure::Rect track{right - 150, y + 25, 110, 4};
-        draw_text(picture, context, track.x - 10, y + 30, "at least", Font::ui, 12.5F, theme.muted,
+        draw_text(picture, context, track.x - 10, y + 30, tr("at least"), Font::ui, 12.5F, theme.muted,
                   Align::right);
         draw_track(
             picture, context, track,
@@ -94,7 +96,7 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
              .value = view.threshold(),
              .rest = heads.usual_threshold,
              .action = [](float value) { return Action(ModelAction(AskCircuits{.threshold = value})); },
-             .tip = "Compositions below this are left out"},
+             .tip = tr("Compositions below this are left out")},
             theme.ink);
         draw_text(picture, context, right, y + 30, number(static_cast<double>(view.threshold()), 2),
                   Font::mono, 12.5F, theme.ink, Align::right);
@@ -148,14 +150,14 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
                 picture.hotspots.push_back(
                     {area, "circuit " + std::to_string(l) + "." + std::to_string(h),
                      ViewChange(AttentionChange(OpenHead{l, h})),
-                     head_name({l, h}) + " copies " + signed_number(copies, 2) + " (−1 to 1)"});
+                     tr("{} copies {} (−1 to 1)", head_name({l, h}), signed_number(copies, 2))});
         }
     }
     const float bottom = top + row * static_cast<float>(L - 1) + 26;
     draw_ramp(picture, theme.diverging, left, bottom + 6, 110);
     draw_text(picture, context, left + 122, bottom + 15,
-              "−1 to 1: how much a head copies what it reads. Q, K, V: what reads it most", Font::ui, 12.5F,
-              theme.muted);
+              tr("−1 to 1: how much a head copies what it reads. Q, K, V: what reads it most"), Font::ui,
+              12.5F, theme.muted);
     return bottom + 30;
 }
 
@@ -173,16 +175,15 @@ void draw_token_field(Picture& picture, const DrawContext& context, const Circui
          .label = "circuit token",
          .text = word,
          .action = [](const std::string& typed) { return Action(ModelAction(AskCircuits{.word = typed})); },
-         .tip = "The token that the head reads; empty: the one that is looked at"});
-    draw_text(picture, context, right - width - 8, figure::baseline_for(top + 14, 12.5F), "token", Font::ui,
-              12.5F, context.theme.muted, Align::right);
-    const std::string label = view.asked.through_mlp ? "Through the first MLP" : "Word alone";
+         .tip = tr("The token that the head reads; empty: the one that is looked at")});
+    draw_text(picture, context, right - width - 8, figure::baseline_for(top + 14, 12.5F), tr("token"),
+              Font::ui, 12.5F, context.theme.muted, Align::right);
+    const std::string label = view.asked.through_mlp ? tr("Through the first MLP") : tr("Word alone");
     const float wide = context.measure(label, Font::ui_medium, 12.5F) + 16;
     draw_text_button(picture, context, right - width - 60 - wide, top, label, view.asked.through_mlp,
                      ModelAction(AskCircuits{.through_mlp = !view.asked.through_mlp}),
-                     "e is the token's row of the word table, or what the first MLP makes of it, which is "
-                     "closer to what later "
-                     "layers read");
+                     tr("e is the token's row of the word table, or what the first MLP makes of it, which is "
+                        "closer to what later layers read"));
 }
 
 } // namespace
@@ -192,12 +193,12 @@ Picture draw_circuits_page(const DrawContext& context) {
     picture.scene.width = context.width;
     picture.scene.height = context.height;
     const CircuitsView* const view = context.shown.circuits.get();
-    draw_page_head(picture, context, "What the weights of " + head_name(open_head(context)) + " do",
-                   "e W_V W_O W_U and e W_Q W_Kᵀ W_Eᵀ, without norms, biases and rotation");
+    draw_page_head(picture, context, tr("What the weights of {} do", head_name(open_head(context))),
+                   tr("e W_V W_O W_U and e W_Q W_Kᵀ W_Eᵀ, without norms, biases and rotation"));
     if (view == nullptr || view->token == nullptr) {
         draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
                        view != nullptr && !view->error.empty() ? view->error
-                                                               : "The circuits are being worked out.",
+                                                               : tr("The circuits are being worked out."),
                        Font::ui, 13.5F, 20, context.theme.muted);
         return picture;
     }
@@ -218,7 +219,7 @@ Picture draw_circuits_inspector(const DrawContext& context) {
     sheet.y = 18;
     if (view == nullptr || view->heads == nullptr || open.layer >= std::ssize(view->heads->copying) ||
         open.head >= std::ssize(view->heads->copying.front())) {
-        sheet.paragraph("The circuits of all heads are being worked out.", theme.muted);
+        sheet.paragraph(tr("The circuits of all heads are being worked out."), theme.muted);
         return sheet.finish();
     }
     const double copies =
@@ -229,13 +230,14 @@ Picture draw_circuits_inspector(const DrawContext& context) {
                                   Font::ui_semibold, 34, theme.ink);
     sheet.y = 68;
     sheet.put(sheet.left + taken + 12,
-              copies > 0.3    ? "it copies"
-              : copies < -0.3 ? "it holds back"
-                              : "neither",
+              copies > 0.3    ? tr("it copies")
+              : copies < -0.3 ? tr("it holds back")
+                              : tr("neither"),
               sheet.width() - taken - 12, Font::ui, 12.5F, theme.muted);
     sheet.y = 98;
     sheet.paragraph(
-        "Re Σλ ÷ Σ|λ| over the eigenvalues of W_E W_V W_O W_U: 1 writes what it reads, −1 writes against it.",
+        tr("Re Σλ ÷ Σ|λ| over the eigenvalues of W_E W_V W_O W_U: 1 writes what it reads, −1 writes against "
+           "it."),
         theme.muted);
     const auto list = [&](const std::string& title, bool from) {
         std::vector<Composition> own;
@@ -255,17 +257,16 @@ Picture draw_circuits_inspector(const DrawContext& context) {
                     {{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
                      title + " " + std::to_string(other.layer) + "." + std::to_string(other.head),
                      ViewChange(AttentionChange(OpenHead{other.layer, other.head})),
-                     "Look at this head"});
+                     tr("Look at this head")});
             sheet.row(head_name(other),
                       number(one.queries, 2) + "  " + number(one.keys, 2) + "  " + number(one.values, 2));
         }
     };
-    list("Writes for", true);
-    list("Reads from", false);
-    sheet.section("How it is measured");
-    sheet.paragraph("|OV_a M_b| ÷ (|OV_a| |M_b|) with M = W_Q W_Kᵀ, its transpose, or W_V W_O. Norms and "
-                    "rotation between the two "
-                    "are left out.",
+    list(tr("Writes for"), true);
+    list(tr("Reads from"), false);
+    sheet.section(tr("How it is measured"));
+    sheet.paragraph(tr("|OV_a M_b| ÷ (|OV_a| |M_b|) with M = W_Q W_Kᵀ, its transpose, or W_V W_O. Norms and "
+                       "rotation between the two are left out."),
                     theme.muted);
     return sheet.finish();
 }

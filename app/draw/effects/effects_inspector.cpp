@@ -4,6 +4,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +38,7 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const Effects& effects = *context.shown.effects;
-    sheet.section("Where it comes from", "weight × effect");
+    sheet.section(tr("Where it comes from"), tr("weight × effect"));
     std::vector<std::size_t> order(part.sources.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::ranges::greater{},
@@ -75,18 +76,20 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
              static_cast<double>(part.sources[order[n]]), n == 0);
     }
     if (order.size() > count)
-        line(std::to_string(order.size() - count) + " more", "", rest, false);
+        line(tr_n("{} more", "{} more", std::ssize(order) - static_cast<std::int64_t>(count),
+                  order.size() - count),
+             "", rest, false);
     sheet.rule(62);
-    line("sum", "", part.value, true);
+    line(tr("sum"), "", part.value, true);
     sheet.paragraph(
-        "Effect: what one unit of weight on that token adds, its value through W_O to the two logits.",
+        tr("Effect: what one unit of weight on that token adds, its value through W_O to the two logits."),
         theme.muted);
 }
 
 void add_largest(Sheet& sheet) {
     const Effects& effects = *sheet.context.shown.effects;
     const std::vector<LogitPart>& parts = effects.attribution.parts;
-    sheet.section("Largest of all writers", "logits");
+    sheet.section(tr("Largest of all writers"), tr("logits"));
     const std::size_t count = std::min(parts.size(), listed_writers);
     double rest = effects.attribution.logit;
     std::vector<double> terms;
@@ -107,15 +110,17 @@ void add_largest(Sheet& sheet) {
             sheet.picture.hotspots.push_back(
                 {area, "largest " + std::to_string(n),
                  ViewChange(AttentionChange(OpenHead{part.writer.layer, part.writer.head})),
-                 "Look at this head"});
+                 tr("Look at this head")});
         row(sheet, writer_words(part.writer), part.value, limit, decimals, open);
     }
-    if (parts.size() > count)
-        row(sheet, std::to_string(parts.size() - count) + " more, together", rest, limit, decimals);
+    if (const std::size_t others = parts.size() - count; others > 0)
+        row(sheet, tr_n("{} more, together", "{} more, together", static_cast<std::int64_t>(others), others),
+            rest, limit, decimals);
     sheet.rule(62);
-    row(sheet, "logit of " + logit_words(effects), effects.attribution.logit, limit * 1e9, decimals, true);
+    row(sheet, tr("logit of {}", logit_words(effects)), effects.attribution.logit, limit * 1e9, decimals,
+        true);
     if (effects.attribution.capped != effects.attribution.logit)
-        sheet.row("after the soft cap", signed_number(effects.attribution.capped, decimals));
+        sheet.row(tr("after the soft cap"), signed_number(effects.attribution.capped, decimals));
 }
 
 /// What happens when the open head is switched off, or gives its mean, as far as it was tried.
@@ -129,25 +134,24 @@ void add_without(Sheet& sheet, const LogitPart& part) {
         sweep->heads[static_cast<std::size_t>(part.writer.layer)][static_cast<std::size_t>(part.writer.head)];
     if (!cell)
         return;
-    const std::string what = effects.against.empty() ? "logit" : "logit difference";
+    const std::string what = effects.against.empty() ? tr("logit") : tr("logit difference");
     if (shows_means(context)) {
-        sheet.section("If it gives its mean output", what);
-        sheet.row("with its own output", signed_number(sweep->before, 2));
-        sheet.row("with its mean, measured", signed_number(sweep->before - cell->lost, 2), true);
-        sheet.row("KL of the prediction", number(cell->divergence, 4) + " nats");
+        sheet.section(tr("If it gives its mean output"), what);
+        sheet.row(tr("with its own output"), signed_number(sweep->before, 2));
+        sheet.row(tr("with its mean, measured"), signed_number(sweep->before - cell->lost, 2), true);
+        sheet.row(tr("KL of the prediction"), tr("{} nats", number(cell->divergence, 4)));
         return;
     }
-    sheet.section("If it is switched off", what);
-    const std::string name = writer_words(part.writer);
-    sheet.row("with " + name, signed_number(sweep->before, 2));
-    sheet.row("without it, direct", signed_number(sweep->before - part.value, 2));
-    sheet.row("without it, measured", signed_number(sweep->before - cell->lost, 2), true);
-    sheet.row("KL of the prediction", number(cell->divergence, 4) + " nats");
+    sheet.section(tr("If it is switched off"), what);
+    sheet.row(tr("with {}", writer_words(part.writer)), signed_number(sweep->before, 2));
+    sheet.row(tr("without it, direct"), signed_number(sweep->before - part.value, 2));
+    sheet.row(tr("without it, measured"), signed_number(sweep->before - cell->lost, 2), true);
+    sheet.row(tr("KL of the prediction"), tr("{} nats", number(cell->divergence, 4)));
     const double others = part.value - cell->lost;
-    sheet.paragraph(
-        "Direct and measured differ by " + number(std::abs(others), 2) + ": " +
-            "without the head, later parts read another stream and the last norm has another scale.",
-        context.theme.muted);
+    sheet.paragraph(tr("Direct and measured differ by {}: without the head, later parts read another stream "
+                       "and the last norm has another scale.",
+                       number(std::abs(others), 2)),
+                    context.theme.muted);
 }
 
 void add_losses(Sheet& sheet) {
@@ -166,7 +170,7 @@ void add_losses(Sheet& sheet) {
     std::ranges::stable_sort(losses, std::ranges::greater{},
                              [](const Loss& loss) { return std::abs(loss.lost); });
     losses.resize(std::min(losses.size(), listed_writers));
-    sheet.section("Largest losses", "logits");
+    sheet.section(tr("Largest losses"), tr("logits"));
     for (std::size_t n = 0; n < losses.size(); ++n) {
         const Loss& loss = losses[n];
         if (sheet.context.controls)
@@ -174,14 +178,15 @@ void add_losses(Sheet& sheet) {
                 {{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
                  "largest " + std::to_string(n),
                  ViewChange(AttentionChange(OpenHead{loss.layer, loss.head})),
-                 "Look at this head"});
+                 tr("Look at this head")});
         row(sheet, writer_words(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
             std::max(sweep->limit, 1e-9), 2,
             loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);
     }
     if (sweep->done < sweep->count)
-        sheet.paragraph("Of " + std::to_string(sweep->done) + " of " + counted(sweep->count, "head") + ".",
-                        sheet.context.theme.muted);
+        sheet.paragraph(
+            tr_n("Of {} of {} head.", "Of {} of {} heads.", sweep->count, sweep->done, grouped(sweep->count)),
+            sheet.context.theme.muted);
 }
 
 } // namespace
@@ -193,7 +198,7 @@ Picture draw_effects_inspector(const DrawContext& context) {
     const Theme& theme = context.theme;
     sheet.y = 18;
     if (effects == nullptr) {
-        sheet.paragraph("The parts of the prediction are being worked out.", theme.muted);
+        sheet.paragraph(tr("The parts of the prediction are being worked out."), theme.muted);
         return sheet.finish();
     }
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
@@ -206,7 +211,7 @@ Picture draw_effects_inspector(const DrawContext& context) {
         const float taken = draw_text(sheet.picture, context, sheet.left, 84, signed_number(part.value, 2),
                                       Font::ui_semibold, 34, theme.ink);
         sheet.y = 68;
-        sheet.put(sheet.left + taken + 12, "logits to " + effects->token, sheet.width() - taken - 12,
+        sheet.put(sheet.left + taken + 12, tr("logits to {}", effects->token), sheet.width() - taken - 12,
                   Font::ui, 12.5F, theme.muted);
         sheet.y = 98;
         if (context.controls) {
@@ -214,12 +219,12 @@ Picture draw_effects_inspector(const DrawContext& context) {
             const bool off = context.shown.problem().gain(h) == 0.0F;
             const std::string name = writer_words(part.writer);
             draw_button(sheet.picture, context, {sheet.left, sheet.y, half, 32},
-                        off ? "Switch on" : "Switch off", Command(SetGain{h, off ? 1.0F : 0.0F}), false,
-                        "Sets the gain of " + name + " to " + (off ? "1" : "0") +
-                            ": everything after it follows");
-            draw_button(sheet.picture, context, {sheet.left + half + 10, sheet.y, half, 32}, "Open head",
+                        off ? tr("Switch on") : tr("Switch off"), Command(SetGain{h, off ? 1.0F : 0.0F}),
+                        false,
+                        tr("Sets the gain of {} to {}: everything after it follows", name, off ? 1 : 0));
+            draw_button(sheet.picture, context, {sheet.left + half + 10, sheet.y, half, 32}, tr("Open head"),
                         ViewChange(AttentionChange(ShowScreen{Screen::stages})), false,
-                        "Its weights and stages");
+                        tr("Its weights and stages"));
             sheet.y += 44;
         }
         if (!shows_losses(context))

@@ -4,6 +4,7 @@
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +70,7 @@ void draw_column_names(Picture& picture, const DrawContext& context, const Table
     if (shows_losses(context))
         return;
     draw_text(picture, context, mlp.x + mlp.w / 2, baseline, "MLP", Font::ui, 12, theme.muted, Align::center);
-    draw_text(picture, context, table.totals, baseline, "layer total", Font::ui, 12, theme.muted);
+    draw_text(picture, context, table.totals, baseline, tr("layer total"), Font::ui, 12, theme.muted);
 }
 
 /// The bar of a layer's total, from a common zero, and its number.
@@ -110,18 +111,31 @@ TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
     const LogitPart& part = effects.part(l, h);
     const std::string head = writer_words(part.writer);
     if (!shows_losses(context))
-        return {part.value,
-                head + " adds " + signed_number(part.value, 3) + " to the logit of " + logit_words(effects)};
+        return {part.value, tr("{} adds {} to the logit of {}", head, signed_number(part.value, 3),
+                               logit_words(effects))};
     const EffectsSweep* const sweep = context.shown.sweep.get();
     const auto known = sweep == nullptr
                            ? std::nullopt
                            : sweep->heads[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
     if (!known)
-        return {std::nullopt, head + (context.shown.sweep_stopped ? ": not measured" : ": not reached yet")};
-    return {known->lost, (shows_means(context) ? "With the mean output of " : "Without ") + head + " the " +
-                             (effects.against.empty() ? "logit" : "difference") + " falls by " +
-                             number(known->lost, 3) + "; the prediction changes by KL " +
-                             number(known->divergence, 4) + " nats"};
+        return {std::nullopt,
+                context.shown.sweep_stopped ? tr("{}: not measured", head) : tr("{}: not reached yet", head)};
+    const std::string lost = number(known->lost, 3), changes = number(known->divergence, 4);
+    const bool difference = !effects.against.empty();
+    if (shows_means(context))
+        return {
+            known->lost,
+            difference
+                ? tr("With the mean output of {} the difference falls by {}; the prediction changes by KL {} "
+                     "nats",
+                     head, lost, changes)
+                : tr("With the mean output of {} the logit falls by {}; the prediction changes by KL {} nats",
+                     head, lost, changes)};
+    return {known->lost,
+            difference ? tr("Without {} the difference falls by {}; the prediction changes by KL {} nats",
+                            head, lost, changes)
+                       : tr("Without {} the logit falls by {}; the prediction changes by KL {} nats", head,
+                            lost, changes)};
 }
 
 double limit_of(const DrawContext& context) {
@@ -158,8 +172,7 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
         const double mlp = effects.mlps[static_cast<std::size_t>(l)];
         const figure::Rect area = table.mlp(l);
         draw_signed_cell(picture, context, area, mlp, limit, table.numbers);
-        picture.tips.push_back(
-            {area, "The MLP of layer " + std::to_string(l) + " adds " + signed_number(mlp, 3)});
+        picture.tips.push_back({area, tr("The MLP of layer {} adds {}", l, signed_number(mlp, 3))});
         draw_total(picture, context, table, l);
     }
     if (context.view.attention.layer < table.L && context.view.head < table.H) {
@@ -182,39 +195,41 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
     draw_text(picture, context, table.left + width, below, signed_number(limit, 1), Font::mono, 12,
               theme.muted, Align::right);
     const float words = table.left + width + 16;
-    const std::string towards = effects.token;
     draw_text(picture, context, words, y + 8,
-              !shows_losses(context) ? "logits towards " + towards
-              : shows_means(context) ? "falls with the head's mean"
-                                     : "falls without the head",
+              !shows_losses(context) ? tr("logits towards {}", effects.token)
+              : shows_means(context) ? tr("falls with the head's mean")
+                                     : tr("falls without the head"),
               Font::ui, 12.5F, theme.text);
     draw_text(picture, context, words, below + 2,
-              shows_losses(context)     ? "below 0 (violet): rises"
-              : effects.against.empty() ? "below 0 (violet): away from it"
-                                        : "below 0 (violet): towards " + effects.against,
+              shows_losses(context)     ? tr("below 0 (violet): rises")
+              : effects.against.empty() ? tr("below 0 (violet): away from it")
+                                        : tr("below 0 (violet): towards {}", effects.against),
               Font::ui, 12.5F, theme.text);
     if (shows_losses(context)) {
         const bool stopped = context.shown.sweep_stopped;
         if (const EffectsSweep* const sweep = context.shown.sweep.get())
             draw_measuring(picture, context, words + 176, y - 4, {sweep->done, sweep->count, stopped});
-        return draw_paragraph(picture, context, canvas_pad, below + 32, table.right - canvas_pad,
-                              (stopped ? "Hatched heads are not measured. " : "") +
-                                  std::string(shows_means(context)
-                                                  ? "Each head alone gives its mean output over the text"
-                                                  : "Each head is switched off alone") +
-                                  ", and the whole model runs again. These numbers "
-                                  "do not add up: other heads make up for a missing one, or depended on it.",
-                              Font::ui, 12.5F, 18, theme.muted);
+        return draw_paragraph(
+            picture, context, canvas_pad, below + 32, table.right - canvas_pad,
+            (stopped ? tr("Hatched heads are not measured.") + " " : "") +
+                (shows_means(context)
+                     ? tr("Each head alone gives its mean output over the text, and the whole model runs "
+                          "again.")
+                     : tr("Each head is switched off alone, and the whole model runs again.")) +
+                " " +
+                tr("These numbers do not add up: other heads make up for a missing one, or depended on it."),
+            Font::ui, 12.5F, 18, theme.muted);
     }
     // Everything that adds up to the logit, in one line at the right.
-    std::vector<std::pair<std::string, double>> terms{
-        {"heads", effects.all_heads}, {"MLPs", effects.all_mlps}, {"embedding", effects.embedding}};
+    std::vector<std::pair<std::string, double>> terms{{tr("heads"), effects.all_heads},
+                                                      {tr("MLPs"), effects.all_mlps},
+                                                      {tr("embedding"), effects.embedding}};
     if (effects.others != 0)
-        terms.insert(
-            terms.begin() + 1,
-            {effects.stack == checkpoint::Stack::cross ? "own heads" : "cross heads", effects.others});
+        terms.insert(terms.begin() + 1,
+                     {effects.stack == checkpoint::Stack::cross ? tr("own heads") : tr("cross heads"),
+                      effects.others});
     if (effects.biases != 0)
-        terms.emplace_back("biases", effects.biases);
+        terms.emplace_back(tr("biases"), effects.biases);
     std::vector<double> values;
     std::ranges::transform(terms, std::back_inserter(values), &std::pair<std::string, double>::second);
     const SumFormat format = sum_format(values, effects.attribution.logit);
@@ -245,10 +260,10 @@ float draw_by_source(Picture& picture, const DrawContext& context, const Table& 
     const LogitPart& part = effects.part(l, h);
     draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
     const float taken =
-        draw_text(picture, context, canvas_pad, y + 30, "What " + writer_words(part.writer) + " brings",
+        draw_text(picture, context, canvas_pad, y + 30, tr("What {} brings", writer_words(part.writer)),
                   Font::ui_semibold, 17, theme.ink);
-    draw_text(picture, context, canvas_pad + taken + 14, y + 30, "by the token that it reads from", Font::ui,
-              12.5F, theme.muted);
+    draw_text(picture, context, canvas_pad + taken + 14, y + 30, tr("by the token that it reads from"),
+              Font::ui, 12.5F, theme.muted);
     double limit = 1e-9;
     for (const float one : part.sources)
         limit = std::max(limit, static_cast<double>(std::abs(one)));
@@ -274,7 +289,7 @@ float draw_by_source(Picture& picture, const DrawContext& context, const Table& 
         draw_text(picture, context, x + width / 2, top + 35, words, Font::mono, 12, theme.muted,
                   Align::center);
         picture.tips.push_back(
-            {{x, top, width, line - 4}, effects.keys[j] + " brings " + signed_number(value, 3)});
+            {{x, top, width, line - 4}, tr("{} brings {}", effects.keys[j], signed_number(value, 3))});
         x += width + gap;
     }
     return top + line + 12;
@@ -308,24 +323,53 @@ void draw_question_fields(Picture& picture, const DrawContext& context) {
         constexpr std::string_view blank = "·";
         return label.starts_with(blank) && label.size() > blank.size() ? label.substr(blank.size()) : label;
     };
-    field("against", "against", bare(effects.against), AskEffects::What::against,
-          "The token whose logit is taken off; empty: the mean over the vocabulary");
-    field("for", "for", bare(effects.token), AskEffects::What::token, "The token whose logit is taken apart");
-    draw_text_button(picture, context, x - 62, top, "Likeliest", false,
+    // Translators: before a field with a token: the logits for one token, against another
+    field(tr("against"), "against", bare(effects.against), AskEffects::What::against,
+          tr("The token whose logit is taken off; empty: the mean over the vocabulary"));
+    // Translators: before a field with a token: the logits for one token, against another
+    field(tr("for"), "for", bare(effects.token), AskEffects::What::token,
+          tr("The token whose logit is taken apart"));
+    draw_text_button(picture, context, x - 62, top, tr("Likeliest"), false,
                      ModelAction(AskEffects{AskEffects::What::usual, {}}),
-                     "The two likeliest tokens at this position");
+                     tr("The two likeliest tokens at this position"));
 }
 
 std::string writer_words(const analysis::Writer& writer) {
     using Kind = analysis::Writer::Kind;
-    if (writer.kind == Kind::head)
-        return (writer.stack == checkpoint::Stack::cross ? "cross L" : "L") + std::to_string(writer.layer) +
-               " H" + std::to_string(writer.head);
-    return writer.kind == Kind::mlp ? "L" + std::to_string(writer.layer) + " MLP" : writer.name();
+    const std::string layer = "L" + std::to_string(writer.layer);
+    const bool cross = writer.stack == checkpoint::Stack::cross;
+    switch (writer.kind) {
+    case Kind::head: {
+        const std::string name = layer + " H" + std::to_string(writer.head);
+        // Translators: {} is a head or a bias of the cross-attention
+        return cross ? tr("cross {}", name) : name;
+    }
+    case Kind::mlp:
+        return layer + " MLP";
+    case Kind::embedding:
+        return tr("embedding");
+    case Kind::position:
+        return tr("position");
+    case Kind::embedding_norm_bias:
+        return tr("embedding norm bias");
+    case Kind::norm1_bias:
+        return cross ? tr("cross {} norm1 bias", layer) : tr("{} norm1 bias", layer);
+    case Kind::norm2_bias:
+        return cross ? tr("cross {} norm2 bias", layer) : tr("{} norm2 bias", layer);
+    case Kind::final_norm_bias:
+        return tr("final norm bias");
+    case Kind::head_bias:
+        return tr("head bias");
+    case Kind::output_bias:
+        return cross ? tr("cross {}", layer + " b_O") : layer + " b_O";
+    case Kind::projection_bias:
+        break;
+    }
+    return writer.name();
 }
 
 std::string logit_words(const Effects& effects) {
-    return effects.token + " − " + (effects.against.empty() ? "mean" : effects.against);
+    return effects.against.empty() ? tr("{} − mean", effects.token) : effects.token + " − " + effects.against;
 }
 
 double effects_limit(double largest) {
@@ -343,21 +387,22 @@ bool shows_losses(const DrawContext& context) {
 
 Picture draw_effects_strip(const DrawContext& context) {
     const EffectKind now = context.view.attention.effects;
-    const auto tab = [&](const char* label, EffectKind kind, const char* tip) {
+    const auto tab = [&](const std::string& label, EffectKind kind, const std::string& tip) {
         return Segment{.label = label,
                        .action = ViewChange(AttentionChange(ShowEffects{kind})),
                        .on = now == kind,
                        .tip = tip};
     };
     Picture picture;
-    draw_strip_tabs(picture, context,
-                    {tab("Direct", EffectKind::direct, "What each writer adds to the two logits"),
-                     tab("By source", EffectKind::by_source,
-                         "What the open head brings to every position, by the token that it reads from"),
-                     tab("When ablated", EffectKind::ablated, "What is lost when a head is switched off"),
-                     tab("When averaged", EffectKind::averaged,
-                         "What is lost when a head gives its mean output over this text at every token")},
-                    32, {}, !shows_losses(context) ? "norms held at their scale in this run" : "");
+    draw_strip_tabs(
+        picture, context,
+        {tab(tr("Direct"), EffectKind::direct, tr("What each writer adds to the two logits")),
+         tab(tr("By source"), EffectKind::by_source,
+             tr("What the open head brings to every position, by the token that it reads from")),
+         tab(tr("When ablated"), EffectKind::ablated, tr("What is lost when a head is switched off")),
+         tab(tr("When averaged"), EffectKind::averaged,
+             tr("What is lost when a head gives its mean output over this text at every token"))},
+        32, {}, !shows_losses(context) ? tr("norms held at their scale in this run") : "");
     return picture;
 }
 
@@ -367,9 +412,10 @@ Picture draw_effects_page(const DrawContext& context) {
     picture.scene.height = context.height;
     const Effects* const effects = context.shown.effects.get();
     if (effects == nullptr) {
-        draw_page_head(picture, context, "What the heads do to the prediction", "");
+        draw_page_head(picture, context, tr("What the heads do to the prediction"), "");
         draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       "Every writer's part is being worked out.", Font::ui, 13.5F, 20, context.theme.muted);
+                       tr("Every writer's part is being worked out."), Font::ui, 13.5F, 20,
+                       context.theme.muted);
         return picture;
     }
     const std::string after = effects->queries[static_cast<std::size_t>(effects->question.position)];
@@ -377,19 +423,20 @@ Picture draw_effects_page(const DrawContext& context) {
         draw_sources_map(picture, context);
         return picture;
     }
-    if (shows_losses(context))
-        draw_page_head(picture, context,
-                       shows_means(context) ? "What is lost with each head's mean"
-                                            : "What is lost without each head",
-                       "logit of " + (effects->against.empty() ? effects->token : logit_words(*effects)) +
-                           (shows_means(context) ? ", with all heads less with one averaged, after "
-                                                 : ", with all heads less without one, after ") +
-                           after);
+    const std::string what = effects->against.empty() ? effects->token : logit_words(*effects);
+    if (shows_means(context))
+        draw_page_head(picture, context, tr("What is lost with each head's mean"),
+                       tr("logit of {}, with all heads less with one averaged, after {}", what, after));
+    else if (shows_losses(context))
+        draw_page_head(picture, context, tr("What is lost without each head"),
+                       tr("logit of {}, with all heads less without one, after {}", what, after));
     else
-        draw_page_head(picture, context, "What the heads do to the prediction",
-                       "out[l][h] · (u[" + effects->token + "] − " +
-                           (effects->against.empty() ? "mean u" : "u[" + effects->against + "]") +
-                           "), after " + after + ", direct path, norms held");
+        draw_page_head(
+            picture, context, tr("What the heads do to the prediction"),
+            effects->against.empty()
+                ? tr("out[l][h] · (u[{}] − mean u), after {}, direct path, norms held", effects->token, after)
+                : tr("out[l][h] · (u[{}] − u[{}]), after {}, direct path, norms held", effects->token,
+                     effects->against, after));
     draw_question_fields(picture, context);
     const Table table = table_of(context);
     draw_table(picture, context, table);

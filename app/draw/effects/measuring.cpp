@@ -3,6 +3,7 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/pages/weight_parts.h"
+#include "core/base/message.h"
 
 #include <string>
 
@@ -15,8 +16,8 @@ void draw_measuring(Picture& picture, const DrawContext& context, float x, float
     const Theme& theme = context.theme;
     const float words =
         draw_text(picture, context, x, y + 16,
-                  (measuring.stopped ? "stopped after " : "") + std::to_string(measuring.done) + " of " +
-                      std::to_string(measuring.count) + " runs",
+                  measuring.stopped ? tr("stopped after {} of {} runs", measuring.done, measuring.count)
+                                    : tr("{} of {} runs", measuring.done, measuring.count),
                   figure::Font::ui, 12.5F, theme.text);
     picture.scene.add(figure::RectItem{.area = {x, y + 24, words, 4}, .fill = theme.line, .radius = 2});
     picture.scene.add(figure::RectItem{
@@ -27,10 +28,10 @@ void draw_measuring(Picture& picture, const DrawContext& context, float x, float
     if (!context.controls)
         return;
     const bool on = measuring.stopped;
-    draw_button(picture, context, {x + words + 16, y, 84, measuring_height}, on ? "Go on" : "Cancel",
+    draw_button(picture, context, {x + words + 16, y, 84, measuring_height}, on ? tr("Go on") : tr("Cancel"),
                 ModelAction(MeasureRuns{on}), false,
-                on ? "Runs what is not measured yet"
-                   : with_key("Stops the runs; what they measured stays", "let go"));
+                on ? tr("Runs what is not measured yet")
+                   : with_key(tr("Stops the runs; what they measured stays"), "let go"));
 }
 
 void draw_unmeasured(Picture& picture, const Theme& theme, const figure::Rect& area, bool stopped) {

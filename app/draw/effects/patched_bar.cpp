@@ -3,6 +3,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "core/base/message.h"
 
 namespace headscope::app {
 
@@ -18,7 +19,7 @@ Picture draw_patched_bar(const DrawContext& context, const PatchedRun& patch) {
     const float x = canvas_pad - 8, end = context.width - 12 - (context.controls ? button + 12 : 0);
     const std::string words =
         patch.words +
-        (patch.head < 0 ? "" : " The stages of the head itself show the numbers of this prompt.");
+        (patch.head < 0 ? "" : " " + tr("The stages of the head itself show the numbers of this prompt."));
     const std::string fitting = fitted(context, words, figure::Font::ui, size, end - x);
     draw_text(picture, context, x, figure::baseline_for(height / 2, size), fitting, figure::Font::ui, size,
               theme.ink);
@@ -26,8 +27,8 @@ Picture draw_patched_bar(const DrawContext& context, const PatchedRun& patch) {
         picture.tips.push_back({{x, 0, end - x, height}, words});
     if (context.controls)
         draw_button(picture, context, {context.width - 12 - button, 6, button, height - 12},
-                    "Back to the prompt's own run", ModelAction(LeavePatch{}), false,
-                    "The run of the clean prompt, without a patch: " + patch.own->prompt);
+                    tr("Back to the prompt's own run"), ModelAction(LeavePatch{}), false,
+                    tr("The run of the clean prompt, without a patch: {}", patch.own->prompt));
     return picture;
 }
 

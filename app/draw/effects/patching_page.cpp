@@ -5,6 +5,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,8 +25,8 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
     const Theme& theme = context.theme;
     picture.scene.add(
         figure::RectItem{.area = area, .fill = theme.panel, .stroke = theme.line2, .radius = 6});
-    draw_text(picture, context, area.x + 14, area.y + 22, clean ? "clean" : "corrupted", Font::ui_semibold,
-              13, theme.ink);
+    draw_text(picture, context, area.x + 14, area.y + 22, clean ? tr("clean") : tr("corrupted"),
+              Font::ui_semibold, 13, theme.ink);
     draw_text(picture, context, area.right() - 14, area.y + 22,
               pair.answer + " − " + pair.against + "  " +
                   signed_number(clean ? pair.clean_difference : pair.corrupted_difference, 2),
@@ -54,7 +55,7 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
     }
     float next_x =
         area.x + 14 +
-        draw_text(picture, context, area.x + 14, area.y + 74, "next", Font::ui, 12.5F, theme.muted) + 12;
+        draw_text(picture, context, area.x + 14, area.y + 74, tr("next"), Font::ui, 12.5F, theme.muted) + 12;
     for (const PatchingPair::Next& next : clean ? pair.clean_next : pair.corrupted_next)
         next_x += draw_text(picture, context, next_x, area.y + 74,
                             next.token + "  " + percent_text(next.probability), Font::ui, 12.5F, theme.text) +
@@ -66,28 +67,29 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
     const PatchingView& view = *context.shown.patching;
     const float left = canvas_pad +
                        draw_text(picture, context, canvas_pad, figure::baseline_for(y + 14, 12.5F),
-                                 "second prompt", Font::ui, 12.5F, context.theme.muted) +
+                                 tr("second prompt"), Font::ui, 12.5F, context.theme.muted) +
                        10;
     const float right = context.width - canvas_pad;
     if (context.controls) {
-        picture.fields.push_back({.area = {left, y, right - left, 28},
-                                  .label = "second prompt",
-                                  .text = view.asked.corrupted,
-                                  .action =
-                                      [](const std::string& typed) {
-                                          return Action(ModelAction(AskPatching{.corrupted = typed}));
-                                      },
-                                  .tip = "A prompt of as many tokens that leads elsewhere; Enter runs it"});
+        picture.fields.push_back(
+            {.area = {left, y, right - left, 28},
+             .label = "second prompt",
+             .text = view.asked.corrupted,
+             .action =
+                 [](const std::string& typed) {
+                     return Action(ModelAction(AskPatching{.corrupted = typed}));
+                 },
+             .tip = tr("A prompt of as many tokens that leads elsewhere; Enter runs it")});
     }
     if (context.controls && !view.asked.corrupted.empty()) {
         constexpr float swap = 110, compare = 204, beside_title = 22;
-        draw_button(
-            picture, context, {right - compare - 10 - swap, beside_title, swap, 32}, "Swap prompts",
-            ModelAction(SwapPrompts{}), false,
-            "The corrupted prompt becomes the clean one: what is enough and what is needed are not the same");
+        draw_button(picture, context, {right - compare - 10 - swap, beside_title, swap, 32},
+                    tr("Swap prompts"), ModelAction(SwapPrompts{}), false,
+                    tr("The corrupted prompt becomes the clean one: what is enough and what is needed are "
+                       "not the same"));
         draw_button(picture, context, {right - compare, beside_title, compare, 32},
-                    "Compare the prompts' stages", ComparePrompts{}, false,
-                    "Shows the stages of the second prompt less those of the first, as B − A");
+                    tr("Compare the prompts' stages"), ComparePrompts{}, false,
+                    tr("Shows the stages of the second prompt less those of the first, as B − A"));
     }
     return y + 40;
 }
@@ -120,7 +122,8 @@ PatchGrid grid_of(const DrawContext& context, const PatchingMap& map, float top)
 std::string row_name(const PatchingMap& map, std::size_t row) {
     const bool last =
         !map.asked.paths && map.asked.kind == analysis::PatchKind::residual && row + 1 == map.cells.size();
-    return last ? "end" : "L" + std::to_string(row);
+    // Translators: the row after the last layer
+    return last ? tr("end") : "L" + std::to_string(row);
 }
 
 void draw_columns(Picture& picture, const DrawContext& context, const PatchingMap& map,
@@ -183,19 +186,19 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                           Align::center);
             if (!context.controls)
                 continue;
-            const std::string place = by_head(map) ? row_name(map, row) + " H" + std::to_string(column)
-                                                   : row_name(map, row) + ", " + pair.clean_tokens[column] +
-                                                         " (token " + std::to_string(column) + ")";
+            const std::string place =
+                by_head(map) ? row_name(map, row) + " H" + std::to_string(column)
+                             : tr("{}, {} (token {})", row_name(map, row), pair.clean_tokens[column], column);
             const std::string says =
-                !share ? stopped ? ": not measured" : ": not reached yet"
-                : same ? map.asked.paths ? ": not later than the head the path begins at"
-                                         : ": the same numbers in both runs"
-                       : ": " + number(static_cast<double>(*share), 3) + " of the answer comes back";
+                !share ? stopped ? tr("{}: not measured", place) : tr("{}: not reached yet", place)
+                : same ? map.asked.paths ? tr("{}: not later than the head the path begins at", place)
+                                         : tr("{}: the same numbers in both runs", place)
+                       : tr("{}: {} of the answer comes back", place, number(static_cast<double>(*share), 3));
             picture.hotspots.push_back(
                 {area, "patch " + std::to_string(row) + "." + std::to_string(column),
                  ViewChange(AttentionChange(
                      PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)})),
-                 place + says});
+                 says});
         }
     }
     if (chosen[0] >= 0 && std::cmp_less(chosen[0], grid.rows) && chosen[1] >= 0 &&
@@ -210,8 +213,9 @@ void draw_legend(Picture& picture, const DrawContext& context, const PatchGrid& 
     const Theme& theme = context.theme;
     const float x = grid.right() + 20;
     float y = grid.top + 10;
-    draw_text(picture, context, x, y, "recovered", Font::ui, 12.5F, theme.muted);
-    for (const auto& [value, words] : {std::pair(1.0, "clean"), {0.0, "nothing"}, {-1.0, "worse"}}) {
+    draw_text(picture, context, x, y, tr("recovered"), Font::ui, 12.5F, theme.muted);
+    for (const auto& [value, words] :
+         {std::pair(1.0, tr("clean")), {0.0, tr("nothing")}, {-1.0, tr("worse")}}) {
         y += 24;
         picture.scene.add(figure::RectItem{
             .area = {x, y - 11, 14, 14}, .fill = signed_colour(theme, value, 1), .stroke = theme.line2});
@@ -220,31 +224,30 @@ void draw_legend(Picture& picture, const DrawContext& context, const PatchGrid& 
     }
     y += 24;
     draw_text(picture, context, x + 4, y, "·", Font::mono, 12, theme.text);
-    draw_text(picture, context, x + 22, y, map.asked.paths ? "earlier head" : "same in both", Font::ui, 12,
-              theme.muted);
+    draw_text(picture, context, x + 22, y, map.asked.paths ? tr("earlier head") : tr("same in both"),
+              Font::ui, 12, theme.muted);
 }
 
 std::string line_of(const PatchingMap& map) {
     if (map.asked.paths)
-        return "what L" + std::to_string(map.from.layer) + " H" + std::to_string(map.from.head) +
-               " wrote, as one later head alone reads it";
+        return tr("what L{} H{} wrote, as one later head alone reads it", map.from.layer, map.from.head);
     switch (map.asked.kind) {
     case analysis::PatchKind::residual:
-        return "the residual stream that enters a layer, one position at a time";
+        return tr("the residual stream that enters a layer, one position at a time");
     case analysis::PatchKind::attention:
-        return "what a layer's attention adds, one position at a time";
+        return tr("what a layer's attention adds, one position at a time");
     case analysis::PatchKind::mlp:
-        return "what a layer's MLP adds, one position at a time";
+        return tr("what a layer's MLP adds, one position at a time");
     case analysis::PatchKind::head:
-        return "what one head adds, at all positions";
+        return tr("what one head adds, at all positions");
     case analysis::PatchKind::q:
-        return "the queries of one head, at all positions";
+        return tr("the queries of one head, at all positions");
     case analysis::PatchKind::k:
-        return "the keys of one head, at all positions";
+        return tr("the keys of one head, at all positions");
     case analysis::PatchKind::v:
-        return "the values of one head, at all positions";
+        return tr("the values of one head, at all positions");
     case analysis::PatchKind::pattern:
-        return "the weights of one head, at all positions";
+        return tr("the weights of one head, at all positions");
     }
     return {};
 }
@@ -253,22 +256,22 @@ std::string line_of(const PatchingMap& map) {
 
 Picture draw_patching_strip(const DrawContext& context) {
     const PatchingView* const view = context.shown.patching.get();
-    const auto kind = [&](const char* label, analysis::PatchKind which) {
+    const auto kind = [&](const std::string& label, analysis::PatchKind which) {
         return Segment{.label = label,
                        .action = ModelAction(AskPatching{.kind = which}),
                        .on = view != nullptr && !view->asked.paths && view->asked.kind == which,
                        .tip = {}};
     };
     using enum analysis::PatchKind;
-    const std::vector<Segment> tabs{kind("Residual", residual),
-                                    kind("Attention out", analysis::PatchKind::attention),
-                                    kind("MLP out", mlp),
-                                    kind("Head output", head),
-                                    kind("Queries", q),
-                                    kind("Keys", k),
-                                    kind("Values", v),
-                                    kind("Weights", pattern),
-                                    {.label = "Paths",
+    const std::vector<Segment> tabs{kind(tr("Residual"), residual),
+                                    kind(tr("Attention out"), analysis::PatchKind::attention),
+                                    kind(tr("MLP out"), mlp),
+                                    kind(tr("Head output"), head),
+                                    kind(tr("Queries"), q),
+                                    kind(tr("Keys"), k),
+                                    kind(tr("Values"), v),
+                                    kind(tr("Weights"), pattern),
+                                    {.label = tr("Paths"),
                                      .action = ModelAction(AskPatching{.paths = true}),
                                      .on = view != nullptr && view->asked.paths,
                                      .tip = {}}};
@@ -288,22 +291,23 @@ Picture draw_patching_page(const DrawContext& context) {
     picture.scene.height = context.height;
     const Theme& theme = context.theme;
     const PatchingView* const view = context.shown.patching.get();
-    draw_page_head(picture, context, "Activation patching",
+    draw_page_head(picture, context, tr("Activation patching"),
                    view != nullptr && view->map != nullptr ? line_of(*view->map) : "");
     if (view == nullptr)
         return picture;
     float y = draw_second_field(picture, context, prompts_top);
     const float room = context.width - 2 * canvas_pad;
     if (view->pair == nullptr || view->map == nullptr || !view->error.empty()) {
-        const std::string words = !view->error.empty() ? view->error
-                                  : view->asked.corrupted.empty()
-                                      ? "Type a second prompt that has as many tokens as this one and leads "
-                                        "to another word. Change a name, for example: “When Mary and John "
-                                        "went to the shop, John gave a book to” and “When Mary and John went "
-                                        "to the shop, Mary gave a book to”. The second prompt then runs with "
-                                        "one vector of this one at a time, and the map says how much of this "
-                                        "prompt's answer comes back."
-                                      : "Both prompts are being run.";
+        const std::string words =
+            !view->error.empty() ? view->error
+            : view->asked.corrupted.empty()
+                ? tr("Type a second prompt that has as many tokens as this one and leads "
+                     "to another word. Change a name, for example: “When Mary and John "
+                     "went to the shop, John gave a book to” and “When Mary and John went "
+                     "to the shop, Mary gave a book to”. The second prompt then runs with "
+                     "one vector of this one at a time, and the map says how much of this "
+                     "prompt's answer comes back.")
+                : tr("Both prompts are being run.");
         draw_paragraph(picture, context, canvas_pad, y + 34, std::min(room, 620.0F), words, Font::ui, 14.5F,
                        23, view->error.empty() ? theme.text : theme.bad);
         return picture;
@@ -319,8 +323,8 @@ Picture draw_patching_page(const DrawContext& context) {
     const Measuring measuring{view->map->done, view->map->count, view->stopped};
     draw_measuring(picture, context, grid.left, grid.bottom() + 12, measuring);
     if (view->stopped)
-        draw_text(picture, context, grid.left + 300, grid.bottom() + 28, "Hatched cells are not measured.",
-                  Font::ui, 12.5F, theme.muted);
+        draw_text(picture, context, grid.left + 300, grid.bottom() + 28,
+                  tr("Hatched cells are not measured."), Font::ui, 12.5F, theme.muted);
     picture.scene.height =
         std::max(context.height, grid.bottom() + 24 + (measuring.over() ? 0 : measuring_height));
     picture.scene.width = std::max(context.width, grid.right() + legend_width + canvas_pad);
@@ -334,7 +338,7 @@ Picture draw_patching_inspector(const DrawContext& context) {
     sheet.y = 18;
     const PatchingView* const view = context.shown.patching.get();
     if (view == nullptr || view->pair == nullptr || view->map == nullptr) {
-        sheet.paragraph("Click a cell of the map to see what its patch does.", theme.muted);
+        sheet.paragraph(tr("Click a cell of the map to see what its patch does."), theme.muted);
         return sheet.finish();
     }
     const PatchingPair& pair = *view->pair;
@@ -354,37 +358,37 @@ Picture draw_patching_inspector(const DrawContext& context) {
             draw_text(sheet.picture, context, sheet.left, 84,
                       share ? number(static_cast<double>(*share), 2) : "…", Font::ui_semibold, 34, theme.ink);
         sheet.y = 68;
-        sheet.put(sheet.left + taken + 12, "of the answer comes back", sheet.width() - taken - 12, Font::ui,
-                  12.5F, theme.muted);
+        sheet.put(sheet.left + taken + 12, tr("of the answer comes back"), sheet.width() - taken - 12,
+                  Font::ui, 12.5F, theme.muted);
         sheet.y = 98;
         if (share) {
             const double clean = pair.clean_difference, corrupted = pair.corrupted_difference,
                          patched = corrupted + static_cast<double>(*share) * (clean - corrupted);
-            sheet.section("This run", pair.answer + " − " + pair.against);
-            sheet.row("clean", signed_number(clean, 2));
-            sheet.row("corrupted", signed_number(corrupted, 2));
-            sheet.row("corrupted, with this patch", signed_number(patched, 2), true);
+            sheet.section(tr("This run"), pair.answer + " − " + pair.against);
+            sheet.row(tr("clean"), signed_number(clean, 2));
+            sheet.row(tr("corrupted"), signed_number(corrupted, 2));
+            sheet.row(tr("corrupted, with this patch"), signed_number(patched, 2), true);
             sheet.arithmetic(number(patched - corrupted, 2) + " ÷ " + number(clean - corrupted, 2),
                              number(static_cast<double>(*share), 2));
         }
         if (can_open(map, chosen[0], chosen[1]) && context.controls) {
             sheet.y += 6;
             draw_button(
-                sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, "Open this run",
+                sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, tr("Open this run"),
                 ModelAction(OpenPatch{chosen[0], chosen[1]}), true,
-                "Shows the stages, the board and the prediction of the second prompt with this patch");
+                tr("Shows the stages, the board and the prediction of the second prompt with this patch"));
             sheet.y += 40;
         }
         if (by_head(map) && context.controls) {
             sheet.y += 6;
             draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
-                        "Open " + name_of(row, column),
+                        tr("Open {}", name_of(row, column)),
                         ViewChange(AttentionChange(OpenHead{chosen[0], chosen[1]})), false,
-                        "Puts this head in focus, where the tab Paths begins");
+                        tr("Puts this head in focus, where the tab Paths begins"));
             sheet.y += 44;
         }
     } else {
-        sheet.paragraph("Click a cell of the map to see what its patch does.", theme.muted);
+        sheet.paragraph(tr("Click a cell of the map to see what its patch does."), theme.muted);
     }
     struct Large {
         std::size_t row, column;
@@ -399,7 +403,7 @@ Picture draw_patching_inspector(const DrawContext& context) {
                              [](const Large& one) { return std::abs(one.share); });
     constexpr std::size_t listed = 10;
     large.resize(std::min(large.size(), listed));
-    sheet.section("Largest shares", "recovered");
+    sheet.section(tr("Largest shares"), tr("recovered"));
     for (const Large& one : large) {
         const figure::Rect area{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height};
         if (context.controls)
@@ -407,7 +411,7 @@ Picture draw_patching_inspector(const DrawContext& context) {
                 {area, "large " + std::to_string(one.row) + "." + std::to_string(one.column),
                  ViewChange(AttentionChange(
                      PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)})),
-                 "Look at this patch"});
+                 tr("Look at this patch")});
         constexpr float number_room = 58, bar = 76;
         const float end = sheet.right - number_room;
         sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,
@@ -417,10 +421,10 @@ Picture draw_patching_inspector(const DrawContext& context) {
                   Align::right);
         sheet.y += Sheet::row_height;
     }
-    sheet.section("How it is measured");
-    sheet.paragraph("recovered = (patched − corrupted) ÷ (clean − corrupted), each the logit of " +
-                        pair.answer + " less that of " + pair.against +
-                        " after the last token. 1 brings all of the answer back, 0 nothing.",
+    sheet.section(tr("How it is measured"));
+    sheet.paragraph(tr("recovered = (patched − corrupted) ÷ (clean − corrupted), each the logit of {} less "
+                       "that of {} after the last token. 1 brings all of the answer back, 0 nothing.",
+                       pair.answer, pair.against),
                     theme.muted);
     return sheet.finish();
 }

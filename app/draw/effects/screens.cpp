@@ -8,6 +8,7 @@
 #include "app/draw/effects/why.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/map/long_map.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -18,29 +19,33 @@ namespace {
 
 struct ScreenInfo {
     Screen screen;
-    const char* label;  ///< on the switch; empty: reached from the stages
-    const char* action; ///< whose key the tip names
-    const char* tip;
+    std::string_view label;  ///< on the switch; empty: reached from the stages
+    std::string_view action; ///< whose key the tip names
+    std::string_view tip;
     Picture (*strip)(const DrawContext& context); ///< null: that of the stages
     Picture (*page)(const DrawContext& context);
     Picture (*inspector)(const DrawContext& context);
 };
 
 constexpr std::array screens{
-    ScreenInfo{Screen::stages, "Stages", "stages screen", "The walk through the model's numbers", nullptr,
-               nullptr, nullptr},
-    ScreenInfo{Screen::atlas, "Atlas", "atlas screen", "All heads by what they measurably do",
-               draw_atlas_strip, draw_atlas_page, draw_atlas_inspector},
-    ScreenInfo{Screen::effects, "Effects", "effects screen", "What every head does to the prediction",
-               draw_effects_strip, draw_effects_page, draw_effects_inspector},
-    ScreenInfo{Screen::patching, "Patching", "patching screen",
-               "What of this prompt brings its answer back in another", draw_patching_strip,
+    ScreenInfo{Screen::stages, translatable("Stages"), "stages screen",
+               translatable("The walk through the model's numbers"), nullptr, nullptr, nullptr},
+    ScreenInfo{Screen::atlas, translatable("Atlas"), "atlas screen",
+               translatable("All heads by what they measurably do"), draw_atlas_strip, draw_atlas_page,
+               draw_atlas_inspector},
+    ScreenInfo{Screen::effects, translatable("Effects"), "effects screen",
+               translatable("What every head does to the prediction"), draw_effects_strip, draw_effects_page,
+               draw_effects_inspector},
+    ScreenInfo{Screen::patching, translatable("Patching"), "patching screen",
+               translatable("What of this prompt brings its answer back in another"), draw_patching_strip,
                draw_patching_page, draw_patching_inspector},
-    ScreenInfo{Screen::circuits, "Circuits", "circuits screen", "What a head does by its weights alone",
-               nullptr, draw_circuits_page, draw_circuits_inspector},
+    ScreenInfo{Screen::circuits, translatable("Circuits"), "circuits screen",
+               translatable("What a head does by its weights alone"), nullptr, draw_circuits_page,
+               draw_circuits_inspector},
     ScreenInfo{Screen::why, "", "", "", nullptr, draw_why_page, draw_why_inspector},
-    ScreenInfo{Screen::map, "Map", "map screen", "The weights of the open head as a map of any length",
-               draw_long_map_strip, draw_long_map_page, draw_long_map_inspector},
+    ScreenInfo{Screen::map, translatable("Map"), "map screen",
+               translatable("The weights of the open head as a map of any length"), draw_long_map_strip,
+               draw_long_map_page, draw_long_map_inspector},
 };
 
 const ScreenInfo& info_of(Screen screen) {
@@ -53,11 +58,11 @@ std::vector<Segment> screen_segments(const Document& document, const Shown& show
     const Screen on = screen_of(shown, view);
     std::vector<Segment> segments;
     for (const ScreenInfo& info : screens)
-        if (*info.label != '\0' && has_screen(document, info.screen))
-            segments.push_back({.label = info.label,
+        if (!info.label.empty() && has_screen(document, info.screen))
+            segments.push_back({.label = tr(info.label),
                                 .action = ViewChange(AttentionChange(ShowScreen{info.screen})),
                                 .on = info.screen == (on == Screen::why ? Screen::stages : on),
-                                .tip = with_key(info.tip, info.action)});
+                                .tip = with_key(tr(info.tip), info.action)});
     return segments;
 }
 

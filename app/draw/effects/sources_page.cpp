@@ -3,6 +3,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +25,7 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
     const std::int64_t open = context.shown.effects->question.position;
     const float left = grid.area.right() + 12;
     if (grid.pitch_y >= 14)
-        draw_text(picture, context, left + source_sums_width, grid.area.y - 10, "sum: the head’s part",
+        draw_text(picture, context, left + source_sums_width, grid.area.y - 10, tr("sum: the head’s part"),
                   Font::ui, 12, theme.muted, Align::right);
     for (std::int64_t i = 0; i < grid.rows; ++i) {
         const figure::Rect row = grid.cell(i, 0);
@@ -38,12 +39,13 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
                       12.5F, i == open ? theme.ink : theme.text, Align::right);
         }
         const figure::Rect beside{left, row.y, source_sums_width, grid.pitch_y};
-        const std::string words = "After " + token + " the head adds " + signed_number(sum, 3);
+        const std::string adds = signed_number(sum, 3);
         if (context.controls)
-            picture.hotspots.push_back({beside, "position " + std::to_string(i), ModelAction(PredictAt{i}),
-                                        words + "; a click takes this prediction apart"});
+            picture.hotspots.push_back(
+                {beside, "position " + std::to_string(i), ModelAction(PredictAt{i}),
+                 tr("After {} the head adds {}; a click takes this prediction apart", token, adds)});
         else
-            picture.tips.push_back({beside, words});
+            picture.tips.push_back({beside, tr("After {} the head adds {}", token, adds)});
     }
     const figure::Rect first = grid.cell(open, 0);
     draw_selected_cell(picture, theme, {grid.area.x, first.y, grid.area.w, first.h});
@@ -57,23 +59,27 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
     const bool known =
         sources != nullptr && l < std::ssize(effects.heads) && h < std::ssize(effects.heads.front());
-    const std::string name =
-        known ? writer_words(effects.part(sources->place.layer, sources->head).writer) : "the open head";
-    draw_page_head(picture, context, "What " + name + " brings to every position",
-                   "weights[i, j] · v[j] W_O · (u[" + effects.token + "] − " +
-                       (effects.against.empty() ? "mean u" : "u[" + effects.against + "]") +
-                       "), norms held at row i");
+    draw_page_head(picture, context,
+                   known ? tr("What {} brings to every position",
+                              writer_words(effects.part(sources->place.layer, sources->head).writer))
+                         : tr("What the open head brings to every position"),
+                   effects.against.empty()
+                       ? tr("weights[i, j] · v[j] W_O · (u[{}] − mean u), norms held at row i", effects.token)
+                       : tr("weights[i, j] · v[j] W_O · (u[{}] − u[{}]), norms held at row i", effects.token,
+                            effects.against));
     draw_question_fields(picture, context);
     if (!known) {
         draw_paragraph(picture, context, canvas_pad, source_map_top, context.width - 2 * canvas_pad,
-                       "The head's parts are being worked out.", Font::ui, 13.5F, 20, context.theme.muted);
+                       tr("The head's parts are being worked out."), Font::ui, 13.5F, 20,
+                       context.theme.muted);
         return;
     }
     const std::int64_t Tq = sources->map.shape()[0], Tk = sources->map.shape()[1];
     if (Tq != context.dims().Tq || Tk != context.dims().Tk) {
-        draw_paragraph(picture, context, canvas_pad, source_map_top, context.width - 2 * canvas_pad,
-                       "These parts belong to single tokens; show words as tokens again (Heads) to see them.",
-                       Font::ui, 13.5F, 20, context.theme.muted);
+        draw_paragraph(
+            picture, context, canvas_pad, source_map_top, context.width - 2 * canvas_pad,
+            tr("These parts belong to single tokens; show words as tokens again (Heads) to see them."),
+            Font::ui, 13.5F, 20, context.theme.muted);
         return;
     }
     const float labels = row_label_width(context, false);
@@ -108,9 +114,9 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     draw_sums_of_sources(picture, context, grid, *sources);
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18, 160, context.theme.diverging,
                 static_cast<float>(-limit), static_cast<float>(limit),
-                "logits towards " + effects.token +
-                    (effects.against.empty() ? ", below 0 (violet): away from it"
-                                             : ", below 0 (violet): towards " + effects.against),
+                effects.against.empty()
+                    ? tr("logits towards {}, below 0 (violet): away from it", effects.token)
+                    : tr("logits towards {}, below 0 (violet): towards {}", effects.token, effects.against),
                 false);
     picture.scene.width = std::max(context.width, grid.area.right() + 12 + source_sums_width + canvas_pad);
     picture.scene.height = std::max(context.height, grid.area.bottom() + source_legend_height);

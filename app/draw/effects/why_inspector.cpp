@@ -4,6 +4,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,11 +39,11 @@ void add_way(Sheet& sheet, const WhyScore::Group& group, std::size_t n) {
     sheet.picture.hotspots.push_back({{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
                                       "term " + std::to_string(n),
                                       ViewChange(AttentionChange(OpenHead{group.layer, group.head})),
-                                      "Take the same pair of tokens apart in " + group.name});
+                                      tr("Take the same pair of tokens apart in {}", tr(group.name))});
 }
 
 void add_terms(Sheet& sheet, const WhyScore& why) {
-    sheet.section("Largest cells", "query · key");
+    sheet.section(tr("Largest cells"), tr("query · key"));
     const std::size_t count = std::min(why.largest.size(), listed_terms);
     double rest = why.score.scaled;
     std::vector<double> terms;
@@ -55,31 +56,33 @@ void add_terms(Sheet& sheet, const WhyScore& why) {
     for (std::size_t n = 0; n < count; ++n) {
         const WhyScore::Term& term = why.largest[n];
         add_way(sheet, why.groups[term.key].head >= 0 ? why.groups[term.key] : why.groups[term.query], n);
-        term_row(sheet, why.groups[term.query].name + " · " + why.groups[term.key].name, term.value,
+        term_row(sheet, tr(why.groups[term.query].name) + " · " + tr(why.groups[term.key].name), term.value,
                  why.limit, format.decimals, n == 0);
     }
-    if (why.largest.size() > count)
-        term_row(sheet, std::to_string(why.largest.size() - count) + " more, together", rest, why.limit,
-                 format.decimals, false);
+    if (const std::size_t others = why.largest.size() - count; others > 0)
+        term_row(sheet,
+                 tr_n("{} more, together", "{} more, together", static_cast<std::int64_t>(others), others),
+                 rest, why.limit, format.decimals, false);
     sheet.rule(number_room);
     term_row(sheet, "scaled", why.score.scaled, 0, format.decimals, true);
     if (why.score.capped != why.score.scaled)
-        sheet.row("after the soft cap", number(why.score.capped, format.decimals));
+        sheet.row(tr("after the soft cap"), number(why.score.capped, format.decimals));
 }
 
 /// Who wrote the largest cell, and what that head had read.
 void add_cell(Sheet& sheet, const WhyScore& why) {
     const Problem& problem = sheet.context.shown.problem();
     const WhyScore::Term& term = why.largest.front();
-    sheet.section("The largest cell", "q[a] · k[b]");
-    sheet.row("query, written by", why.groups[term.query].name);
-    sheet.row("key, written by", why.groups[term.key].name);
+    sheet.section(tr("The largest cell"), "q[a] · k[b]");
+    sheet.row(tr("query, written by"), tr(why.groups[term.query].name));
+    sheet.row(tr("key, written by"), tr(why.groups[term.key].name));
     if (why.score.scaled != 0)
-        sheet.row("share of the score", percent_text(std::abs(term.value / why.score.scaled)));
+        sheet.row(tr("share of the score"), percent_text(std::abs(term.value / why.score.scaled)));
     if (why.read.empty())
         return;
-    sheet.section("What " + why.groups[term.key].name + " read at " + key_word(problem, why.question.key),
-                  "weight");
+    sheet.section(
+        tr("What {} read at {}", tr(why.groups[term.key].name), key_word(problem, why.question.key)),
+        tr("weight"));
     for (const WhyScore::Read& read : why.read)
         sheet.row(problem.key_label(read.token), number(read.weight, 2), &read == why.read.data());
 }
@@ -93,7 +96,7 @@ Picture draw_why_inspector(const DrawContext& context) {
     sheet.y = 18;
     const WhyScore* const why = context.shown.why.get();
     if (why == nullptr) {
-        sheet.paragraph("The score is being taken apart.", theme.muted);
+        sheet.paragraph(tr("The score is being taken apart."), theme.muted);
         return sheet.finish();
     }
     const Problem& problem = context.shown.problem();
@@ -109,7 +112,7 @@ Picture draw_why_inspector(const DrawContext& context) {
               theme.muted);
     sheet.y = 98;
     add_terms(sheet, *why);
-    sheet.section("Scale", "");
+    sheet.section(tr("Scale"), "");
     sheet.row(number(why->score.scaled / why->score.scale, 2) + " × " + number(why->score.scale, 4),
               number(why->score.scaled, 2));
     add_cell(sheet, *why);

@@ -3,6 +3,7 @@
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +36,7 @@ WhyTable table_of(const DrawContext& context, const WhyScore& why) {
     table.count = why.groups.size();
     float names = 0;
     for (const WhyScore::Group& group : why.groups)
-        names = std::max(names, context.measure(group.name, Font::ui, 12));
+        names = std::max(names, context.measure(tr(group.name), Font::ui, 12));
     table.left = canvas_pad + std::min(names, 110.0F) + 10;
     const float room = context.width - canvas_pad - sums_width - table.left,
                 below = why.score.pairs.empty() ? 90.0F : pairs_height + 178;
@@ -53,21 +54,20 @@ void draw_names(Picture& picture, const DrawContext& context, const WhyScore& wh
     const Theme& theme = context.theme;
     const WhyScore::Term& largest = why.largest.front();
     const Problem& problem = context.shown.problem();
-    draw_text(picture, context, table.left, table.top - 46,
-              "written at the key, " + key_word(problem, why.question.key), Font::ui_medium, 12.5F,
-              theme.ink);
-    const float taken =
-        context.measure("written at the key, " + key_word(problem, why.question.key), Font::ui_medium, 12.5F);
+    const float taken = draw_text(picture, context, table.left, table.top - 46,
+                                  tr("written at the key, {}", key_word(problem, why.question.key)),
+                                  Font::ui_medium, 12.5F, theme.ink);
     draw_text(picture, context, table.left + taken + 14, table.top - 46,
-              "columns; rows: written at the query, " + query_word(problem, why.question.query), Font::ui,
-              12.5F, theme.muted);
+              tr("columns; rows: written at the query, {}", query_word(problem, why.question.query)),
+              Font::ui, 12.5F, theme.muted);
     for (std::size_t n = 0; n < table.count; ++n) {
         const WhyScore::Group& group = why.groups[n];
         const figure::Rect row = table.cell(n, 0), column = table.cell(0, n);
         const bool query = n == largest.query, key = n == largest.key;
-        draw_text(picture, context, table.left - 8, figure::baseline_for(row.y + row.h / 2, 12), group.name,
-                  query ? Font::ui_semibold : Font::ui, 12, query ? theme.ink : theme.muted, Align::right);
-        const std::string brief = why.joined ? group.name : group.brief;
+        draw_text(picture, context, table.left - 8, figure::baseline_for(row.y + row.h / 2, 12),
+                  tr(group.name), query ? Font::ui_semibold : Font::ui, 12, query ? theme.ink : theme.muted,
+                  Align::right);
+        const std::string brief = tr(why.joined ? group.name : group.brief);
         const bool fits = context.measure(brief, Font::ui_semibold, 12) <= column.w + 2;
         if (fits)
             draw_text(picture, context, column.x + column.w / 2, table.top - 8, brief,
@@ -78,9 +78,9 @@ void draw_names(Picture& picture, const DrawContext& context, const WhyScore& wh
             draw_text(picture, context, column.x + 2, table.top - 24, "L" + std::to_string(group.layer),
                       Font::ui, 12, theme.text);
     }
-    draw_text(picture, context, table.right() + sums_width - 6, table.top - 8, "sum", Font::ui, 12,
+    draw_text(picture, context, table.right() + sums_width - 6, table.top - 8, tr("sum"), Font::ui, 12,
               theme.muted, Align::right);
-    draw_text(picture, context, table.left - 8, table.bottom() + 15, "sum", Font::ui, 12, theme.muted,
+    draw_text(picture, context, table.left - 8, table.bottom() + 15, tr("sum"), Font::ui, 12, theme.muted,
               Align::right);
 }
 
@@ -108,12 +108,11 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
     const std::vector<analysis::RotationPair>& pairs = why.score.pairs;
     const float right = context.width - canvas_pad, left = canvas_pad + 36;
     draw_hairline(picture, context, canvas_pad, y, right - canvas_pad);
-    const float taken = draw_text(picture, context, canvas_pad, y + 30, "The same score by rotation pair",
+    const float taken = draw_text(picture, context, canvas_pad, y + 30, tr("The same score by rotation pair"),
                                   Font::ui_semibold, 17, theme.ink);
     const std::int64_t distance = why.question.query - why.question.key;
     draw_text(picture, context, canvas_pad + taken + 14, y + 30,
-              "pair p turns by " + std::to_string(distance) + " θ_p between the two tokens", Font::ui, 12.5F,
-              theme.muted);
+              tr("pair p turns by {} θ_p between the two tokens", distance), Font::ui, 12.5F, theme.muted);
     double low = 0, high = 0;
     for (const analysis::RotationPair& pair : pairs) {
         low = std::min({low, pair.turned, pair.at_distance_0});
@@ -142,25 +141,27 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
                                            {x + width / 2 + 2, place(pair.at_distance_0)},
                                            theme.ink,
                                            2});
-        const std::string wave =
-            pair.wavelength == 0
-                ? "does not turn"
-                : "one turn in " + number(pair.wavelength, pair.wavelength < 100 ? 1 : 0) + " tokens";
-        picture.tips.push_back({{x - pitch / 2, top, pitch, pairs_height},
-                                "Pair " + std::to_string(p) + ", " + wave + ": " +
-                                    signed_number(pair.turned, 3) + "; at distance 0 it would be " +
-                                    signed_number(pair.at_distance_0, 3)});
+        const std::string wave = number(pair.wavelength, pair.wavelength < 100 ? 1 : 0),
+                          turned = signed_number(pair.turned, 3),
+                          unturned = signed_number(pair.at_distance_0, 3);
+        picture.tips.push_back(
+            {{x - pitch / 2, top, pitch, pairs_height},
+             pair.wavelength == 0
+                 ? tr("Pair {}, does not turn: {}; at distance 0 it would be {}", p, turned, unturned)
+                 : tr("Pair {}, one turn in {} tokens: {}; at distance 0 it would be {}", p, wave, turned,
+                      unturned)});
         const std::size_t every = std::max<std::size_t>(1, static_cast<std::size_t>(64.0F / pitch));
         if (p % every == 0)
             draw_text(picture, context, x, top + pairs_height + 20,
-                      pair.wavelength == 0 ? "still" : number(pair.wavelength, pair.wavelength < 100 ? 1 : 0),
-                      Font::mono, 12, theme.muted, Align::center);
+                      // Translators: a pair that does not turn
+                      pair.wavelength == 0 ? tr("still") : wave, Font::mono, 12, theme.muted, Align::center);
     }
     const float foot = top + pairs_height + 20;
     draw_text(picture, context, left - 8, foot, "λ", Font::mono, 12, theme.muted, Align::right);
     // Three groups of equal width that add up to the score.
     const std::size_t third = (pairs.size() + 2) / 3;
-    constexpr const char* names[] = {"fast", "middle", "slow"};
+    // Translators: a third of the rotation pairs, by how fast they turn
+    const std::array names{tr("fast"), tr("middle"), tr("slow")};
     for (std::size_t g = 0; g < 3 && g * third < pairs.size(); ++g) {
         const std::size_t first = g * third, last = std::min(first + third, pairs.size());
         const double sum = std::accumulate(
@@ -170,11 +171,10 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
         const float from = left + pitch * static_cast<float>(first) + 4,
                     to = left + pitch * static_cast<float>(last) - 4;
         picture.scene.add(figure::LineItem{{from, foot + 10}, {to, foot + 10}, theme.line2, 1});
-        draw_text(picture, context, (from + to) / 2, foot + 28,
-                  std::string(names[g]) + " " + signed_number(sum, 2), Font::ui_medium, 12.5F, theme.ink,
-                  Align::center);
+        draw_text(picture, context, (from + to) / 2, foot + 28, names[g] + " " + signed_number(sum, 2),
+                  Font::ui_medium, 12.5F, theme.ink, Align::center);
     }
-    draw_text(picture, context, right, y + 30, "bar: as turned   line: at distance 0", Font::ui, 12.5F,
+    draw_text(picture, context, right, y + 30, tr("bar: as turned   line: at distance 0"), Font::ui, 12.5F,
               theme.muted, Align::right);
     return foot + 40;
 }
@@ -182,11 +182,11 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
 void draw_switches(Picture& picture, const DrawContext& context, const WhyScore& why) {
     if (!context.controls)
         return;
-    const std::vector<Segment> ways{{.label = "Score map",
+    const std::vector<Segment> ways{{.label = tr("Score map"),
                                      .action = ViewChange(GoTo{StageGroup::scores}),
                                      .on = false,
-                                     .tip = "All scores of the head"},
-                                    {.label = "Taken apart",
+                                     .tip = tr("All scores of the head")},
+                                    {.label = tr("Taken apart"),
                                      .action = ViewChange(AttentionChange(ShowScreen{Screen::why})),
                                      .on = true,
                                      .tip = {}}};
@@ -194,11 +194,12 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
     draw_segmented(picture, context, x, 28, ways);
     if (!why.may_join)
         return;
-    const std::string label = why.joined ? "Heads one by one" : "Join heads";
+    const std::string label = why.joined ? tr("Heads one by one") : tr("Join heads");
     x = context.width - canvas_pad - context.measure(label, Font::ui_medium, 12.5F) - 16;
-    draw_text_button(
-        picture, context, x, 62, label, false, ViewChange(AttentionChange(JoinWriters{!why.joined})),
-        why.joined ? "A row and a column for every head" : "One row and one column for the heads of a layer");
+    draw_text_button(picture, context, x, 62, label, false,
+                     ViewChange(AttentionChange(JoinWriters{!why.joined})),
+                     why.joined ? tr("A row and a column for every head")
+                                : tr("One row and one column for the heads of a layer"));
 }
 
 } // namespace
@@ -209,19 +210,17 @@ Picture draw_why_page(const DrawContext& context) {
     picture.scene.height = context.height;
     const WhyScore* const why = context.shown.why.get();
     if (why == nullptr) {
-        draw_page_head(picture, context, "Why this score", "");
+        draw_page_head(picture, context, tr("Why this score"), "");
         draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       "Select a score of a layer to see what its query and its key are made of.", Font::ui,
-                       13.5F, 20, context.theme.muted);
+                       tr("Select a score of a layer to see what its query and its key are made of."),
+                       Font::ui, 13.5F, 20, context.theme.muted);
         return picture;
     }
     const Theme& theme = context.theme;
     const Problem& problem = context.shown.problem();
-    draw_page_head(
-        picture, context,
-        "Why this score of L" + std::to_string(why->layer) + " H" + std::to_string(why->question.head),
-        "scaled[" + query_word(problem, why->question.query) + ", " + key_word(problem, why->question.key) +
-            "] = Σ q[a] · k[b] / √dk, over writers a and b");
+    draw_page_head(picture, context, tr("Why this score of L{} H{}", why->layer, why->question.head),
+                   tr("scaled[{}, {}] = Σ q[a] · k[b] / √dk, over writers a and b",
+                      query_word(problem, why->question.query), key_word(problem, why->question.key)));
     draw_switches(picture, context, *why);
     const WhyTable table = table_of(context, *why);
     draw_names(picture, context, *why, table);
@@ -230,8 +229,8 @@ Picture draw_why_page(const DrawContext& context) {
             const figure::Rect area = table.cell(q, k);
             const double value = why->at(q, k);
             draw_signed_cell(picture, context, area, value, why->limit, table.numbers, 1);
-            picture.tips.push_back({area, why->groups[q].name + " at the query · " + why->groups[k].name +
-                                              " at the key: " + signed_number(value, 3)});
+            picture.tips.push_back({area, tr("{} at the query · {} at the key: {}", tr(why->groups[q].name),
+                                             tr(why->groups[k].name), signed_number(value, 3))});
         }
     const figure::Rect largest = table.cell(why->largest.front().query, why->largest.front().key);
     draw_selected_cell(picture, theme, largest);
@@ -240,8 +239,8 @@ Picture draw_why_page(const DrawContext& context) {
     constexpr float ramp = 120;
     draw_ramp(picture, theme.diverging, table.left, y, ramp);
     draw_text(picture, context, table.left + ramp + 12, y + 9,
-              number(-why->limit, 1) + " to " + signed_number(why->limit, 1) +
-                  ": q · k / √dk of one pair of writers",
+              tr("{} to {}: q · k / √dk of one pair of writers", number(-why->limit, 1),
+                 signed_number(why->limit, 1)),
               Font::ui, 12.5F, theme.muted);
     y += 34;
     if (!why->score.pairs.empty())
