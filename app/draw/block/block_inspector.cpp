@@ -2,6 +2,7 @@
 #include "app/draw/inspector/inspector_sections.h"
 #include "app/draw/kit/format.h"
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,15 +58,15 @@ int add_product(Sheet& sheet, const CellAddress& cell) {
         terms.push_back({.label = std::to_string(k), .factors = {{left, right}}, .value = left * right});
     }
     const TensorPtr& bias = shown.block->weights[product.bias];
-    sheet.section("Dot product", name_of(product.left) + "[" + word(shown, cell) + "] · " + product.name +
-                                     "[:, " + n(column) + "]" +
-                                     (bias == nullptr ? "" : " + " + product.bias_name));
-    TermTable table{
-        .columns = {product.left == mlp_act ? "unit" : "d", name_of(product.left), product.name, "product"},
-        .groups = {{.terms = std::move(terms), .name = {}}},
-        .others = {},
-        .name = address_text(shown, cell),
-        .total = static_cast<double>(shown.value(cell))};
+    sheet.section(tr("Dot product"), name_of(product.left) + "[" + word(shown, cell) + "] · " + product.name +
+                                         "[:, " + n(column) + "]" +
+                                         (bias == nullptr ? "" : " + " + product.bias_name));
+    TermTable table{.columns = {product.left == mlp_act ? tr("unit") : "d", name_of(product.left),
+                                product.name, tr("product")},
+                    .groups = {{.terms = std::move(terms), .name = {}}},
+                    .others = {},
+                    .name = address_text(shown, cell),
+                    .total = static_cast<double>(shown.value(cell))};
     if (bias != nullptr)
         table.others.push_back({.label = "+ " + product.bias_name + "[" + n(column) + "]",
                                 .factors = {},
@@ -82,8 +83,8 @@ void add_writes(Sheet& sheet, const CellAddress& cell) {
         weight.values().subspan(static_cast<std::size_t>(cell.at[2] * D), static_cast<std::size_t>(D));
     const auto largest = std::ranges::max_element(row, {}, [](float v) { return std::abs(v); });
     const auto act = value_of(shown, mlp_act, cell.at), to = static_cast<double>(*largest);
-    sheet.section("Writes", "unit · W_out[" + n(cell.at[2]) + ", :]");
-    sheet.row("most in dimension", n(largest - row.begin()));
+    sheet.section(tr("Writes"), tr("unit · W_out[{}, :]", cell.at[2]));
+    sheet.row(tr("most in dimension"), n(largest - row.begin()));
     const SumFormat format =
         step_format({act, to}, act * to, [](const std::vector<double>& v) { return v[0] * v[1]; });
     sheet.arithmetic(number(act, format.decimals) + " × " + number(to, format.decimals),
@@ -91,22 +92,22 @@ void add_writes(Sheet& sheet, const CellAddress& cell) {
 }
 
 /// Where the weight that the number comes from can be edited.
-void say_edited(Sheet& sheet, const std::string& what) {
-    sheet.paragraph(what + " stands below the figure: click a number of it, then drag or type.",
-                    sheet.context.theme.muted);
+void say_edited(Sheet& sheet, TensorId table) {
+    sheet.paragraph(
+        tr("The row of {} stands below the figure: click a number of it, then drag or type.", name_of(table)),
+        sheet.context.theme.muted);
 }
 
 /// The experts that the token uses, and their shares.
 int add_experts(Sheet& sheet, const CellAddress& cell) {
-    sheet.section("Experts", "share of each");
+    sheet.section(tr("Experts"), tr("share of each"));
     const auto shares = row_of(sheet.context.shown, router, cell.at[1]);
     for (std::size_t expert = 0; expert < shares.size(); ++expert)
         if (shares[expert] > 0)
-            sheet.row("expert " + n(static_cast<std::int64_t>(expert)),
-                      number(static_cast<double>(shares[expert]), 3));
+            sheet.row(tr("expert {}", expert), number(static_cast<double>(shares[expert]), 3));
     sheet.paragraph(
-        "The router’s weights stand below the figure and can be edited. The experts’ own matrices "
-        "are not drawn and stay as they are.",
+        tr("The router’s weights stand below the figure and can be edited. The experts’ own matrices "
+           "are not drawn and stay as they are."),
         sheet.context.theme.muted);
     return 3;
 }
@@ -121,12 +122,12 @@ int add_activation(Sheet& sheet, const CellAddress& cell) {
                          ->values()[static_cast<std::size_t>(cell.at[1] * shown.dims().d_ff + cell.at[2])]),
                  total = static_cast<double>(shown.value(cell));
     const std::string name = activation_name(shown.block->architecture->activation);
-    sheet.section("Activation", name);
+    sheet.section(tr("Activation"), name);
     sheet.arithmetic(name + "(" + number(from, 4) + ")", number(to, 4));
     int decimals = 2;
     if (gated) {
         const double up = value_of(shown, mlp_pre, cell.at);
-        sheet.section("Gate", name + "(mlp_gate) × mlp_pre");
+        sheet.section(tr("Gate"), name + "(mlp_gate) × mlp_pre");
         const SumFormat format =
             step_format({to, up}, total, [](const std::vector<double>& v) { return v[0] * v[1]; });
         decimals = format.decimals;
@@ -144,8 +145,9 @@ int add_residual(Sheet& sheet, const CellAddress& cell) {
     std::vector<Term> terms;
     for (const TensorId id : made_from(shown, cell.tensor))
         terms.push_back({.label = name_of(id), .factors = {}, .value = value_of(shown, id, cell.at)});
-    sheet.section("Sum", "dimension " + n(cell.at[2]));
-    return draw_terms(sheet, {.columns = {"from", "", "", "value"},
+    sheet.section(tr("Sum"), tr("dimension {}", cell.at[2]));
+    return draw_terms(sheet, {// Translators: heads of columns: the term of a sum, and its value
+                              .columns = {tr("from"), "", "", tr("value")},
                               .words = true,
                               .groups = {{.terms = std::move(terms), .name = {}}},
                               .others = {},
@@ -168,7 +170,8 @@ void add_variance(Sheet& sheet, std::span<const float> row, const NormNumbers& n
         rest -= squares[d];
     }
     if (row.size() > 2)
-        sheet.row(grouped(static_cast<std::int64_t>(row.size()) - 2) + " others", number(rest, 2));
+        sheet.row(tr_n("{} others", "{} others", std::ssize(row) - 2, grouped(std::ssize(row) - 2)),
+                  number(rest, 2));
     sheet.arithmetic(number(sum, 2) + " ÷ " + std::to_string(row.size()), number(numbers.variance, 4));
 }
 
@@ -182,16 +185,16 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
     const std::string source = address_text(shown, {from, cell.at});
     const auto size = static_cast<double>(row.size());
     if (layer_norm) {
-        sheet.section("Mean", "sum ÷ " + std::to_string(row.size()));
+        sheet.section(tr("Mean"), tr("sum ÷ {}", row.size()));
         sheet.arithmetic(number(numbers.mean * size, 2) + " ÷ " + std::to_string(row.size()),
                          number(numbers.mean, 4));
     }
-    sheet.section(layer_norm ? "Variance" : "Mean square",
-                  (layer_norm ? "Σ (x − mean)² ÷ " : "Σ x² ÷ ") + std::to_string(row.size()));
+    sheet.section(layer_norm ? tr("Variance") : tr("Mean square"),
+                  layer_norm ? tr("Σ (x − mean)² ÷ {}", row.size()) : "Σ x² ÷ " + std::to_string(row.size()));
     add_variance(sheet, row, numbers);
     std::ostringstream eps;
     eps << architecture.norm_eps;
-    sheet.section("Spread", layer_norm ? "√(variance + ε)" : "√(mean square + ε)");
+    sheet.section(tr("Spread"), layer_norm ? tr("√(variance + ε)") : tr("√(mean square + ε)"));
     sheet.arithmetic("√(" + number(numbers.variance, 4) + " + " + eps.str() + ")", number(numbers.spread, 4));
     const auto d = static_cast<std::size_t>(cell.at[2]);
     const auto names = *norm_at(shown, cell.tensor);
@@ -201,17 +204,17 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
                w = weight == nullptr ? 1.0 : static_cast<double>(weight->data()[d]),
                b = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[d]);
     constexpr int decimals = 4;
-    sheet.section("The cell", "d " + n(cell.at[2]));
+    sheet.section(tr("The cell"), "d " + n(cell.at[2]));
     sheet.row(source, number(x, decimals));
     if (layer_norm)
-        sheet.row("− mean " + number(numbers.mean, decimals), number(centred, decimals));
-    sheet.row("÷ spread " + number(numbers.spread, decimals), number(scaled, decimals));
+        sheet.row(tr("− mean {}", number(numbers.mean, decimals)), number(centred, decimals));
+    sheet.row(tr("÷ spread {}", number(numbers.spread, decimals)), number(scaled, decimals));
     if (weight != nullptr)
-        sheet.row("× weight " + number(w, decimals), number(scaled * w, decimals));
+        sheet.row(tr("× weight {}", number(w, decimals)), number(scaled * w, decimals));
     if (architecture.norm == checkpoint::NormKind::rms_plus_one)
-        sheet.paragraph("The file holds the weight minus 1.", sheet.context.theme.muted);
+        sheet.paragraph(tr("The file holds the weight minus 1."), sheet.context.theme.muted);
     if (bias != nullptr)
-        sheet.row("+ bias " + number(b, decimals), number(scaled * w + b, decimals));
+        sheet.row(tr("+ bias {}", number(b, decimals)), number(scaled * w + b, decimals));
     sheet.rule(70);
     sheet.row(address_text(shown, cell), number(static_cast<double>(shown.value(cell)), decimals), true);
     return decimals;
@@ -223,28 +226,28 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
     const checkpoint::Architecture& architecture = *shown.block->architecture;
     const auto i = static_cast<std::size_t>(cell.at[1]);
     if (cell.tensor == position) {
-        sheet.section("Position table", "row, column");
-        sheet.place("row", n(checkpoint::learned_positions(inputs, architecture)[i]),
-                    "of " + grouped(architecture.position_rows));
-        sheet.place("column", n(cell.at[2]), "of " + grouped(architecture.D));
-        say_edited(sheet, "The row of W_P");
+        sheet.section(tr("Position table"), tr("row, column"));
+        sheet.place(tr("row"), n(checkpoint::learned_positions(inputs, architecture)[i]),
+                    tr("of {}", grouped(architecture.position_rows)));
+        sheet.place(tr("column"), n(cell.at[2]), tr("of {}", grouped(architecture.D)));
+        say_edited(sheet, W_P);
         return 4;
     }
     const std::int64_t id = inputs.ids[i];
     const auto own =
         static_cast<double>(shown.block->table_row(W::word_table, id)[static_cast<std::size_t>(cell.at[2])]);
-    sheet.section("Word table", "row of the token");
-    sheet.place("token", checkpoint::label_of(*shown.document->part()->model, id));
-    sheet.place("row", n(id), "of " + grouped(architecture.vocab));
-    sheet.place("column", n(cell.at[2]), "of " + grouped(architecture.D));
-    sheet.row("in the table", number(own, 4));
+    sheet.section(tr("Word table"), tr("row of the token"));
+    sheet.place(tr("token"), checkpoint::label_of(*shown.document->part()->model, id));
+    sheet.place(tr("row"), n(id), tr("of {}", grouped(architecture.vocab)));
+    sheet.place(tr("column"), n(cell.at[2]), tr("of {}", grouped(architecture.D)));
+    sheet.row(tr("in the table"), number(own, 4));
     if (architecture.embedding_scale != 1.0)
-        sheet.row("× scale " + number(architecture.embedding_scale, 4),
+        sheet.row(tr("× scale {}", number(architecture.embedding_scale, 4)),
                   number(own * architecture.embedding_scale, 4));
     const double types = static_cast<double>(shown.value(cell)) - own * architecture.embedding_scale;
     if (architecture.token_types > 0 || !inputs.token_types.empty())
-        sheet.row("+ row of its token type", number(types, 4));
-    say_edited(sheet, "The row of W_E");
+        sheet.row(tr("+ row of its token type"), number(types, 4));
+    say_edited(sheet, W_E);
     return 4;
 }
 
@@ -264,19 +267,23 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
     }
     const double cap = block.architecture->logit_cap, total = value_of(shown, logits, cell.at);
     const auto added = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[token]);
-    sheet.section("Dot product", "final row · W_U[" + n(token) + "]");
-    TermTable sum_table{.columns = {"d", "row", "W_U", "product"},
+    sheet.section(tr("Dot product"), tr("final row · W_U[{}]", token));
+    TermTable sum_table{.columns = {"d", tr("row"), "W_U", tr("product")},
                         .groups = {{.terms = std::move(terms), .name = {}}},
                         .others = {},
-                        .name = cap == 0 ? address_text(shown, {logits, cell.at}) : "sum",
+                        .name = cap == 0 ? address_text(shown, {logits, cell.at}) : tr("sum"),
                         .total = cap == 0 ? total : sum + added};
     if (bias != nullptr)
         sum_table.others.push_back({.label = "+ b_U[" + n(token) + "]", .factors = {}, .value = added});
     const int decimals = draw_terms(sheet, sum_table);
-    say_edited(sheet,
-               block.architecture->tied ? "The row of W_U, which is also the row of W_E," : "The row of W_U");
+    if (block.architecture->tied)
+        sheet.paragraph(tr("The row of W_U, which is also the row of W_E, stands below the figure: click a "
+                           "number of it, then drag or type."),
+                        sheet.context.theme.muted);
+    else
+        say_edited(sheet, W_U);
     if (cap != 0) {
-        sheet.section("Soft cap", "c · tanh(sum ÷ c)");
+        sheet.section(tr("Soft cap"), tr("c · tanh(sum ÷ c)"));
         sheet.arithmetic(number(cap, 1) + " · tanh(" + number(sum + added, 2) + " ÷ " + number(cap, 1) + ")",
                          number(total, 4));
     }
@@ -291,11 +298,11 @@ int add_probability(Sheet& sheet, const CellAddress& cell) {
     double sum = 0;
     for (const float logit : row)
         sum += std::exp(static_cast<double>(logit) - largest);
-    sheet.section("Softmax", "exp(logit − largest) ÷ sum");
-    sheet.row("its logit", number(own, 4));
-    sheet.row("largest logit", number(largest, 4));
+    sheet.section(tr("Softmax"), tr("exp(logit − largest) ÷ sum"));
+    sheet.row(tr("its logit"), number(own, 4));
+    sheet.row(tr("largest logit"), number(largest, 4));
     sheet.arithmetic("exp(" + number(own - largest, 4) + ")", number(power, 4));
-    sheet.row("sum over " + grouped(static_cast<std::int64_t>(row.size())) + " tokens", number(sum, 4));
+    sheet.row(tr("sum over {} tokens", grouped(std::ssize(row))), number(sum, 4));
     sheet.arithmetic(number(power, 4) + " ÷ " + number(sum, 4),
                      number(static_cast<double>(shown.value(cell)), 4));
     add_logit(sheet, cell);
@@ -309,12 +316,12 @@ int add_set(Sheet& sheet, const CellAddress& cell) {
     double computed = static_cast<double>(shown.block->activated->values()[i]);
     if (shown.tensor(mlp_gate) != nullptr)
         computed *= value_of(shown, mlp_pre, cell.at);
-    sheet.section("Set by hand");
-    sheet.row("the layer computes", number(computed, 4));
-    sheet.row("set to", number(static_cast<double>(shown.value(cell)), 4), true);
+    sheet.section(tr("Set by hand"));
+    sheet.row(tr("the layer computes"), number(computed, 4));
+    sheet.row(tr("set to"), number(static_cast<double>(shown.value(cell)), 4), true);
     sheet.paragraph(
-        "All that comes after follows. Double click the number, or the point on the curve, and the "
-        "layer computes it again.",
+        tr("All that comes after follows. Double click the number, or the point on the curve, and the "
+           "layer computes it again."),
         sheet.context.theme.text);
     add_writes(sheet, cell);
     return 4;
@@ -329,16 +336,17 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
         return add_set(sheet, cell);
     if (const auto* const patch = patched_at(part, shown.block->layer, cell);
         patch != nullptr && !patch->added) {
-        sheet.section("Patched");
-        sheet.paragraph("The number comes from the clean prompt. It stands in place of what this run would "
-                        "make here.",
-                        sheet.context.theme.text);
+        sheet.section(tr("Patched"));
+        sheet.paragraph(
+            tr("The number comes from the clean prompt. It stands in place of what this run would "
+               "make here."),
+            sheet.context.theme.text);
         return 4;
     }
     if (!holds_sources(shown, cell.tensor)) {
         const std::string last = "L" + n(shown.block->architecture->layers - 1);
-        sheet.section("Comes from");
-        sheet.paragraph("The last layer gives it: " + name_of(cell.tensor) + " of " + last + " shows how.",
+        sheet.section(tr("Comes from"));
+        sheet.paragraph(tr("The last layer gives it: {} of {} shows how.", name_of(cell.tensor), last),
                         sheet.context.theme.text);
         return 4;
     }
@@ -366,31 +374,33 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     if (made_from(shown, cell.tensor).size() > 1) {
         const int decimals = add_residual(sheet, cell);
         if (patched_at(part, shown.block->layer, {attn_out, cell.at}) != nullptr)
-            sheet.paragraph("attn_out holds the patch here: it is not what the stage output says.",
+            sheet.paragraph(tr("attn_out holds the patch here: it is not what the stage output says."),
                             sheet.context.theme.muted);
         return decimals;
     }
-    sheet.section("Comes from");
-    sheet.paragraph(shown.block->layer <= 0 ? "The embedding gives it." : "The layer before gives it.",
+    sheet.section(tr("Comes from"));
+    sheet.paragraph(shown.block->layer <= 0 ? tr("The embedding gives it.")
+                                            : tr("The layer before gives it."),
                     sheet.context.theme.text);
     return 4;
 }
 
 std::string say_around(const Shown& shown, const CellAddress& cell) {
-    const std::string of = " of " + shortened(query_word(shown.problem(), cell.at[1]), 10);
+    const std::string token = shortened(query_word(shown.problem(), cell.at[1]), 10);
+    const std::int64_t k = cell.at[2];
     switch (cell.tensor) {
     case mlp_pre:
-        return "unit " + n(cell.at[2]) + of + ", before the activation";
+        // Translators: {1} is a token
+        return tr("unit {} of {}, before the activation", k, token);
     case mlp_gate:
-        return "gate of unit " + n(cell.at[2]) + of;
+        return tr("gate of unit {} of {}", k, token);
     case mlp_act:
-        return "unit " + n(cell.at[2]) + of + ", after the activation";
+        return tr("unit {} of {}, after the activation", k, token);
     case logits:
     case probabilities:
-        return "for " + checkpoint::label_of(*shown.document->part()->model, cell.at[2]) + " after " +
-               shortened(query_word(shown.problem(), cell.at[1]), 10);
+        return tr("for {} after {}", checkpoint::label_of(*shown.document->part()->model, k), token);
     default:
-        return "dimension " + n(cell.at[2]) + of;
+        return tr("dimension {} of {}", k, token);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/matrix/terms.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -27,11 +28,12 @@ std::string norm_formula(const Shown& shown, TensorId id) {
     const checkpoint::Architecture& architecture = *shown.block->architecture;
     const auto weights = *norm_at(shown, id);
     const bool bias = weights.bias && shown.block->weights[*weights.bias] != nullptr;
-    const std::string from(tensor_info(made_from(shown, id).front()).name);
-    return std::string(tensor_info(id).name) + " = " +
-           (architecture.norm == checkpoint::NormKind::layer ? "(" + from + " − mean) ÷ √(variance + ε)"
-                                                             : from + " ÷ √(mean square + ε)") +
-           " × weight" + (bias ? " + bias" : "");
+    const std::string_view name = tensor_info(id).name, from = tensor_info(made_from(shown, id).front()).name;
+    if (architecture.norm == checkpoint::NormKind::layer)
+        return bias ? tr("{} = ({} − mean) ÷ √(variance + ε) × weight + bias", name, from)
+                    : tr("{} = ({} − mean) ÷ √(variance + ε) × weight", name, from);
+    return bias ? tr("{} = {} ÷ √(mean square + ε) × weight + bias", name, from)
+                : tr("{} = {} ÷ √(mean square + ε) × weight", name, from);
 }
 
 } // namespace
@@ -69,15 +71,24 @@ std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell) 
 
 std::string title_around(const Shown& shown, TensorId id) {
     const std::int64_t layer = shown.block->layer;
-    return std::string(tensor_info(id).title) + (layer < 0 ? "" : " · L" + std::to_string(layer));
+    return tr(tensor_info(id).title) + (layer < 0 ? "" : " · L" + std::to_string(layer));
 }
 
 std::string activation_name(checkpoint::Activation activation) {
-    constexpr std::array names{"gelu",         "gelu (by tanh)", "gelu (quick)", "relu", "relu, at most 6",
-                               "relu squared", "leaky relu",     "silu",         "mish", "tanh",
-                               "sigmoid",      "linear"};
+    constexpr std::array<std::string_view, 12> names{"gelu",
+                                                     translatable("gelu (by tanh)"),
+                                                     translatable("gelu (quick)"),
+                                                     "relu",
+                                                     translatable("relu, at most 6"),
+                                                     translatable("relu squared"),
+                                                     translatable("leaky relu"),
+                                                     "silu",
+                                                     "mish",
+                                                     "tanh",
+                                                     "sigmoid",
+                                                     translatable("linear")};
     static_assert(names.size() == static_cast<std::size_t>(checkpoint::Activation::linear) + 1);
-    return names[static_cast<std::size_t>(activation)];
+    return tr(names[static_cast<std::size_t>(activation)]);
 }
 
 std::string formula_around(const Shown& shown, TensorId id) {
@@ -100,16 +111,15 @@ std::string formula_around(const Shown& shown, TensorId id) {
         return name + " = " +
                (from.size() > 1 ? activation("mlp_gate") + " × mlp_pre" : activation("mlp_pre"));
     case embedding:
-        return "one row of the word table for each token" +
-               std::string(architecture.token_types > 0        ? ", plus its type’s"
-                           : architecture.embedding_scale != 1 ? ", scaled"
-                                                               : "");
+        return architecture.token_types > 0 ? tr("one row of the word table for each token, plus its type’s")
+               : architecture.embedding_scale != 1 ? tr("one row of the word table for each token, scaled")
+                                                   : tr("one row of the word table for each token");
     case position:
-        return "one row of the position table for each place";
+        return tr("one row of the position table for each place");
     case resid_in:
-        return shown.block->layer == 0 ? "what the embedding gives" : "what the layer before gives";
+        return shown.block->layer == 0 ? tr("what the embedding gives") : tr("what the layer before gives");
     case logits:
-        return std::string("logits = final row · W_Uᵀ") +
+        return tr("logits = final row · W_Uᵀ") +
                (weights[checkpoint::WeightId::output_bias] == nullptr ? "" : " + b_U");
     case probabilities:
         return "probabilities = softmax(logits)";
@@ -117,7 +127,7 @@ std::string formula_around(const Shown& shown, TensorId id) {
         if (norm_at(shown, id))
             return norm_formula(shown, id);
         if ((id == mlp_raw || id == mlp_out) && architecture.experts > 0)
-            return name + " = sum of the chosen experts’ outputs, each times its share";
+            return tr("{} = sum of the chosen experts’ outputs, each times its share", name);
         if (id == mlp_raw || id == mlp_out)
             return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out");
         return name + " = " + sum_of(from);
@@ -162,11 +172,10 @@ void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixG
     for (std::int64_t row = 0; row < grid.rows; ++row) {
         const std::int64_t i = grid.index(row, 0)[1];
         const figure::Rect cell = grid.cell(row, 0);
-        picture.hotspots.push_back(
-            {{canvas_pad, cell.y, grid.area.x - canvas_pad, grid.pitch_y},
-             std::string(tensor_info(grid.tensor).name) + " row " + std::to_string(i),
-             ViewChange(GoTo{context.view.group, context.view.row == i ? -1 : i}),
-             "Look at " + query_word(context.shown.problem(), i) + ", token " + std::to_string(i)});
+        picture.hotspots.push_back({{canvas_pad, cell.y, grid.area.x - canvas_pad, grid.pitch_y},
+                                    std::string(tensor_info(grid.tensor).name) + " row " + std::to_string(i),
+                                    ViewChange(GoTo{context.view.group, context.view.row == i ? -1 : i}),
+                                    tr("Look at {}, token {}", query_word(context.shown.problem(), i), i)});
     }
 }
 
@@ -187,8 +196,10 @@ void say_unchanged(Picture& picture, const DrawContext& context, TensorId id, fl
         return;
     const bool edited = !context.shown.document->part()->edits.empty();
     draw_paragraph(picture, context, canvas_pad, y, context.width - 2 * canvas_pad,
-                   std::string(tensor_info(id).name) + " is the same in A and B, number by number" +
-                       (edited ? ": what was edited comes later, or adds nothing here." : "."),
+                   edited ? tr("{} is the same in A and B, number by number: what was edited comes later, or "
+                               "adds nothing here.",
+                               tensor_info(id).name)
+                          : tr("{} is the same in A and B, number by number.", tensor_info(id).name),
                    figure::Font::ui, 13.5F, 20, context.theme.text);
 }
 

@@ -1,5 +1,7 @@
 #include "app/draw/block/block_strip.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 
 namespace headscope::app {
@@ -31,7 +33,7 @@ bool is_mlp(G stop) {
 
 /// Stops of a layer that fold together.
 struct Run {
-    std::string name; ///< empty: a single stop
+    std::string_view name; ///< empty: a single stop
     std::vector<G> stops;
     bool has(G stop) const { return std::ranges::find(stops, stop) != stops.end(); }
 };
@@ -39,7 +41,9 @@ struct Run {
 std::vector<Run> runs_of(const std::vector<G>& layer) {
     std::vector<Run> runs;
     for (const G stop : layer) {
-        const std::string name = !is_around(stop) ? "attention" : is_mlp(stop) ? "MLP" : "";
+        const std::string_view name = !is_around(stop) ? translatable("attention")
+                                      : is_mlp(stop)   ? "MLP"
+                                                       : "";
         if (name.empty() || runs.empty() || runs.back().name != name)
             runs.push_back({name, {}});
         runs.back().stops.push_back(stop);
@@ -63,10 +67,10 @@ public:
             pieces.push_back({.label = "…",
                               .chip = true,
                               .action = before(),
-                              .tip = "The embedding and the layers before; click for the one before",
+                              .tip = tr("The embedding and the layers before; click for the one before"),
                               .name = "before"});
         else
-            add_outer("embed", walk.before, at_start, true);
+            add_outer(translatable("embed"), walk.before, at_start, true);
         if (fold < 3 || at_start || at_end)
             add_layers(0, std::min(layer, walk.layers) - 1, !(fold >= 3 && !at_start));
         if (!at_start && !at_end)
@@ -78,10 +82,10 @@ public:
                               .chip = true,
                               .passed = false,
                               .action = after(),
-                              .tip = "The layers after and the prediction; click for the next one",
+                              .tip = tr("The layers after and the prediction; click for the next one"),
                               .name = "after"});
         else if (!walk.after.empty())
-            add_outer("predict", walk.after, at_end, at_end);
+            add_outer(translatable("predict"), walk.after, at_end, at_end);
     }
 
     std::vector<Piece> pieces;
@@ -105,29 +109,28 @@ private:
              .passed = passed || stop == view.group,
              .depth = depth,
              .action = GoTo{stop},
-             .tip = std::string(group_info(stop).title) + " (" + std::string(group_info(stop).label) + ")",
+             .tip = tr(group_info(stop).title) + " (" + std::string(group_info(stop).label) + ")",
              .name = "stage " + std::string(group_info(stop).label)});
     }
 
-    void add_chip(const std::string& label, std::size_t count, int depth, bool passed, const GoTo& action,
+    void add_chip(std::string_view label, std::size_t count, int depth, bool passed, const GoTo& action,
                   const std::string& tip) {
-        pieces.push_back({.label = label,
+        pieces.push_back({.label = tr(label),
                           .count = count == 0 ? "" : std::to_string(count),
                           .chip = true,
                           .passed = passed,
                           .depth = depth,
                           .action = action,
                           .tip = tip,
-                          .name = "group " + label});
+                          .name = "group " + std::string(label)});
     }
 
-    void add_outer(const std::string& name, const std::vector<G>& stops, bool open, bool passed) {
+    void add_outer(std::string_view name, const std::vector<G>& stops, bool open, bool passed) {
         if (!open) {
-            add_chip(name, stops.size(), 0, passed, GoTo{stops.front()},
-                     std::string(group_info(stops.front()).title));
+            add_chip(name, stops.size(), 0, passed, GoTo{stops.front()}, tr(group_info(stops.front()).title));
             return;
         }
-        pieces.push_back({.label = name, .strong = true, .depth = 1});
+        pieces.push_back({.label = tr(name), .strong = true, .depth = 1});
         bool before = true;
         for (const G stop : stops) {
             add_stop(stop, 1, before);
@@ -149,7 +152,7 @@ private:
             add_chip(label,
                      at_start || at_end ? walk.layer.size() * static_cast<std::size_t>(to - from + 1) : 0, 0,
                      passed, GoTo{stop, -1, passed ? to : from},
-                     "Layer " + std::to_string(passed ? to : from) + ", the same stop");
+                     tr("Layer {}, the same stop", passed ? to : from));
         };
         if (fold == 0) {
             for (std::int64_t l = first; l <= last; ++l)
@@ -166,7 +169,7 @@ private:
                           .strong = true,
                           .depth = 1,
                           .action = GoTo{walk.layer.front()},
-                          .tip = "Layer " + std::to_string(layer) + " of " + std::to_string(walk.layers),
+                          .tip = tr("Layer {} of {}", layer, walk.layers),
                           .name = "open layer"});
         const std::vector<Run> runs = runs_of(walk.layer);
         const auto here = std::ranges::find_if(runs, [&](const Run& run) { return run.has(view.group); });
@@ -182,7 +185,8 @@ private:
                          .passed = passed,
                          .depth = 1,
                          .action = GoTo{passed ? runs.front().stops.front() : run->stops.front()},
-                         .tip = passed ? "The stops of the layer before" : "The stops of the layer after",
+                         .tip = passed ? tr("The stops of the layer before")
+                                       : tr("The stops of the layer after"),
                          .name = passed ? "earlier in the layer" : "later in the layer"});
                 continue;
             }
@@ -190,9 +194,10 @@ private:
                 add_stop(run->stops.front(), 1, passed);
             } else if (run != here) {
                 add_chip(run->name, run->stops.size(), 1, passed, GoTo{run->stops.front()},
-                         run->name == "MLP" ? "Inside the MLP" : "From the token vectors to the output");
+                         run->name == "MLP" ? tr("Inside the MLP")
+                                            : tr("From the token vectors to the output"));
             } else {
-                pieces.push_back({.label = run->name, .strong = true, .depth = 2});
+                pieces.push_back({.label = tr(run->name), .strong = true, .depth = 2});
                 bool before = true;
                 for (const G stop : run->stops) {
                     add_stop(stop, 2, before);
@@ -265,9 +270,10 @@ void draw_fills(figure::Scene& scene, const Theme& theme, const std::vector<Piec
 std::string short_name(StageGroup stop) {
     switch (stop) {
     case G::embedding:
-        return "token";
+        return tr("token");
     case G::resid_in:
-        return "in";
+        // Translators: a stop of the walk: what enters the layer
+        return tr("in");
     case G::resid_mid:
     case G::resid_out:
         return "+";
@@ -278,7 +284,7 @@ std::string short_name(StageGroup stop) {
     case G::mlp_out:
         return std::string(group_info(stop).label.substr(4));
     case G::final_norm:
-        return "final norm";
+        return tr("final norm");
     default:
         return std::string(group_info(stop).label);
     }

@@ -5,6 +5,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -14,11 +15,15 @@ namespace {
 
 using enum TensorId;
 
-constexpr const char* how = " Click a cell, then drag it or type a number.";
 constexpr float expert_chip_height = 24, chips_room = 40;
 
-std::string quoted_token(const DrawContext& context, std::int64_t id) {
-    return "“" + shortened(checkpoint::label_of(*context.shown.document->part()->model, id), 14) + "”";
+std::string weights_of(const DrawContext& context, std::int64_t token) {
+    return tr("Weights of “{}”",
+              shortened(checkpoint::label_of(*context.shown.document->part()->model, token), 14));
+}
+
+std::string how_edited() {
+    return " " + tr("Click a cell, then drag it or type a number.");
 }
 
 /// One row of a table.
@@ -47,7 +52,7 @@ void draw_experts(Picture& picture, const DrawContext& context, std::int64_t cho
     const auto shares = row_of(context.shown, router, i);
     float x = canvas_pad;
     x += draw_text(picture, context, x, figure::baseline_for(y + expert_chip_height / 2, 13),
-                   "Experts of “" + shortened(query_word(context.shown.problem(), i), 14) + "”",
+                   tr("Experts of “{}”", shortened(query_word(context.shown.problem(), i), 14)),
                    figure::Font::ui, 13, theme.muted) +
          12;
     for (std::size_t expert = 0; expert < shares.size(); ++expert) {
@@ -68,7 +73,7 @@ void draw_experts(Picture& picture, const DrawContext& context, std::int64_t cho
         if (context.controls)
             picture.hotspots.push_back({area, "expert " + std::to_string(expert),
                                         ViewChange(Select{CellAddress{W_router, {0, e, 0, 0}}}),
-                                        "The weights of the router for expert " + std::to_string(expert)});
+                                        tr("The weights of the router for expert {}", expert)});
         x += width + 6;
     }
 }
@@ -94,13 +99,11 @@ float draw_embedding_weights(Picture& picture, const DrawContext& context, float
             row_strip(W_P, checkpoint::learned_positions(inputs, architecture)[static_cast<std::size_t>(i)]));
     const bool many = std::ranges::count(inputs.ids, id) > 1;
     return draw_weight_strips(
-        picture, context, "Weights of " + quoted_token(context, id),
-        std::string(many ? "Every such token of the text reads this row of the word table."
-                         : "The token’s row of the word table") +
-            (many                ? ""
-             : strips.size() > 1 ? ", its place’s of the position table."
-                                 : ".") +
-            how,
+        picture, context, weights_of(context, id),
+        (many                ? tr("Every such token of the text reads this row of the word table.")
+         : strips.size() > 1 ? tr("The token’s row of the word table, its place’s of the position table.")
+                             : tr("The token’s row of the word table.")) +
+            how_edited(),
         strips, y);
 }
 
@@ -123,10 +126,10 @@ float draw_output_weights(Picture& picture, const DrawContext& context, std::int
         return y;
     const bool bias = context.shown.tensor(b_U) != nullptr;
     const std::string which = context.shown.block->architecture->tied
-                                  ? "The token’s row of W_U, which is also its row of W_E."
-                              : bias ? "The token’s row of W_U and its number of b_U."
-                                     : "The token’s row of W_U.";
-    return draw_weight_strips(picture, context, "Weights of " + quoted_token(context, token), which + how,
+                                  ? tr("The token’s row of W_U, which is also its row of W_E.")
+                              : bias ? tr("The token’s row of W_U and its number of b_U.")
+                                     : tr("The token’s row of W_U.");
+    return draw_weight_strips(picture, context, weights_of(context, token), which + how_edited(),
                               {row_strip(W_U, token, bias ? std::optional(b_U) : std::nullopt)}, y);
 }
 
@@ -139,12 +142,11 @@ float draw_router_weights(Picture& picture, const DrawContext& context, float y)
         return y;
     const std::int64_t expert = expert_looked_at(context);
     draw_experts(picture, context, expert, y);
-    const std::string e = std::to_string(expert);
-    WeightStrip strip{W_router, {0, expert, 0, 0}, 0, "W_router[:, " + e + "]", {}};
+    WeightStrip strip{W_router, {0, expert, 0, 0}, 0, "W_router[:, " + std::to_string(expert) + "]", {}};
     if (context.shown.tensor(b_router) != nullptr)
         strip.bias = b_router;
-    return draw_weight_strips(picture, context, "Router, expert " + e,
-                              std::string("What makes a token use the expert.") + how, {strip},
+    return draw_weight_strips(picture, context, tr("Router, expert {}", expert),
+                              tr("What makes a token use the expert.") + how_edited(), {strip},
                               y + chips_room);
 }
 

@@ -4,6 +4,7 @@
 #include "app/draw/block/unit_weights.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,10 +27,10 @@ float draw_units(Picture& picture, const DrawContext& context, float y) {
     y += 26;
     const float title =
         draw_text(picture, context, canvas_pad, y,
-                  "Units that add most at “" + shortened(query_word(shown.problem(), i), 12) + "”",
+                  tr("Units that add most at “{}”", shortened(query_word(shown.problem(), i), 12)),
                   figure::Font::ui_semibold, 15, theme.ink);
-    draw_text(picture, context, canvas_pad + title + 12, y, "|mlp_act| × length of the unit’s row of W_out",
-              figure::Font::mono, 12.5F, theme.muted);
+    draw_text(picture, context, canvas_pad + title + 12, y,
+              tr("|mlp_act| × length of the unit’s row of W_out"), figure::Font::mono, 12.5F, theme.muted);
     y += 12;
     const std::vector<std::int64_t> units = strongest_units(context, i, listed_units);
     const auto lengths = unit_lengths(context);
@@ -42,8 +43,8 @@ float draw_units(Picture& picture, const DrawContext& context, float y) {
     for (const std::int64_t unit : units) {
         const float baseline = figure::baseline_for(y + unit_row / 2, 12.5F);
         const auto at = static_cast<std::size_t>(unit);
-        draw_text(picture, context, canvas_pad, baseline, "unit " + std::to_string(unit),
-                  figure::Font::mono_semibold, 12.5F, theme.ink);
+        draw_text(picture, context, canvas_pad, baseline, tr("unit {}", unit), figure::Font::mono_semibold,
+                  12.5F, theme.ink);
         draw_text(picture, context, canvas_pad + 180, baseline, number(static_cast<double>(act[at]), 2),
                   figure::Font::mono, 12.5F, theme.text, figure::Align::right);
         draw_text(picture, context, canvas_pad + 196, baseline, "×", figure::Font::mono, 12.5F, theme.muted);
@@ -73,8 +74,8 @@ Picture draw_mlp_out_page(const DrawContext& context) {
     const float below = (units ? static_cast<float>(listed_units) * unit_row + 54 : 0.0F) +
                         (context.shown.tensor(b_out) == nullptr ? 0.0F : bias_height) +
                         router_weights_height(context);
-    float y = draw_row_blocks(picture, context, {{id, "", "what the MLP adds to the residual stream"}}, 104,
-                              context.height - 104 - below);
+    float y = draw_row_blocks(picture, context, {{id, "", tr("what the MLP adds to the residual stream")}},
+                              104, context.height - 104 - below);
     if (units)
         y = draw_units(picture, context, y + 8);
     y = draw_router_weights(picture, context, y + 16);

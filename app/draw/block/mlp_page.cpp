@@ -5,6 +5,7 @@
 #include "app/draw/kit/plot.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -76,7 +77,7 @@ private:
         return std::clamp(static_cast<float>(shown.dims().Tq) * 9, 18.0F, 90.0F);
     }
     std::string word(std::int64_t row, int most = 10) const {
-        return "“" + shortened(query_word(shown.problem(), row), most) + "”";
+        return shortened(query_word(shown.problem(), row), most);
     }
 
     /// All units of all tokens, of the stage of the page. Returns the lower edge.
@@ -86,12 +87,11 @@ private:
         const float x = canvas_pad + labels, room = left_width() - labels;
         const auto pixels = std::min<std::int64_t>(d_ff, static_cast<std::int64_t>(room));
         const std::int64_t together = (d_ff + pixels - 1) / pixels, cols = (d_ff + together - 1) / together;
-        const float title = draw_text(picture, context, canvas_pad, y + 16, "All " + grouped(d_ff) + " units",
+        const float title = draw_text(picture, context, canvas_pad, y + 16, tr("All {} units", grouped(d_ff)),
                                       figure::Font::ui_semibold, 15, theme.ink);
         draw_text(picture, context, canvas_pad + title + 12, y + 16,
-                  std::string(tensor_info(id).name) +
-                      (together == 1 ? ", one column each"
-                                     : ", " + std::to_string(together) + " a column, the largest shown"),
+                  together == 1 ? tr("{}, one column each", tensor_info(id).name)
+                                : tr("{}, {} a column, the largest shown", tensor_info(id).name, together),
                   figure::Font::ui, 12.5F, theme.muted);
         const figure::Rect area{x, y + 28, room, overview_height()};
         const float high = colour_end(context, {id});
@@ -142,7 +142,7 @@ private:
                 k == unit ? theme.ink : theme.line2});
         }
         draw_legend(picture, context, area.x, area.bottom() + 18, 140, theme.diverging, -high, high,
-                    "value, beyond the ends full colour", false, false, area.w);
+                    tr("value, beyond the ends full colour"), false, false, area.w);
         return area.bottom() + 74;
     }
 
@@ -174,8 +174,8 @@ private:
                                              .high = largest});
         if (stage == stages.front()) {
             const float strongest = grid.area.right() - 2;
-            draw_text(picture, context, strongest, y, "strongest units at " + word(i), figure::Font::ui,
-                      12.5F, theme.muted, figure::Align::right);
+            draw_text(picture, context, strongest, y, tr("strongest units at “{}”", word(i)),
+                      figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
         }
         for (std::int64_t col = 0; col < grid.cols; ++col) {
             const figure::Rect cell = grid.cell(0, col);
@@ -195,8 +195,8 @@ private:
         const float x = curve_beside() ? context.width - canvas_pad - curve_width : canvas_pad + labels;
         if (!curve_beside())
             y = picture.scene.height;
-        const float title =
-            draw_text(picture, context, x, y + 16, "Activation", figure::Font::ui_semibold, 15, theme.ink);
+        const float title = draw_text(picture, context, x, y + 16, tr("Activation"),
+                                      figure::Font::ui_semibold, 15, theme.ink);
         draw_text(picture, context, x + title + 12, y + 16,
                   activation_name(shown.block->architecture->activation), figure::Font::mono, 12.5F,
                   theme.muted);
@@ -225,25 +225,26 @@ private:
         if (set)
             plot.dots.push_back({.x = from, .y = to, .colour = theme.muted, .hollow = true});
         plot.dots.push_back({.x = from, .y = now, .colour = theme.ink});
-        plot.x_says = std::string(tensor_info(before).name) + " of unit " + std::to_string(unit);
+        plot.x_says = tr("{} of unit {}", tensor_info(before).name, unit);
         const figure::Rect inner = draw_plot(picture, context, plot, {x, y + 28, curve_width, curve_height});
         add_handle(act,
                    {inner.x + inner.w * static_cast<float>(plot.x.place(from)),
                     inner.bottom() - inner.h * static_cast<float>(plot.y.place(now))},
                    static_cast<float>(factor * (plot.y.high - plot.y.low)) / inner.h);
         draw_text(picture, context, x, y + curve_height + 52,
-                  "unit " + std::to_string(unit) + ": " + number(from, 3) + " → " + number(now, 3) +
-                      (set ? ", set" : ""),
+                  set ? tr("unit {}: {} → {}, set", unit, number(from, 3), number(now, 3))
+                      : tr("unit {}: {} → {}", unit, number(from, 3), number(now, 3)),
                   figure::Font::mono_semibold, 13, theme.ink);
         const std::span<const float> row = row_of(shown, before, i);
         const auto above = std::ranges::count_if(row, [](float v) { return v > 0; });
-        const float below = draw_paragraph(picture, context, x, y + curve_height + 76, curve_width,
-                                           grouped(above) + " of " + grouped(shown.dims().d_ff) +
-                                               " units are above 0 at " + word(i) + ". " +
-                                               (set ? "Double click the point and the layer computes it "
-                                                      "again."
-                                                    : "Drag the point to set mlp_act of the unit here."),
-                                           figure::Font::ui, 12.5F, 18, theme.muted);
+        const float below =
+            draw_paragraph(picture, context, x, y + curve_height + 76, curve_width,
+                           tr_n("{} of {} units are above 0 at “{}”.", "{} of {} units are above 0 at “{}”.",
+                                above, grouped(above), grouped(shown.dims().d_ff), word(i)) +
+                               " " +
+                               (set ? tr("Double click the point and the layer computes it again.")
+                                    : tr("Drag the point to set mlp_act of the unit here.")),
+                           figure::Font::ui, 12.5F, 18, theme.muted);
         return draw_words(x, below + 6);
     }
 
@@ -271,9 +272,9 @@ private:
         if (words == nullptr || words->raised.empty())
             return y;
         y += 14;
-        draw_text(picture, context, x, y, "Unit " + std::to_string(words->unit) + " pushes towards",
+        draw_text(picture, context, x, y, tr("Unit {} pushes towards", words->unit),
                   figure::Font::ui_semibold, 15, theme.ink);
-        draw_text(picture, context, x + curve_width, y, "logits", figure::Font::mono, 12.5F, theme.muted,
+        draw_text(picture, context, x + curve_width, y, tr("logits"), figure::Font::mono, 12.5F, theme.muted,
                   figure::Align::right);
         y += 8;
         const float most =
@@ -301,10 +302,11 @@ private:
         for (auto listed = words->lowered.rbegin(); listed != words->lowered.rend(); ++listed)
             draw_word(*listed);
         picture.scene.add(figure::LineItem{{zero, top}, {zero, y}, theme.line2, 1});
-        return draw_paragraph(picture, context, x, y + 16, curve_width,
-                              "Direct, for 1 of the unit: its row of W_out × the final norm’s weight × W_U. "
-                              "What the norm divides by is left out.",
-                              figure::Font::ui, 12.5F, 17, theme.muted);
+        return draw_paragraph(
+            picture, context, x, y + 16, curve_width,
+            tr("Direct, for 1 of the unit: its row of W_out × the final norm’s weight × W_U. "
+               "What the norm divides by is left out."),
+            figure::Font::ui, 12.5F, 17, theme.muted);
     }
 
     static std::vector<std::pair<double, std::string>> ticks(double low, double high) {

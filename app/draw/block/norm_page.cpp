@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/edit_marks.h"
 #include "app/draw/matrix/matrix.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/model_edits.h"
 
 #include <algorithm>
@@ -48,11 +49,10 @@ public:
         picture.scene.width = context.width;
         draw_page_head(picture, context, title_around(shown, id), formula_around(shown, id));
         draw_text(picture, context, canvas_pad, 122,
-                  "Row “" + shortened(query_word(shown.problem(), i), 16) + "”", figure::Font::ui_semibold,
+                  tr("Row “{}”", shortened(query_word(shown.problem(), i), 16)), figure::Font::ui_semibold,
                   15, context.theme.ink);
         draw_text(picture, context, left(), 122,
-                  grouped(shown.dims().D) + " dimensions; outlined: d " + std::to_string(d) +
-                      ". The largest are ink.",
+                  tr("{} dimensions; outlined: d {}. The largest are ink.", grouped(shown.dims().D), d),
                   figure::Font::ui, 12.5F, context.theme.muted);
         float y = 138;
         const std::vector<Bars> rows = rows_of();
@@ -85,26 +85,26 @@ private:
                 static_cast<float>((static_cast<double>(value) - numbers.mean) / numbers.spread));
         std::vector<Bars> rows{{.name = std::string(tensor_info(from).name),
                                 .value = at(source),
-                                .note = layer_norm ? "mean " + number(numbers.mean, 2) : "",
+                                .note = layer_norm ? tr("mean {}", number(numbers.mean, 2)) : "",
                                 .numbers = {source.begin(), source.end()},
                                 .spoken = from,
                                 .height = 120,
                                 .actual = true,
                                 .mean = numbers.mean,
                                 .spread = numbers.spread}};
-        rows.push_back({.name = layer_norm ? "scaled" : "÷ " + number(numbers.spread, 2),
+        rows.push_back({.name = layer_norm ? tr("scaled") : "÷ " + number(numbers.spread, 2),
                         .value = at(scaled),
-                        .note = layer_norm ? "mean 0, spread 1" : "mean square 1",
+                        .note = layer_norm ? tr("mean 0, spread 1") : tr("mean square 1"),
                         .numbers = scaled,
                         .spoken = id,
                         .height = 104});
         const auto values = [](const Tensor& tensor) {
             return std::vector<float>(tensor.values().begin(), tensor.values().end());
         };
-        const auto learned = [&](const char* name, checkpoint::WeightId of, const Tensor& tensor) {
+        const auto learned = [&](const std::string& name, checkpoint::WeightId of, const Tensor& tensor) {
             rows.push_back({.name = name,
                             .value = at(tensor.values()),
-                            .note = "learned: drag it",
+                            .note = tr("learned: drag it"),
                             .numbers = values(tensor),
                             .spoken = *checkpoint::tensor_of(of),
                             .height = 60,
@@ -112,9 +112,9 @@ private:
                             .learned = true});
         };
         if (const TensorPtr& weight = weights[names.weight])
-            learned("× weight", names.weight, *weight);
+            learned(tr("× weight"), names.weight, *weight);
         if (const TensorPtr bias = names.bias ? weights[*names.bias] : nullptr)
-            learned("+ bias", *names.bias, *bias);
+            learned(tr("+ bias"), *names.bias, *bias);
         rows.push_back({.name = "= " + std::string(tensor_info(id).name),
                         .value = at(out),
                         .note = "",
@@ -207,8 +207,8 @@ private:
             if (marked_as_edited(context, row.spoken, {static_cast<std::int64_t>(k), 0, 0, 0})) {
                 const figure::Point middle{left() + pitch * (static_cast<float>(k) + 0.5F), top - 2};
                 draw_edited_diamond(picture, context, middle, 5);
-                picture.tips.push_back({{middle.x - 5, middle.y - 5, 10, 10},
-                                        row.name + " of d " + std::to_string(k) + " is edited"});
+                picture.tips.push_back(
+                    {{middle.x - 5, middle.y - 5, 10, 10}, tr("{} of d {} is edited", row.name, k)});
             }
     }
 
@@ -217,11 +217,11 @@ private:
         const Theme& theme = context.theme;
         draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
         y += 26;
-        const float title = draw_text(picture, context, canvas_pad, y, "Every token has its own ruler",
+        const float title = draw_text(picture, context, canvas_pad, y, tr("Every token has its own ruler"),
                                       figure::Font::ui_semibold, 15, theme.ink);
         draw_text(picture, context, canvas_pad + title + 14, y,
-                  layer_norm ? "spread = √(variance + ε); the row is divided by it"
-                             : "spread = √(mean square + ε); the row is divided by it",
+                  layer_norm ? tr("spread = √(variance + ε); the row is divided by it")
+                             : tr("spread = √(mean square + ε); the row is divided by it"),
                   figure::Font::ui, 12.5F, theme.muted);
         const float room = context.width - 2 * canvas_pad, bars = (room - 380) / 2 - 60;
         const float columns[] = {canvas_pad + 190, canvas_pad + 275, canvas_pad + 350},
@@ -230,11 +230,11 @@ private:
             draw_text(picture, context, x, y + 26, text, figure::Font::mono, 12, theme.muted, align);
         };
         if (layer_norm)
-            head(columns[0], "mean", figure::Align::right);
-        head(columns[1], layer_norm ? "variance" : "mean square", figure::Align::right);
-        head(columns[2], "spread", figure::Align::right);
-        head(starts[0], "length of " + std::string(tensor_info(from).name), figure::Align::left);
-        head(starts[1], "length of " + std::string(tensor_info(id).name), figure::Align::left);
+            head(columns[0], tr("mean"), figure::Align::right);
+        head(columns[1], layer_norm ? tr("variance") : tr("mean square"), figure::Align::right);
+        head(columns[2], tr("spread"), figure::Align::right);
+        head(starts[0], tr("length of {}", tensor_info(from).name), figure::Align::left);
+        head(starts[1], tr("length of {}", tensor_info(id).name), figure::Align::left);
         const std::vector<float> lengths[] = {checkpoint::row_lengths(*shown.tensor(from)),
                                               checkpoint::row_lengths(*shown.tensor(id))};
         const float longest[] = {std::ranges::max(lengths[0]), std::ranges::max(lengths[1])};
@@ -269,7 +269,7 @@ private:
                 picture.hotspots.push_back(
                     {area, "norm row " + std::to_string(t),
                      ViewChange(GoTo{context.view.group, context.view.row == t ? -1 : t}),
-                     "Look at this token"});
+                     tr("Look at this token")});
         }
         picture.scene.height = std::max(context.height, top + 24);
     }

@@ -3,6 +3,7 @@
 #include "app/draw/block/row_blocks.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -17,18 +18,19 @@ std::vector<RowBlock> blocks_of(const DrawContext& context) {
     const Shown& shown = context.shown;
     const TensorId id = group_info(context.view.group).main;
     if (id == embedding || id == position) {
-        std::vector<RowBlock> blocks{{embedding, "", "what each token is"}};
+        std::vector<RowBlock> blocks{{embedding, "", tr("what each token is")}};
         if (shown.tensor(position) != nullptr)
-            blocks.push_back({position, "+", "where each token stands"});
+            blocks.push_back({position, "+", tr("where each token stands")});
         blocks.push_back({resid_in, "=",
-                          shown.block->architecture->embedding_norm ? "the sum, normed: what enters layer 0"
-                                                                    : "what enters layer 0"});
+                          shown.block->architecture->embedding_norm
+                              ? tr("the sum, normed: what enters layer 0")
+                              : tr("what enters layer 0")});
         return blocks;
     }
     std::vector<RowBlock> blocks;
     for (const TensorId term : made_from(shown, id))
-        blocks.push_back({term, blocks.empty() ? "" : "+", std::string(tensor_info(term).title)});
-    blocks.push_back({id, blocks.empty() ? "" : "=", std::string(tensor_info(id).title)});
+        blocks.push_back({term, blocks.empty() ? "" : "+", tr(tensor_info(term).title)});
+    blocks.push_back({id, blocks.empty() ? "" : "=", tr(tensor_info(id).title)});
     return blocks;
 }
 

@@ -4,6 +4,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,9 +88,9 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
                                              .high = high});
         if (&block == &blocks.front()) {
             const float right = grid.area.right() + length_width;
-            const std::string whole = "length of the row";
+            const std::string whole = tr("length of the row");
             const bool fits = right - context.measure(whole, figure::Font::ui, 12) > named + 8;
-            draw_text(picture, context, right, y - 10, fits ? whole : "length", figure::Font::ui, 12,
+            draw_text(picture, context, right, y - 10, fits ? whole : tr("length"), figure::Font::ui, 12,
                       context.theme.muted, figure::Align::right);
         }
         draw_row_choice(picture, context, grid);
@@ -101,10 +102,10 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
     const MatrixGrid& last = picture.grids.back();
     if (last.heatmap)
         draw_legend(picture, context, x, y, 160, context.theme.diverging, last.low, last.high,
-                    context.difference() ? "B − A" : "value, beyond the ends full colour", false);
+                    context.difference() ? "B − A" : tr("value, beyond the ends full colour"), false);
     else
         draw_paragraph(picture, context, x, y + 12, std::max(last.area.w, 320.0F),
-                       "The bar under a number shows its size and, left or right of the tick, its sign.",
+                       tr("The bar under a number shows its size and, left or right of the tick, its sign."),
                        figure::Font::ui, 12.5F, 18, context.theme.muted);
     return y + legend_height - 14;
 }

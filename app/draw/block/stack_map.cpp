@@ -1,6 +1,7 @@
 #include "app/draw/block/block_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ constexpr std::int64_t most_named = 8; ///< layers with a box of their own
 
 /// One box of the map.
 struct Line {
-    std::string label;
+    std::string label; ///< in English
     std::optional<float> adds;
     GoTo target;
     bool on = false;
@@ -32,7 +33,7 @@ public:
           open(in_layer ? c.view.attention.layer : -1) {
         const checkpoint::StackLengths* const lengths = context.shown.lengths.get();
         const auto at = static_cast<std::size_t>(i);
-        lines.push_back({.label = "embed",
+        lines.push_back({.label = std::string(translatable("embed")),
                          .adds = lengths == nullptr ? std::nullopt : std::optional(lengths->begin[at]),
                          .target = {walk.before.front()},
                          .on = on_part(walk.before)});
@@ -58,10 +59,10 @@ public:
 
     float draw(float y) {
         const Theme& theme = context.theme;
-        draw_text(picture, context, pad, y + 14, "Where you are", figure::Font::ui_semibold, 13.5F,
+        draw_text(picture, context, pad, y + 14, tr("Where you are"), figure::Font::ui_semibold, 13.5F,
                   theme.ink);
         draw_text(picture, context, context.width - pad, y + 14,
-                  "adds at “" + shortened(query_word(context.shown.problem(), i), 10) + "”", figure::Font::ui,
+                  tr("adds at “{}”", shortened(query_word(context.shown.problem(), i), 10)), figure::Font::ui,
                   12, theme.muted, figure::Align::right);
         y += 26;
         const float top = y + row / 2;
@@ -103,7 +104,7 @@ private:
                                  .inside = true});
             } else if (!is_around(stop) && !attention) {
                 attention = true;
-                lines.push_back({.label = "attention",
+                lines.push_back({.label = std::string(translatable("attention")),
                                  .adds = adds(TensorId::attn_out),
                                  .target = {G::x},
                                  .on = !is_around(context.view.group) || context.view.group == G::attn_out,
@@ -145,7 +146,7 @@ private:
                                          .radius = line.small ? 2.0F : 4.0F});
         if (!line.small)
             boxes.scene.add(figure::TextItem{{left + 8, figure::baseline_for(middle, 12)},
-                                             line.label,
+                                             tr(line.label),
                                              line.on ? figure::Font::ui_semibold : figure::Font::ui_medium,
                                              12,
                                              line.on ? theme.canvas : theme.ink});
@@ -162,9 +163,9 @@ private:
         boxes.hotspots.push_back({{left, y, context.width - pad - left, pitch},
                                   "map " + line.label,
                                   ViewChange(line.target),
-                                  line.label + (line.adds ? ": adds a vector of length " +
-                                                                number(static_cast<double>(*line.adds), 2)
-                                                          : "")});
+                                  line.adds ? tr("{}: adds a vector of length {}", tr(line.label),
+                                                 number(static_cast<double>(*line.adds), 2))
+                                            : tr(line.label)});
         return y + pitch;
     }
 

@@ -1,6 +1,7 @@
 #include "app/draw/block/unit_weights.h"
 
 #include "app/draw/block/weight_strips.h"
+#include "core/base/message.h"
 
 namespace headscope::app {
 
@@ -22,19 +23,20 @@ float draw_unit_weights(Picture& picture, const DrawContext& context, std::int64
     add(W_gate, 0, "W_gate[:, " + k + "]", b_gate, true);
     add(W_out, 1, "W_out[" + k + ", :]", b_out, false);
     const bool gated = context.shown.tensor(W_gate) != nullptr;
-    return draw_weight_strips(
-        picture, context, "Weights of unit " + k,
-        std::string("W_in") + (gated ? " and W_gate say" : " says") +
-            " what the unit looks for, W_out what it writes. Click a cell, then drag it "
-            "or type a number.",
-        strips, y);
+    return draw_weight_strips(picture, context, tr("Weights of unit {}", unit),
+                              (gated
+                                   ? tr("W_in and W_gate say what the unit looks for, W_out what it writes.")
+                                   : tr("W_in says what the unit looks for, W_out what it writes.")) +
+                                  " " + tr("Click a cell, then drag it or type a number."),
+                              strips, y);
 }
 
 float draw_output_bias(Picture& picture, const DrawContext& context, float y) {
     if (context.shown.tensor(b_out) == nullptr)
         return y;
-    return draw_weight_strips(picture, context, "Bias b_out",
-                              "added at every token. Click a cell, then drag it or type a number.",
+    return draw_weight_strips(picture, context, tr("Bias b_out"),
+                              tr("added at every token.") + " " +
+                                  tr("Click a cell, then drag it or type a number."),
                               {{b_out, {}, 0, "b_out", {}}}, y);
 }
 

@@ -4,6 +4,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +26,8 @@ float draw_positions(Picture& picture, const DrawContext& context, float y) {
     constexpr std::int64_t most = 60;
     const std::int64_t first =
         std::clamp<std::int64_t>(chosen - most / 2, 0, std::max<std::int64_t>(T - most, 0));
-    draw_text(picture, context, canvas_pad, y + 15, "after the token", figure::Font::ui, 12.5F, theme.muted);
+    draw_text(picture, context, canvas_pad, y + 15, tr("after the token"), figure::Font::ui, 12.5F,
+              theme.muted);
     float x = canvas_pad + 104;
     for (std::int64_t i = first; i < std::min(T, first + most); ++i) {
         const std::string text = shortened(problem.query_label(i), 14);
@@ -45,7 +47,7 @@ float draw_positions(Picture& picture, const DrawContext& context, float y) {
         if (context.controls)
             picture.hotspots.push_back({area, "after " + std::to_string(i),
                                         ViewChange(GoTo{context.view.group, i}),
-                                        "What follows token " + std::to_string(i)});
+                                        tr("What follows token {}", i)});
         x += width + 4;
     }
     return y + 40;
@@ -99,12 +101,12 @@ Picture draw_vocabulary_page(const DrawContext& context) {
 
     const float right = context.width - canvas_pad, bar = canvas_pad + name_width + number_width + 16,
                 room = right - bar - number_width;
-    const auto head = [&](float x, const char* text, figure::Align align) {
+    const auto head = [&](float x, const std::string& text, figure::Align align) {
         draw_text(picture, context, x, y + 14, text, figure::Font::mono, 12, theme.muted, align);
     };
-    head(canvas_pad, "token", figure::Align::left);
-    head(bar - 16, "logit", figure::Align::right);
-    head(right, "probability", figure::Align::right);
+    head(canvas_pad, tr("token"), figure::Align::left);
+    head(bar - 16, tr("logit"), figure::Align::right);
+    head(right, tr("probability"), figure::Align::right);
     y += 22;
     const bool shares = id == probabilities;
     const float most = shares ? share[static_cast<std::size_t>(tokens.front())]
@@ -149,9 +151,8 @@ Picture draw_vocabulary_page(const DrawContext& context) {
         y += row_height;
     }
     draw_text(picture, context, canvas_pad, y + 22,
-              "These " + grouped(static_cast<std::int64_t>(tokens.size())) + " of " +
-                  grouped(static_cast<std::int64_t>(logit.size())) + " tokens together have " +
-                  percent_text(sum) + ".",
+              tr("These {} of {} tokens together have {}.", grouped(std::ssize(tokens)),
+                 grouped(std::ssize(logit)), percent_text(sum)),
               figure::Font::ui, 12.5F, theme.muted);
     y = draw_output_weights(picture, context, chosen, std::max(y + 42, context.height - below));
     picture.scene.height = std::max(context.height, y);
@@ -177,10 +178,10 @@ Picture draw_vocabulary_change(const DrawContext& context) {
     const float right = context.width - canvas_pad, bar = canvas_pad + name_width + 2 * number_width + 16,
                 room = right - bar - number_width,
                 most = std::max(std::abs(change[at(tokens.front())]), 1e-9F);
-    const auto head = [&](float x, const char* text, figure::Align align) {
+    const auto head = [&](float x, const std::string& text, figure::Align align) {
         draw_text(picture, context, x, y + 14, text, figure::Font::mono, 12, theme.muted, align);
     };
-    head(canvas_pad, "token", figure::Align::left);
+    head(canvas_pad, tr("token"), figure::Align::left);
     head(bar - 16 - number_width, "A", figure::Align::right);
     head(bar - 16, "B", figure::Align::right);
     head(right, "B − A", figure::Align::right);
@@ -224,8 +225,8 @@ Picture draw_vocabulary_change(const DrawContext& context) {
     picture.scene.add(figure::LineItem{
         {zero, y - row_height * static_cast<float>(tokens.size())}, {zero, y}, theme.line2, 1});
     draw_text(picture, context, canvas_pad, y + 22,
-              "The " + grouped(std::ssize(tokens)) + " of " + grouped(std::ssize(change)) +
-                  " tokens that changed most, up to the right and down to the left.",
+              tr("The {} of {} tokens that changed most, up to the right and down to the left.",
+                 grouped(std::ssize(tokens)), grouped(std::ssize(change))),
               figure::Font::ui, 12.5F, theme.muted);
     say_unchanged(picture, context, id, y + 46);
     picture.scene.height = std::max(context.height, y + 70);

@@ -2,6 +2,7 @@
 #include "app/draw/inspector/inspector_sections.h"
 #include "app/draw/kit/format.h"
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -10,10 +11,6 @@ namespace headscope::app {
 namespace {
 
 using enum TensorId;
-
-std::string text_of(std::int64_t i) {
-    return std::to_string(i);
-}
 
 /// The number that the weight helps to make at row i: of a norm or a bias the one of its own dimension.
 struct Made {
@@ -59,39 +56,40 @@ Made made_with(const Shown& shown, const CellAddress& cell, std::int64_t i) {
     }
 }
 
-const char* place_name(Axis axis) {
+std::string place_name(Axis axis) {
     switch (axis) {
     case Axis::d_ff:
-        return "unit";
+        return tr("unit");
     case Axis::experts:
-        return "expert";
+        return tr("expert");
     case Axis::vocab:
     case Axis::positions:
-        return "row";
+        return tr("row");
     default:
-        return "dimension";
+        return tr("dimension");
     }
 }
 
 void add_places(Sheet& sheet, const CellAddress& cell) {
     const TensorInfo& info = tensor_info(cell.tensor);
     const Shape shape = info.shape(sheet.context.dims());
-    sheet.section(std::string(info.title), shape.text());
+    sheet.section(tr(info.title), shape.text());
     for (int axis = 0; axis < shape.rank(); ++axis) {
         const auto a = static_cast<std::size_t>(axis);
-        sheet.place(place_name(info.axes[a]), text_of(cell.at[a]), "of " + grouped(shape[axis]));
+        sheet.place(place_name(info.axes[a]), std::to_string(cell.at[a]), tr("of {}", grouped(shape[axis])));
     }
     const Shown& shown = sheet.context.shown;
     if (info.axes[0] == Axis::vocab)
-        sheet.place("token", checkpoint::label_of(*shown.document->part()->model, cell.at[0]));
+        sheet.place(tr("token"), checkpoint::label_of(*shown.document->part()->model, cell.at[0]));
     const auto was = static_cast<double>(shown.block->own_value(cell.tensor, cell.at)),
                now = static_cast<double>(shown.value(cell));
     if (was != now)
-        sheet.row("in the checkpoint", number(was, 4));
+        sheet.row(tr("in the checkpoint"), number(was, 4));
     if (shown.block->architecture->tied && (cell.tensor == W_E || cell.tensor == W_U))
-        sheet.paragraph("W_E and W_U are one table in this model: an edit changes what the token’s vector is "
-                        "and what its logit is.",
-                        sheet.context.theme.text);
+        sheet.paragraph(
+            tr("W_E and W_U are one table in this model: an edit changes what the token’s vector is "
+               "and what its logit is."),
+            sheet.context.theme.text);
 }
 
 /// Whether token i is made with that row of the table.
@@ -114,7 +112,7 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
     const auto weight = static_cast<double>(shown.value(cell));
     const std::string to = address_text(shown, {made.tensor, made.at});
     if (tensor_info(cell.tensor).rank() == 1) {
-        sheet.row(cell.tensor == b_router ? "added to the expert’s score" : "added to " + to,
+        sheet.row(cell.tensor == b_router ? tr("added to the expert’s score") : tr("added to {}", to),
                   number(weight, 4), true);
         return;
     }
@@ -133,13 +131,14 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
                            {0, made.at[1], cell.at[head ? 1 : 0], 0}};
     const auto from = head ? static_cast<double>(shown.block->head_in->data()[cell.at[1]])
                            : static_cast<double>(shown.value(read));
-    sheet.row(head ? "final row[" + text_of(cell.at[1]) + "]" : address_text(shown, read), number(from, 4));
+    sheet.row(head ? tr("final row[{}]", cell.at[1]) : address_text(shown, read), number(from, 4));
     sheet.arithmetic(number(from, 4) + " × " + number(weight, 4), number(from * weight, 4));
     if (cell.tensor == W_router)
-        sheet.paragraph("a part of the expert’s score, of which the softmax makes its share.",
+        sheet.paragraph(tr("a part of the expert’s score, of which the softmax makes its share."),
                         sheet.context.theme.text);
     else
-        sheet.row("a part of " + to, number(static_cast<double>(shown.value({made.tensor, made.at})), 4));
+        sheet.row(tr("a part of {}", to),
+                  number(static_cast<double>(shown.value({made.tensor, made.at})), 4));
 }
 
 } // namespace
@@ -152,44 +151,44 @@ int add_weight_around(Sheet& sheet, const CellAddress& cell) {
         return 4;
     if (norm_at(shown, made.tensor))
         return add_around(sheet, {made.tensor, made.at});
-    sheet.section("At “" + shortened(query_word(shown.problem(), made.at[1]), 14) + "”",
+    sheet.section(tr("At “{}”", shortened(query_word(shown.problem(), made.at[1]), 14)),
                   std::string(tensor_info(made.tensor).name));
     add_step(sheet, cell, made);
     return 4;
 }
 
 std::string say_weight_around(const CellAddress& cell) {
-    const std::string first = text_of(cell.at[0]), second = text_of(cell.at[1]);
+    const std::int64_t first = cell.at[0], second = cell.at[1];
     switch (cell.tensor) {
     case W_in:
-        return "what unit " + second + " looks for in dimension " + first;
+        return tr("what unit {} looks for in dimension {}", second, first);
     case W_gate:
-        return "what the gate of unit " + second + " looks for in dimension " + first;
+        return tr("what the gate of unit {} looks for in dimension {}", second, first);
     case W_out:
-        return "what unit " + first + " writes into dimension " + second;
+        return tr("what unit {} writes into dimension {}", first, second);
     case b_in:
-        return "added to unit " + first + " before the activation";
+        return tr("added to unit {} before the activation", first);
     case b_gate:
-        return "added to the gate of unit " + first;
+        return tr("added to the gate of unit {}", first);
     case W_router:
-        return "what speaks for expert " + second + " in dimension " + first;
+        return tr("what speaks for expert {} in dimension {}", second, first);
     case b_router:
-        return "added to the score of expert " + first;
+        return tr("added to the score of expert {}", first);
     case W_E:
+        return tr("dimension {} of row {}, which every such token reads", second, first);
     case W_P:
-        return "dimension " + second + " of row " + first + ", which every such " +
-               (cell.tensor == W_E ? "token" : "place") + " reads";
+        return tr("dimension {} of row {}, which every such place reads", second, first);
     case W_U:
-        return "what token " + first + " looks for in dimension " + second;
+        return tr("what token {} looks for in dimension {}", first, second);
     case b_U:
-        return "added to the logit of token " + first;
+        return tr("added to the logit of token {}", first);
     case b_out:
     case norm1_bias:
     case norm2_bias:
     case final_norm_bias:
-        return "added to dimension " + first + " at every token";
+        return tr("added to dimension {} at every token", first);
     default:
-        return "multiplies dimension " + first + " of every token, after the division";
+        return tr("multiplies dimension {} of every token, after the division", first);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/edit_marks.h"
 #include "app/draw/matrix/matrix.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +39,7 @@ public:
             y += strip_pitch;
         }
         draw_legend(picture, context, canvas_pad + label_width, y + 2, 160, context.theme.diverging, -high,
-                    high, "weight, one cell for each dimension", false);
+                    high, tr("weight, one cell for each dimension"), false);
         return y + 44;
     }
 
