@@ -4,6 +4,7 @@
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/matrix/terms.h"
+#include "app/state/model_document.h"
 #include "core/base/message.h"
 
 #include <algorithm>
