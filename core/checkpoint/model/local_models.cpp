@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/base/user_folders.h"
 #include "core/checkpoint/gguf/gguf_file.h"
 
@@ -106,7 +107,7 @@ std::vector<std::string> tokenizer_sources(const Model& model) {
     if (const GgufFile* const gguf = model.files().gguf()) {
         const GgufValue* const kind = gguf->metadata().find("tokenizer.ggml.model");
         const auto* const name = kind == nullptr ? nullptr : std::get_if<std::string>(&kind->value);
-        return name == nullptr ? std::vector<std::string>() : std::vector{*name + " in the file"};
+        return name == nullptr ? std::vector<std::string>() : std::vector{tr("{} in the file", *name)};
     }
     std::vector<std::string> found;
     for (const char* name : {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",

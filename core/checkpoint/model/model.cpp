@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/checkpoint/families/families.h"
 #include "core/checkpoint/gguf/gguf_architecture.h"
 #include "core/checkpoint/model/rope.h"
@@ -198,9 +199,11 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
             if (entry == nullptr && !row.may_lack)
                 missing.push_back(name);
             else if (entry != nullptr && entry->extents != wanted)
-                wrong_shape.push_back(name + " has shape " + entry->shape_text() + "; by " +
-                                      (files_.gguf() == nullptr ? "config.json" : "the other keys") +
-                                      " it should have " + format::shape_text(wanted));
+                wrong_shape.push_back(files_.gguf() == nullptr
+                                          ? tr("{} has shape {}; by config.json it should have {}", name,
+                                               entry->shape_text(), format::shape_text(wanted))
+                                          : tr("{} has shape {}; by the other keys it should have {}", name,
+                                               entry->shape_text(), format::shape_text(wanted)));
         }
     }
 }
@@ -243,18 +246,22 @@ void Model::sort_others(const std::set<std::string>& known) {
 std::string Model::problem() const {
     const auto first_of = [](const std::vector<std::string>& names) {
         const std::size_t more = names.size() - 1;
-        return names.front() + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+        return more > 0 ? tr("{} and {} more", names.front(), more) : names.front();
     };
     const bool gguf = files_.gguf() != nullptr;
     if (!report_.wrong_shape.empty())
-        return path_ + ": " + report_.wrong_shape.front() + "; get the files that belong together";
-    if (!report_.missing.empty())
-        return path_ + ": the tensor " + first_of(report_.missing) +
-               (report_.missing.size() > 1 ? " are" : " is") + " missing; get the checkpoint again" +
-               (gguf ? "" : ", or correct the family in config.json");
+        return tr("{}: {}; get the files that belong together", path_, report_.wrong_shape.front());
+    if (!report_.missing.empty()) {
+        const std::string names = first_of(report_.missing);
+        // Translators: the second form has several tensors, such as "W_Q and 3 more".
+        return (report_.missing.size() > 1
+                    ? tr("{}: the tensor {} are missing; get the checkpoint again", path_, names)
+                    : tr("{}: the tensor {} is missing; get the checkpoint again", path_, names)) +
+               (gguf ? "" : tr(", or correct the family in config.json"));
+    }
     if (gguf && !report_.unknown.empty())
-        return path_ + " has the tensor " + first_of(report_.unknown) + ", which " + architecture_.family +
-               " models do not have here; get another file of the model";
+        return tr("{} has the tensor {}, which {} models do not have here; get another file of the model",
+                  path_, first_of(report_.unknown), architecture_.family);
     return "";
 }
 

@@ -1,6 +1,7 @@
 #include "core/checkpoint/model/model_edits.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/stacks.h"
 
 #include <algorithm>
@@ -75,19 +76,17 @@ void check_patch(const PatchedRows& patch, const Architecture& architecture, con
     const bool inside = patch.at == TensorId::mlp_act && architecture.experts == 0;
     if (architecture.encoder != nullptr ||
         (patch.at != TensorId::resid_in && patch.at != attended && patch.at != TensorId::mlp_out && !inside))
-        fail_input(where + " patch " + std::string(tensor_info(patch.at).name) +
-                   ", which cannot be patched here; patch resid_in, " +
-                   std::string(tensor_info(attended).name) +
-                   ", mlp_out or the mlp_act of one MLP, in a model with one stack");
+        // Translators: the first {} here and below is "the edits of layer 3".
+        fail_input(tr("{} patch {}, which cannot be patched here; patch resid_in, {}, mlp_out or the mlp_act "
+                      "of one MLP, in a model with one stack",
+                      where, tensor_info(patch.at).name, tensor_info(attended).name));
     const std::int64_t width = inside ? architecture.d_ff : architecture.D;
     if (patch.rows == nullptr || patch.rows->shape().rank() != 2 || patch.first < 0 || patch.column < 0 ||
         patch.rows->shape()[1] > width - patch.column)
-        fail_input(where + " patch rows of shape " +
-                   (patch.rows == nullptr ? "()" : patch.rows->shape().text()) + " from column " +
-                   std::to_string(patch.column) + " on; give (n, " + std::to_string(width) +
-                   "), or a part of the columns");
+        fail_input(tr("{} patch rows of shape {} from column {} on; give (n, {}), or a part of the columns",
+                      where, patch.rows == nullptr ? "()" : patch.rows->shape().text(), patch.column, width));
     if (!patch.rows->all_finite())
-        fail_input(where + ": a patched number is NaN or infinite; give numbers");
+        fail_input(tr("{}: a patched number is NaN or infinite; give numbers", where));
 }
 
 /// The rows that a table has; 0 where the model has no such table to be edited with attention n.
@@ -102,21 +101,21 @@ std::int64_t rows_of_table(const Model& model, std::int64_t n, WeightId table) {
 void check_rows(const Model& model, std::int64_t n, WeightId table, const TableRows& rows,
                 const std::string& where) {
     const auto id = tensor_of(table);
-    const std::string name(id ? tensor_info(*id).name : "a tensor");
+    const std::string name = id ? std::string(tensor_info(*id).name) : tr("a tensor");
     const std::int64_t count = rows_of_table(model, n, table), D = model.architecture().D;
     if (count == 0)
-        fail_input(where + " change rows of " + name +
-                   ", which is no table of it; W_E and W_P belong to the first layer, a W_U that is not W_E "
-                   "to the last one, of a model with one stack");
+        fail_input(tr("{} change rows of {}, which is no table of it; W_E and W_P belong to the first layer, "
+                      "a W_U that is not W_E to the last one, of a model with one stack",
+                      where, name));
     for (const auto& [row, numbers] : rows) {
-        const std::string place = where + ": row " + std::to_string(row) + " of " + name;
+        const std::string place = tr("{}: row {} of {}", where, row, name);
         if (row < 0 || row >= count)
-            fail_input(place + " is not there; rows are numbered 0 to " + std::to_string(count - 1));
+            fail_input(tr("{} is not there; rows are numbered 0 to {}", place, count - 1));
         if (numbers == nullptr || numbers->shape() != Shape{D})
-            fail_input(place + " has shape " + (numbers == nullptr ? "()" : numbers->shape().text()) +
-                       "; the model's has " + Shape{D}.text());
+            fail_input(tr("{} has shape {}; the model's has {}", place,
+                          numbers == nullptr ? "()" : numbers->shape().text(), Shape{D}.text()));
         if (!numbers->all_finite())
-            fail_input(place + ": a number is NaN or infinite; give numbers");
+            fail_input(tr("{}: a number is NaN or infinite; give numbers", place));
     }
 }
 
@@ -236,16 +235,14 @@ void check_edits(const Model& model, const ModelEdits& edits) {
     const std::int64_t count = attention_count(architecture);
     for (const auto& [n, layer] : edits) {
         if (n < 0 || n >= count)
-            fail_input("the edits name layer " + std::to_string(n) + "; layers are numbered 0 to " +
-                       std::to_string(count - 1));
+            fail_input(tr("the edits name layer {}; layers are numbered 0 to {}", n, count - 1));
         const AttentionPlace place = attention_place(architecture, n);
-        const std::string where = "the edits of " + attention_words(architecture, place);
+        const std::string where = tr("the edits of {}", attention_words(architecture, place));
         const std::int64_t H = in_stack(architecture, place.stack).H;
         if (!layer.gains.empty() && layer.gains.size() != static_cast<std::size_t>(H))
-            fail_input(where + " have " + std::to_string(layer.gains.size()) + " gains; it has " +
-                       std::to_string(H) + " heads");
+            fail_input(tr("{} have {} gains; it has {} heads", where, layer.gains.size(), H));
         if (!std::ranges::all_of(layer.gains, [](float gain) { return std::isfinite(gain); }))
-            fail_input(where + " have a gain that is not finite; give numbers");
+            fail_input(tr("{} have a gain that is not finite; give numbers", where));
         for (const PatchedRows& patch : layer.patched)
             check_patch(patch, architecture, where);
         for (const auto& [table, rows] : layer.rows)
@@ -254,21 +251,20 @@ void check_edits(const Model& model, const ModelEdits& edits) {
         for (const auto& [weight, tensor] : layer.tensors) {
             const std::optional<TensorId> id = tensor_of(weight);
             if (!id)
-                fail_input(where +
-                           " change a weight that is no part of attention, norms or MLP; leave it out");
+                fail_input(
+                    tr("{} change a weight that is no part of attention, norms or MLP; leave it out", where));
             if (is_table(weight))
-                fail_input(where + " change " + std::string(tensor_info(*id).name) +
-                           " as a whole; give the rows that change");
+                fail_input(
+                    tr("{} change {} as a whole; give the rows that change", where, tensor_info(*id).name));
             const std::string name(tensor_info(*id).name);
             const TensorPtr own = weights[weight];
             if (own == nullptr)
-                fail_input(where + " change " + name + ", which it does not have");
+                fail_input(tr("{} change {}, which it does not have", where, name));
             if (tensor == nullptr || tensor->shape() != own->shape())
-                fail_input(where + ": " + name + " has shape " +
-                           (tensor == nullptr ? "()" : tensor->shape().text()) + "; the model's has " +
-                           own->shape().text());
+                fail_input(tr("{}: {} has shape {}; the model's has {}", where, name,
+                              tensor == nullptr ? "()" : tensor->shape().text(), own->shape().text()));
             if (!tensor->all_finite())
-                fail_input(where + ": a number of " + name + " is NaN or infinite; give numbers");
+                fail_input(tr("{}: a number of {} is NaN or infinite; give numbers", where, name));
         }
     }
 }

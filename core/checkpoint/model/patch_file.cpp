@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/patch_identity.h"
 #include "core/checkpoint/model/stacks.h"
@@ -83,13 +84,13 @@ std::string add_rows(format::SafetensorsWriter& writer, const std::string& name,
 void check_places(const std::vector<std::int64_t>& places, std::int64_t numbers, std::int64_t count,
                   const std::string& name, const std::string& source) {
     if (numbers != std::ssize(places))
-        fail_input(source + ": " + name + " has " + std::to_string(places.size()) + " places and " +
-                   std::to_string(numbers) + " numbers; save the patch again");
+        fail_input(tr("{}: {} has {} places and {} numbers; save the patch again", source, name,
+                      places.size(), numbers));
     for (std::size_t i = 0; i < places.size(); ++i)
         if (places[i] <= (i == 0 ? -1 : places[i - 1]) || places[i] >= count)
-            fail_input(source + ": place " + std::to_string(places[i]) + " of " + name +
-                       " should grow from one to the next and be less than " + std::to_string(count) +
-                       "; save the patch again");
+            fail_input(tr("{}: place {} of {} should grow from one to the next and be less than {}; save the "
+                          "patch again",
+                          source, places[i], name, count));
 }
 
 /// The rows that `name` of the patch makes of the checkpoint's own table, which is given without edits.
@@ -115,8 +116,8 @@ TensorPtr read_tensor(const format::Safetensors& file, const std::string& name, 
         ++taken;
         TensorPtr whole = file.tensor(name);
         if (whole->shape() != before.shape())
-            fail_input(file.source() + ": tensor " + name + " has shape " + whole->shape().text() +
-                       "; the checkpoint's has " + before.shape().text() + ", save the patch again");
+            fail_input(tr("{}: tensor {} has shape {}; the checkpoint's has {}, save the patch again",
+                          file.source(), name, whole->shape().text(), before.shape().text()));
         return whole;
     }
     taken += 2;
@@ -133,16 +134,17 @@ void read_tensors(const Model& model, const format::Safetensors& file, std::int6
                   const PatchLayer& listed, LayerEdits& edits, std::size_t& taken) {
     const WeightSet weights = listed.originals.empty() ? WeightSet() : editable_weights(model, l);
     const auto refuse = [&](const std::string& name) {
-        fail_input(file.source() + " was made for other numbers of " + name + " than " + model.path() +
-                   " has; open the checkpoint that it was made for");
+        fail_input(
+            tr("{} was made for other numbers of {} than {} has; open the checkpoint that it was made for",
+               file.source(), name, model.path()));
     };
     for (const auto& [weight, digest] : listed.originals) {
         const std::string name = tensor_place(l, weight);
         const bool rows = is_table(weight);
         const TensorPtr before = rows ? model.weight(weight) : weights[weight];
         if (before == nullptr)
-            fail_input(file.source() + " changes " + name + ", which " + model.path() +
-                       " does not have; open the checkpoint that it was made for");
+            fail_input(tr("{} changes {}, which {} does not have; open the checkpoint that it was made for",
+                          file.source(), name, model.path()));
         if (rows) {
             const EditedTable table(model, {}, weight);
             edits.rows[weight] = read_rows(file, name, table);
@@ -168,9 +170,9 @@ void refuse_checkpoint_folder(const Model& model, const std::string& path) {
     const fs::path folder = fs::absolute(path, ignored).parent_path();
     if (path != "-" && fs::is_directory(model.path(), ignored) &&
         fs::equivalent(folder, model.path(), ignored))
-        fail_input(path +
-                   " lies in the folder of the checkpoint, where nothing is written; save the patch in "
-                   "another folder");
+        fail_input(tr("{} lies in the folder of the checkpoint, where nothing is written; save the patch in "
+                      "another folder",
+                      path));
 }
 
 } // namespace
@@ -220,14 +222,14 @@ ModelEdits read_patch(const Model& model, const format::Safetensors& file) {
     for (const auto& [l, listed] : header.layers) {
         const std::int64_t count = attention_count(model.architecture());
         if (l >= count)
-            fail_input(file.source() + " changes layer " + std::to_string(l) + "; " + model.path() +
-                       " has layers 0 to " + std::to_string(count - 1));
+            fail_input(
+                tr("{} changes layer {}; {} has layers 0 to {}", file.source(), l, model.path(), count - 1));
         LayerEdits& layer = edits[l];
         layer.gains = listed.gains;
         read_tensors(model, file, l, listed, layer, taken);
     }
     if (taken != file.entries().size())
-        fail_input(file.source() + " has tensors that its list of changes does not name; save it again");
+        fail_input(tr("{} has tensors that its list of changes does not name; save it again", file.source()));
     try {
         check_edits(model, edits);
     } catch (const Error& fault) {

@@ -1,5 +1,7 @@
 #include "core/checkpoint/model/stacks.h"
 
+#include "core/base/message.h"
+
 #include <array>
 
 namespace headscope::checkpoint {
@@ -45,11 +47,12 @@ std::string stack_prefix(const Architecture& a, Stack stack) {
 }
 
 std::string attention_words(const Architecture& a, AttentionPlace place) {
-    const std::string layer = "layer " + std::to_string(place.layer);
     if (a.encoder == nullptr)
-        return layer;
-    return place.stack == Stack::cross ? "the cross-attention of " + layer
-                                       : layer + " of the " + stack_name(a, place.stack);
+        return tr("layer {}", place.layer);
+    if (place.stack == Stack::cross)
+        return tr("the cross-attention of layer {}", place.layer);
+    return place.stack == Stack::encoder ? tr("layer {} of the encoder", place.layer)
+                                         : tr("layer {} of the decoder", place.layer);
 }
 
 } // namespace headscope::checkpoint

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 #include "core/checkpoint/files/config_reader.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 #include "core/checkpoint/model/local_models.h"
@@ -58,8 +59,9 @@ std::vector<std::int64_t> parse_ids(const std::string& text) {
         std::int64_t id = 0;
         const auto [stop, fault] = std::from_chars(text.data() + begin, text.data() + end, id);
         if (fault != std::errc() || stop != text.data() + end)
-            fail_input("\"" + text.substr(begin, end - begin) +
-                       "\" is no token id; this checkpoint has no tokenizer, so type ids such as 12 7 30");
+            fail_input(
+                tr("\"{}\" is no token id; this checkpoint has no tokenizer, so type ids such as 12 7 30",
+                   text.substr(begin, end - begin)));
         ids.push_back(id);
         begin = text.find_first_not_of(between, end);
     }
@@ -113,8 +115,8 @@ TextModelPtr open_text_model(const std::string& path) {
 ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt, const std::string& target) {
     std::vector<std::int64_t> ids = ids_of(model, prompt);
     if (ids.empty())
-        fail_input(model.tokenizer == nullptr ? "There are no token ids; type some, such as 12 7 30."
-                                              : "The prompt has no token; type a word.");
+        fail_input(model.tokenizer == nullptr ? tr("There are no token ids; type some, such as 12 7 30.")
+                                              : tr("The prompt has no token; type a word."));
     if (model.model->encoder() == nullptr)
         return token_inputs(model, std::move(ids));
     return token_inputs(model, target_ids(model, target), {labelled(model, std::move(ids))});
@@ -159,8 +161,9 @@ void require_all_read(const TextModel& model, const std::string& prompt) {
         const bool letter = kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
         const bool sign = kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_SO;
         if (!read && (letter || sign))
-            fail_input("the vocabulary has no token for \"" + prompt.substr(byte, size) + "\", character " +
-                       std::to_string(at + 1) + " of the prompt; leave it out or write it otherwise");
+            fail_input(tr("the vocabulary has no token for \"{}\", character {} of the prompt; leave it out "
+                          "or write it otherwise",
+                          prompt.substr(byte, size), at + 1));
     }
 }
 
@@ -193,8 +196,8 @@ std::string first_prompt(const TextModel& model) {
 
 std::int64_t word_token(const TextModel& model, const std::string& word) {
     if (model.tokenizer == nullptr)
-        fail_input(model.name() + " has no tokenizer, so that \"" + word +
-                   "\" names no token; give the token's id");
+        fail_input(tr("{} has no tokenizer, so that \"{}\" names no token; give the token's id", model.name(),
+                      word));
     const std::vector<text::TokenId> special = model.tokenizer->encode("").ids;
     std::vector<text::TokenId> ids;
     for (const std::string& text : {" " + word, word}) {
@@ -204,10 +207,9 @@ std::int64_t word_token(const TextModel& model, const std::string& word) {
             return ids.front();
     }
     if (ids.empty())
-        fail_input("\"" + word + "\" is no token of " + model.name() + "; give a word");
-    fail_input("\"" + word + "\" is " + std::to_string(ids.size()) + " tokens of " + model.name() +
-               "; give one, such as the first, \"" + label_of(model, ids.front()) + "\", with the id " +
-               std::to_string(ids.front()));
+        fail_input(tr("\"{}\" is no token of {}; give a word", word, model.name()));
+    fail_input(tr("\"{}\" is {} tokens of {}; give one, such as the first, \"{}\", with the id {}", word,
+                  ids.size(), model.name(), label_of(model, ids.front()), ids.front()));
 }
 
 std::string label_of(const TextModel& model, std::int64_t id) {
