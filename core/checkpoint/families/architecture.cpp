@@ -1,6 +1,7 @@
 #include "core/checkpoint/families/architecture.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -38,14 +39,15 @@ std::int64_t DistanceBuckets::bucket_of(std::int64_t distance) const {
 }
 
 void require_supported(const Architecture& a, const std::string& source) {
-    const std::array faults = std::to_array<std::pair<bool, const char*>>({
-        {a.norms.after_branch && a.residual != Residual::serial, "norms on the outputs of parallel branches"},
-        {a.qk_norm == QkNorm::per_head_layer, "norms on queries and keys that are LayerNorms"},
+    const std::array faults = std::to_array<std::pair<bool, std::string_view>>({
+        {a.norms.after_branch && a.residual != Residual::serial,
+         translatable("norms on the outputs of parallel branches")},
+        {a.qk_norm == QkNorm::per_head_layer, translatable("norms on queries and keys that are LayerNorms")},
     });
     for (const auto& [present, what] : faults)
         if (present)
-            fail_input(source + ": this " + a.family + " model has " + what +
-                       ", which is not computed here; open another checkpoint");
+            fail_input(tr("{}: this {} model has {}, which is not computed here; open another checkpoint",
+                          source, a.family, tr(what)));
 }
 
 } // namespace headscope::checkpoint

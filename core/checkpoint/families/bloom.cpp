@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/checkpoint/families/common.h"
 
 namespace headscope::checkpoint {
@@ -20,7 +21,7 @@ Architecture read_bloom(const ConfigReader& reader) {
                                  .max_positions = 2048,
                                  .activation = "gelu_pytorch_tanh"});
     if (reader.flag("apply_residual_connection_post_layernorm", false))
-        reader.refuse("apply_residual_connection_post_layernorm", "false, the only order computed here");
+        reader.refuse("apply_residual_connection_post_layernorm", tr("false, the only order computed here"));
     set_pre_norm_decoder(a);
     a.embedding_norm = true;
     a.alibi = Alibi::after_scale;

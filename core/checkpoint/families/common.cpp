@@ -1,5 +1,7 @@
 #include "core/checkpoint/families/common.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -40,9 +42,9 @@ std::string activation_names() {
 /// Decoders of these families, and layers that read another text, are other models.
 void refuse_decoders(const ConfigReader& reader) {
     if (reader.flag("is_decoder", false))
-        reader.refuse("is_decoder", "false: decoders of this family are not computed here");
+        reader.refuse("is_decoder", tr("false: decoders of this family are not computed here"));
     if (reader.flag("add_cross_attention", false))
-        reader.refuse("add_cross_attention", "false: cross-attention in a model is not computed here");
+        reader.refuse("add_cross_attention", tr("false: cross-attention in a model is not computed here"));
 }
 
 /// By layer, whether layer_types says sliding_attention; nothing where the key is missing.
@@ -51,8 +53,7 @@ std::optional<std::vector<bool>> read_layer_types(const ConfigReader& reader, st
     const json* types = reader.find(key);
     if (types == nullptr)
         return std::nullopt;
-    const std::string wanted =
-        "a list of " + std::to_string(layers) + " times full_attention or sliding_attention";
+    const std::string wanted = tr("a list of {} times full_attention or sliding_attention", layers);
     if (!types->is_array() || static_cast<std::int64_t>(types->size()) != layers)
         reader.refuse(key, wanted);
     std::vector<bool> slides;
@@ -75,7 +76,7 @@ Activation activation_named(const ConfigReader& reader, const char* key, const s
     const auto row =
         std::ranges::find(activations, name, [](const auto& known) { return std::string(known.first); });
     if (row == activations.end())
-        reader.refuse(key, "one of " + activation_names());
+        reader.refuse(key, tr("one of {}", activation_names()));
     return row->second;
 }
 
@@ -98,12 +99,12 @@ Architecture read_sizes(const ConfigReader& reader, const char* family, const Si
     a.dtype = reader.text("torch_dtype", reader.text("dtype", ""));
     a.layers = reader.size(keys.layers, defaults.layers);
     if (a.layers > most_layers)
-        reader.refuse(keys.layers, "at most " + std::to_string(most_layers));
+        reader.refuse(keys.layers, tr("at most {}", most_layers));
     a.D = reader.size(keys.D, defaults.D);
     a.H = a.Hkv = reader.size(keys.H, defaults.H);
     const auto head_dim = keys.head_dim == nullptr ? std::nullopt : reader.integer(keys.head_dim, 1);
     if (!head_dim && defaults.head_dim == 0 && a.D % a.H != 0)
-        reader.refuse(keys.D, "a multiple of " + std::string(keys.H) + " = " + std::to_string(a.H));
+        reader.refuse(keys.D, tr("a multiple of {} = {}", keys.H, a.H));
     a.dk = head_dim.value_or(defaults.head_dim > 0 ? defaults.head_dim : a.D / a.H);
     a.d_ff = reader.size(keys.d_ff, defaults.d_ff > 0 ? defaults.d_ff : 4 * a.D);
     a.vocab = reader.size("vocab_size", defaults.vocab);
@@ -120,7 +121,7 @@ Architecture read_sizes(const ConfigReader& reader, const char* family, const Si
 void read_grouped_heads(const ConfigReader& reader, std::int64_t usual, Architecture& a, const char* key) {
     a.Hkv = reader.size(key, usual == 0 || reader.says_null(key) ? a.H : usual);
     if (a.H % a.Hkv != 0)
-        reader.refuse(key, "a divisor of num_attention_heads = " + std::to_string(a.H));
+        reader.refuse(key, tr("a divisor of num_attention_heads = {}", a.H));
 }
 
 void set_pre_norm_decoder(Architecture& a) {
@@ -193,7 +194,7 @@ Architecture read_bert_like(const ConfigReader& reader, const char* family, cons
     using enum Layout;
     using E = Extent;
     if (reader.text("position_embedding_type", "absolute") != "absolute")
-        reader.refuse("position_embedding_type", "absolute, the only kind computed here");
+        reader.refuse("position_embedding_type", tr("absolute, the only kind computed here"));
     Architecture a = read_sizes(reader, family, {}, defaults);
     set_post_norm_encoder(a);
     set_learned_positions(a);

@@ -1,6 +1,7 @@
 #include "core/checkpoint/families/families.h"
 
 #include "core/base/json.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -43,7 +44,7 @@ Architecture read_architecture(std::string_view text, const std::string& source)
     const ConfigReader reader(parsed, source);
     const auto family = std::ranges::find(families, reader.text("model_type", ""), &Family::name);
     if (family == families.end())
-        reader.refuse("model_type", "one of " + family_names());
+        reader.refuse("model_type", tr("one of {}", family_names()));
     Architecture architecture = family->read(reader);
     architecture.end_tokens = reader.one_or_more("eos_token_id", -1);
     require_supported(architecture, source);

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/checkpoint/families/common.h"
 
 #include <nlohmann/json.hpp>
@@ -12,7 +13,7 @@ std::vector<bool> local_layers(const ConfigReader& reader, std::int64_t layers) 
     const char* key = "attention_types";
     std::vector<bool> local;
     const std::string wanted =
-        "a list of [[\"global\" or \"local\", ...], times] that makes " + std::to_string(layers) + " layers";
+        tr("a list of [[\"global\" or \"local\", ...], times] that makes {} layers", layers);
     const nlohmann::json* const types = reader.find(key);
     if (types == nullptr) { // global and local in turn
         for (std::int64_t l = 0; l < layers; ++l)

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/checkpoint/families/common.h"
 
 #include <cmath>
@@ -25,10 +26,9 @@ Architecture read_gpt_oss(const ConfigReader& reader) {
     using enum WeightId;
     using E = Extent;
     if (reader.has("quantization_config"))
-        reader.refuse(
-            "quantization_config",
-            "absent: of gpt_oss only weights stored as F32, F16 or BF16 are read, and not MXFP4 blocks; "
-            "save the model dequantised");
+        reader.refuse("quantization_config",
+                      tr("absent: of gpt_oss only weights stored as F32, F16 or BF16 are read, and not MXFP4 "
+                         "blocks; save the model dequantised"));
     const bool biased = reader.flag("attention_bias", true);
     Architecture a = read_llama_like(reader,
                                      {.family = "gpt_oss",
@@ -55,7 +55,7 @@ Architecture read_gpt_oss(const ConfigReader& reader) {
                            : "num_experts_per_tok";
     a.experts_used = reader.size(used, 4);
     if (a.experts_used > a.experts)
-        reader.refuse(used, "at most num_local_experts = " + std::to_string(a.experts));
+        reader.refuse(used, tr("at most num_local_experts = {}", a.experts));
     a.expert_slope = reader.positive("swiglu_alpha", 1.702);
     a.expert_limit = reader.positive("swiglu_limit", 7.0);
     a.names.drop({mlp_gate, mlp_in, mlp_out});

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/checkpoint/families/common.h"
 #include "core/checkpoint/families/rope_config.h"
 
@@ -38,7 +39,7 @@ Architecture read_modernbert(const ConfigReader& reader) {
         if (window)
             *window /= 2; // to each side
     if (reader.flag("mlp_bias", false))
-        reader.refuse("mlp_bias", "false, the only kind computed here");
+        reader.refuse("mlp_bias", tr("false, the only kind computed here"));
     const bool attention = reader.flag("attention_bias", false), norm = reader.flag("norm_bias", false),
                dense = reader.flag("classifier_bias", false);
     const auto bias = [](bool has, WeightId id) { return has ? std::optional(id) : std::nullopt; };

@@ -1,5 +1,7 @@
 #include "core/checkpoint/families/rope_config.h"
 
+#include "core/base/message.h"
+
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -24,12 +26,12 @@ Kind read_kind(const ConfigReader& settings) {
     for (const auto& [known, kind] : kinds)
         if (name == known)
             return kind;
-    settings.refuse(key, "default, linear, dynamic, llama3, yarn or longrope");
+    settings.refuse(key, tr("default, linear, dynamic, llama3, yarn or longrope"));
 }
 
 double needed(const ConfigReader& settings, const char* key) {
     if (!settings.has(key))
-        settings.refuse(key, "a number above 0");
+        settings.refuse(key, tr("a number above 0"));
     return settings.positive(key, 1.0);
 }
 
@@ -38,14 +40,14 @@ void read_llama3(const ConfigReader& settings, RopeScaling& out) {
     out.high_freq_factor = needed(settings, "high_freq_factor");
     out.original_max_positions = needed(settings, "original_max_position_embeddings");
     if (out.high_freq_factor <= out.low_freq_factor)
-        settings.refuse("high_freq_factor", "above low_freq_factor");
+        settings.refuse("high_freq_factor", tr("above low_freq_factor"));
 }
 
 /// As in Hugging Face's _compute_yarn_parameters (modeling_rope_utils.py).
 void read_yarn(const ConfigReader& settings, const Architecture& architecture, double theta,
                RopeScaling& out) {
     if (theta <= 1.0)
-        settings.refuse("rope_theta", "above 1, as yarn takes its logarithm");
+        settings.refuse("rope_theta", tr("above 1, as yarn takes its logarithm"));
     out.original_max_positions = settings.positive("original_max_position_embeddings",
                                                    static_cast<double>(architecture.max_positions));
     out.beta_fast = settings.positive("beta_fast", out.beta_fast);
@@ -112,14 +114,14 @@ void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& a
         const bool inside = settings && settings->has(common.part);
         (inside ? *settings : reader)
             .refuse(inside ? common.part : keys.part,
-                    keys.whole ? "1, as this family turns whole heads" : "above 0 and at most 1");
+                    keys.whole ? tr("1, as this family turns whole heads") : tr("above 0 and at most 1"));
     }
     // Cut off, as int() does.
     architecture.rotary_width = static_cast<std::int64_t>(static_cast<double>(architecture.dk) * part);
     if (architecture.dk % 2 != 0 || architecture.rotary_width < 2 || architecture.rotary_width % 2 != 0)
         reader.refuse(reader.has("head_dim") ? "head_dim" : "hidden_size",
-                      "such that the width of a head, and of the part of it that turns, is even, for the "
-                      "rotary position embedding");
+                      tr("such that the width of a head, and of the part of it that turns, is even, for the "
+                         "rotary position embedding"));
     if (settings)
         rope.scaling = read_scaling(reader, *settings, architecture, rope.theta);
     architecture.ropes = {rope};

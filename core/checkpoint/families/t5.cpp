@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/checkpoint/families/common.h"
 
 #include <cmath>
@@ -64,7 +65,8 @@ Architecture read_stack(const ConfigReader& reader, const char* family, const ch
         DistanceBuckets{.count = reader.integer("relative_attention_num_buckets", 4).value_or(32),
                         .furthest = reader.integer("relative_attention_max_distance", 2).value_or(128)};
     if (a.buckets->furthest <= a.buckets->count / 2)
-        reader.refuse("relative_attention_max_distance", "more than half of relative_attention_num_buckets");
+        reader.refuse("relative_attention_max_distance",
+                      tr("more than half of relative_attention_num_buckets"));
     a.names.body = attention_names("block.{l}.layer.0.", "SelfAttention");
     a.names.add(
         {{"final_layer_norm", vector, E::D, E::none, final_norm_weight},

@@ -1,6 +1,7 @@
 #include "core/checkpoint/files/config_reader.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <cmath>
 #include <limits>
@@ -13,7 +14,7 @@ using nlohmann::json;
 ConfigReader::ConfigReader(const json& object, std::string source)
     : object_(&object), source_(std::move(source)) {
     if (!object.is_object())
-        fail_input(source_ + " should be a JSON object with the sizes of the model; get it again");
+        fail_input(tr("{} should be a JSON object with the sizes of the model; get it again", source_));
 }
 
 const json* ConfigReader::find(const char* key) const {
@@ -29,10 +30,10 @@ bool ConfigReader::says_null(const char* key) const {
 void ConfigReader::refuse(const char* key, const std::string& wanted) const {
     const json* value = find(key);
     constexpr std::size_t longest = 60;
-    const std::string has =
-        value == nullptr ? "missing"
-                         : value->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, longest);
-    fail_input(source_ + ": " + key + " is " + has + "; it should be " + wanted);
+    if (value == nullptr)
+        fail_input(tr("{}: {} is missing; it should be {}", source_, key, wanted));
+    fail_input(tr("{}: {} is {}; it should be {}", source_, key,
+                  value->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, longest), wanted));
 }
 
 namespace {
@@ -48,10 +49,6 @@ std::optional<std::int64_t> whole_number(const json& value, std::int64_t least) 
     return value.get<std::int64_t>();
 }
 
-std::string whole_numbers(std::int64_t least) {
-    return "whole number from " + std::to_string(least) + " to " + std::to_string(largest_number);
-}
-
 } // namespace
 
 std::optional<std::int64_t> ConfigReader::integer(const char* key, std::int64_t least) const {
@@ -60,7 +57,7 @@ std::optional<std::int64_t> ConfigReader::integer(const char* key, std::int64_t 
         return std::nullopt;
     const std::optional<std::int64_t> number = whole_number(*value, least);
     if (!number)
-        refuse(key, "a " + whole_numbers(least));
+        refuse(key, tr("a whole number from {} to {}", least, largest_number));
     return number;
 }
 
@@ -72,7 +69,7 @@ std::vector<std::int64_t> ConfigReader::integers(const char* key, std::int64_t l
     for (const json& element : value->is_array() ? *value : json::array({nullptr})) {
         const std::optional<std::int64_t> number = whole_number(element, least);
         if (!number)
-            refuse(key, "a list in which each is a " + whole_numbers(least));
+            refuse(key, tr("a list in which each is a whole number from {} to {}", least, largest_number));
         numbers.push_back(*number);
     }
     return numbers;
@@ -91,13 +88,13 @@ double ConfigReader::positive(const char* key, double fallback) const {
     if (value == nullptr)
         return fallback;
     if (!value->is_number() || !std::isfinite(value->get<double>()) || value->get<double>() <= 0)
-        refuse(key, "a number above 0");
+        refuse(key, tr("a number above 0"));
     return value->get<double>();
 }
 
 std::vector<double> ConfigReader::positives(const char* key, std::int64_t count) const {
     const json* value = find(key);
-    const std::string wanted = "a list of " + std::to_string(count) + " numbers above 0";
+    const std::string wanted = tr("a list of {} numbers above 0", count);
     if (value == nullptr || !value->is_array() || static_cast<std::int64_t>(value->size()) != count)
         refuse(key, wanted);
     std::vector<double> numbers;
@@ -114,7 +111,7 @@ bool ConfigReader::flag(const char* key, bool fallback) const {
     if (value == nullptr)
         return fallback;
     if (!value->is_boolean())
-        refuse(key, "true or false");
+        refuse(key, tr("true or false"));
     return value->get<bool>();
 }
 
@@ -123,7 +120,7 @@ std::string ConfigReader::text(const char* key, const std::string& fallback) con
     if (value == nullptr)
         return fallback;
     if (!value->is_string())
-        refuse(key, "a text");
+        refuse(key, tr("a text"));
     return value->get<std::string>();
 }
 
@@ -132,7 +129,7 @@ std::optional<ConfigReader> ConfigReader::object(const char* key) const {
     if (value == nullptr)
         return std::nullopt;
     if (!value->is_object())
-        refuse(key, "an object");
+        refuse(key, tr("an object"));
     return ConfigReader(*value, source_ + ": " + key);
 }
 

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -33,12 +34,12 @@ bool is_pickle(const fs::path& path) {
         if (is_pickle(entry.path()))
             pickles.insert(entry.path().filename().string());
     if (!pickles.empty())
-        fail_input(folder + " holds " + *pickles.begin() +
-                   ", a PyTorch pickle, which can run code and is not read here; convert it in Python: "
-                   "transformers.AutoModel.from_pretrained(path).save_pretrained(path, "
-                   "safe_serialization=True), with the class that config.json names under architectures");
-    fail_input(folder + " holds neither " + whole_name + " nor " + index_name +
-               "; name the folder of a Hugging Face checkpoint");
+        fail_input(tr("{} holds {}, a PyTorch pickle, which can run code and is not read here; convert it in "
+                      "Python: transformers.AutoModel.from_pretrained(path).save_pretrained(path, "
+                      "safe_serialization=True), with the class that config.json names under architectures",
+                      folder, *pickles.begin()));
+    fail_input(tr("{} holds neither {} nor {}; name the folder of a Hugging Face checkpoint", folder,
+                  whole_name, index_name));
 }
 
 } // namespace
@@ -47,8 +48,8 @@ template<class Opened>
 void TensorFiles::add_opened(std::shared_ptr<const Opened> file) {
     for (const auto& entry : file->entries())
         if (!places_.emplace(entry.name, Place{files_.size(), &entry}).second)
-            fail_input(file->source() + ": tensor " + entry.name +
-                       " is in another file of the checkpoint too; keep one");
+            fail_input(tr("{}: tensor {} is in another file of the checkpoint too; keep one", file->source(),
+                          entry.name));
     files_.push_back(std::move(file));
 }
 
@@ -60,15 +61,16 @@ void TensorFiles::read_index(const std::string& folder, const std::string& index
     const nlohmann::json parsed = parse_json(read_file(index), index);
     const auto map = parsed.is_object() ? parsed.find("weight_map") : parsed.end();
     if (!parsed.is_object() || map == parsed.end() || !map->is_object() || map->empty())
-        fail_input(index + " has no weight_map that gives each tensor its file; get it again");
+        fail_input(tr("{} has no weight_map that gives each tensor its file; get it again", index));
     std::map<std::string, std::string> file_of;
     std::set<std::string> names;
     for (const auto& [tensor, file] : map->items()) {
         const std::string name = file.is_string() ? file.get<std::string>() : "";
         // A name of another folder would read what the user did not name.
         if (name.empty() || name == "." || name == ".." || fs::path(name).filename() != name)
-            fail_input(index + ": the file of " + tensor +
-                       " should be the name of a file in the same folder; get the index again");
+            fail_input(
+                tr("{}: the file of {} should be the name of a file in the same folder; get the index again",
+                   index, tensor));
         file_of[tensor] = name;
         names.insert(name);
     }
@@ -76,8 +78,8 @@ void TensorFiles::read_index(const std::string& folder, const std::string& index
         add(folder + "/" + name);
     for (const auto& [tensor, file] : file_of)
         if (!places_.contains(tensor))
-            fail_input(folder + "/" + file + " has no tensor " + tensor + ", which " + index +
-                       " says it has; get both again");
+            fail_input(tr("{} has no tensor {}, which {} says it has; get both again", folder + "/" + file,
+                          tensor, index));
 }
 
 bool TensorFiles::are_in(const std::string& folder) {
@@ -96,8 +98,9 @@ TensorFiles TensorFiles::open(const std::string& path) {
         return files;
     }
     if (!fs::is_directory(path, ignored))
-        fail_input(path + " is no folder and no file; name the folder that holds config.json and " +
-                   whole_name + ", or a GGUF file");
+        fail_input(
+            tr("{} is no folder and no file; name the folder that holds config.json and {}, or a GGUF file",
+               path, whole_name));
     const std::string &folder = path, whole = folder + "/" + whole_name, index = folder + "/" + index_name;
     if (fs::exists(whole, ignored))
         files.add(whole);
@@ -129,7 +132,7 @@ const format::TensorEntry* TensorFiles::find(std::string_view name) const {
 TensorPtr TensorFiles::tensor(std::string_view name) const {
     const auto found = places_.find(name);
     if (found == places_.end())
-        fail_input(path_ + " has no tensor " + std::string(name) + "; get the checkpoint again");
+        fail_input(tr("{} has no tensor {}; get the checkpoint again", path_, name));
     const File& file = files_[found->second.file];
     TensorPtr tensor = std::visit([&](const auto& opened) { return opened->tensor(name); }, file);
     if (tensor->all_finite())
@@ -138,9 +141,14 @@ TensorPtr TensorFiles::tensor(std::string_view name) const {
     const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
     const std::string& source =
         std::visit([](const auto& opened) -> const std::string& { return opened->source(); }, file);
-    fail_input(source + ": number " + std::to_string(bad - values.begin()) + " of tensor " +
-               std::string(name) + " is " + (std::isnan(*bad) ? "NaN" : "infinite") +
-               "; every weight should be finite, get the checkpoint again");
+    const std::int64_t at = bad - values.begin();
+    fail_input(
+        std::isnan(*bad)
+            ? tr("{}: number {} of tensor {} is NaN; every weight should be finite, get the checkpoint again",
+                 source, at, name)
+            : tr("{}: number {} of tensor {} is infinite; every weight should be finite, get the checkpoint "
+                 "again",
+                 source, at, name));
 }
 
 } // namespace headscope::checkpoint

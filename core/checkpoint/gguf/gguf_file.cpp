@@ -1,6 +1,7 @@
 #include "core/checkpoint/gguf/gguf_file.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/random_access_file.h"
 #include "core/base/sha256.h"
 #include "core/checkpoint/gguf/gguf_header.h"
@@ -47,7 +48,7 @@ const GgufEntry* GgufFile::find(std::string_view name) const {
 TensorPtr GgufFile::tensor(std::string_view name) const {
     const GgufEntry* const entry = find(name);
     if (entry == nullptr)
-        fail_input(source() + " has no tensor " + std::string(name) + "; get the file again");
+        fail_input(tr("{} has no tensor {}; get the file again", source(), name));
     auto tensor = std::make_shared<Tensor>(format::shape_of(*entry, source()));
     const GgufType& type = *entry->type;
     // Only some blocks of the file are in memory beside the tensor.

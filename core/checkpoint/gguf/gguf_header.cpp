@@ -1,6 +1,7 @@
 #include "core/checkpoint/gguf/gguf_header.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -70,18 +71,20 @@ public:
         if (bytes <= end_ - at_)
             return;
         if (bytes <= size_ - at_)
-            fail_input(source_ + ": " + what + " reaches beyond the first " + std::to_string(largest_header) +
-                       " bytes, more than a header has; the file is damaged, get it again");
-        fail_input(source_ + " was cut short or is damaged: " + what + " needs " + std::to_string(bytes) +
-                   " bytes, and " + std::to_string(size_ - at_) + " follow; get the file again");
+            fail_input(tr("{}: {} reaches beyond the first {} bytes, more than a header has; the file is "
+                          "damaged, get it again",
+                          source_, what, largest_header));
+        // Translators: the second {} is, for example, "the number of keys" or "key 3".
+        fail_input(tr("{} was cut short or is damaged: {} needs {} bytes, and {} follow; get the file again",
+                      source_, what, bytes, size_ - at_));
     }
 
-    /// Refuses a count of things of at least `each` bytes that cannot fit any more.
+    /// Refuses a count of things of at least `each` bytes that cannot fit any more. what: "3 keys"
     void require_count(std::uint64_t count, std::uint64_t each, const std::string& what) const {
         if (count > (end_ - at_) / each)
-            fail_input(source_ + " was cut short or is damaged: it speaks of " + std::to_string(count) + " " +
-                       what + ", which do not fit into the " + std::to_string(end_ - at_) +
-                       " bytes that follow; get the file again");
+            fail_input(tr("{} was cut short or is damaged: it speaks of {}, which do not fit into the {} "
+                          "bytes that follow; get the file again",
+                          source_, what, end_ - at_));
     }
 
 private:
@@ -145,8 +148,9 @@ public:
         case ValueType::float64:
             return {header_.number<double>(key)};
         }
-        fail_input(header_.source() + ": " + key + " has the unknown type " + std::to_string(type) +
-                   "; types are numbered 0 to 12, so the file is damaged or newer than this program");
+        fail_input(tr("{}: {} has the unknown type {}; types are numbered 0 to 12, so the file is damaged or "
+                      "newer than this program",
+                      header_.source(), key, type));
     }
 
 private:
@@ -175,22 +179,22 @@ private:
     bool boolean(const std::string& key) {
         const auto byte = header_.number<std::uint8_t>(key);
         if (byte > 1)
-            fail_input(header_.source() + ": " + key + " is a truth value of " + std::to_string(byte) +
-                       "; it should be 0 or 1, so the file is damaged");
+            fail_input(tr("{}: {} is a truth value of {}; it should be 0 or 1, so the file is damaged",
+                          header_.source(), key, byte));
         return byte == 1;
     }
 
     GgufArray array(const std::string& key, int depth) {
         if (depth == most_nesting)
-            fail_input(header_.source() + ": " + key + " has lists within lists, more than " +
-                       std::to_string(most_nesting) + " deep; the file is damaged");
+            fail_input(tr("{}: {} has lists within lists, more than {} deep; the file is damaged",
+                          header_.source(), key, most_nesting));
         const auto type = header_.number<std::uint32_t>(key);
         const auto count = header_.number<std::uint64_t>(key);
-        header_.require_count(count, least_bytes(type), "values of " + key);
+        header_.require_count(count, least_bytes(type), tr("{} values of {}", count, key));
         values_ += count;
         if (values_ > most_values)
-            fail_input(header_.source() + ": the lists up to " + key + " have more than " +
-                       std::to_string(most_values) + " values; the file is damaged");
+            fail_input(tr("{}: the lists up to {} have more than {} values; the file is damaged",
+                          header_.source(), key, most_values));
         GgufArray list;
         list.reserve(static_cast<std::size_t>(count));
         for (std::uint64_t i = 0; i < count; ++i)
@@ -211,29 +215,31 @@ private:
 void read_magic(Header& header) {
     std::string start(GgufFile::magic.size(), '\0');
     for (char& byte : start)
-        byte = header.number<char>("the name of the format");
+        byte = header.number<char>(tr("the name of the format"));
     if (start != GgufFile::magic)
-        fail_input(header.source() + " is no GGUF file: it does not begin with GGUF; name another file");
+        fail_input(tr("{} is no GGUF file: it does not begin with GGUF; name another file", header.source()));
     constexpr std::uint32_t low_half = 0xFFFF;
-    const auto version = header.number<std::uint32_t>("the version of the format");
+    const auto version = header.number<std::uint32_t>(tr("the version of the format"));
     if ((version & low_half) == 0)
-        fail_input(header.source() + " holds its numbers with the highest byte first (big-endian), which is "
-                                     "not read here; get a little-endian file");
+        fail_input(tr("{} holds its numbers with the highest byte first (big-endian), which is not read "
+                      "here; get a little-endian file",
+                      header.source()));
     if (version != 2 && version != 3)
-        fail_input(header.source() + " has version " + std::to_string(version) +
-                   " of the GGUF format; versions 2 and 3 are read here, so convert the model again");
+        fail_input(tr("{} has version {} of the GGUF format; versions 2 and 3 are read here, so convert the "
+                      "model again",
+                      header.source(), version));
 }
 
 GgufMetadata::Pairs read_pairs(Header& header, std::uint64_t count) {
     constexpr std::uint64_t least_pair = 8 + 4 + 1;
-    header.require_count(count, least_pair, "keys");
+    header.require_count(count, least_pair, tr("{} keys", count));
     ValueReader values(header);
     GgufMetadata::Pairs pairs;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const std::string key = header.string("key " + std::to_string(i));
+        const std::string key = header.string(tr("key {}", i));
         const auto type = header.number<std::uint32_t>(key);
         if (!pairs.emplace(key, values.read(type, key, 0)).second)
-            fail_input(header.source() + " has the key " + key + " twice; get the file again");
+            fail_input(tr("{} has the key {} twice; get the file again", header.source(), key));
     }
     return pairs;
 }
@@ -243,9 +249,10 @@ GgufMetadata::Pairs read_pairs(Header& header, std::uint64_t count) {
 std::uint64_t byte_count(const GgufEntry& entry, const std::string& where) {
     const auto block = static_cast<std::int64_t>(entry.type->numbers);
     if (entry.extents.back() % block != 0)
-        fail_input(where + " of type " + entry.dtype + " has rows of " +
-                   std::to_string(entry.extents.back()) + " numbers; they should be a multiple of " +
-                   std::to_string(block) + ", so the file is damaged");
+        // Translators: the first {} here and below is "model.gguf: tensor blk.0.attn_q.weight".
+        fail_input(tr(
+            "{} of type {} has rows of {} numbers; they should be a multiple of {}, so the file is damaged",
+            where, entry.dtype, entry.extents.back(), block));
     auto bytes = static_cast<std::int64_t>(entry.type->bytes);
     bool overflow = __builtin_mul_overflow(bytes, entry.extents.back() / block, &bytes);
     std::int64_t numbers = entry.extents.back();
@@ -254,39 +261,39 @@ std::uint64_t byte_count(const GgufEntry& entry, const std::string& where) {
                    __builtin_mul_overflow(numbers, entry.extents[axis], &numbers);
     constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));
     if (overflow || numbers > std::numeric_limits<std::int64_t>::max() / float_bytes)
-        fail_input(where + " has more numbers than any file; the file is damaged");
+        fail_input(tr("{} has more numbers than any file; the file is damaged", where));
     return static_cast<std::uint64_t>(bytes);
 }
 
 /// `begin` and `end` are relative to the first tensor as yet.
 GgufEntry read_entry(Header& header, std::uint64_t index, std::uint64_t alignment) {
     GgufEntry entry;
-    entry.name = header.string("the name of tensor " + std::to_string(index));
-    const std::string where = header.source() + ": tensor " + entry.name;
+    entry.name = header.string(tr("the name of tensor {}", index));
+    const std::string where = tr("{}: tensor {}", header.source(), entry.name);
     const auto axes = header.number<std::uint32_t>(entry.name);
     if (axes == 0 || axes > most_axes)
-        fail_input(where + " has " + std::to_string(axes) + " axes; it should have 1 to " +
-                   std::to_string(most_axes) + ", so the file is damaged");
+        fail_input(
+            tr("{} has {} axes; it should have 1 to {}, so the file is damaged", where, axes, most_axes));
     for (std::uint32_t axis = 0; axis < axes; ++axis) {
         const auto extent = header.number<std::int64_t>(entry.name);
         if (extent < 1)
-            fail_input(where + " has an extent of " + std::to_string(extent) +
-                       "; it should be at least 1, so the file is damaged");
+            fail_input(
+                tr("{} has an extent of {}; it should be at least 1, so the file is damaged", where, extent));
         entry.extents.insert(entry.extents.begin(), extent); // the file has the innermost first
     }
     const auto type = header.number<std::uint32_t>(entry.name);
     entry.type = find_gguf_type(type);
     if (entry.type == nullptr)
-        fail_input(where + " has numbers of " + gguf_type_name(type) +
-                   ", which are not read here; get a file with " + gguf_type_names());
+        fail_input(tr("{} has numbers of {}, which are not read here; get a file with {}", where,
+                      gguf_type_name(type), gguf_type_names()));
     entry.dtype = entry.type->name;
     entry.begin = header.number<std::uint64_t>(entry.name);
     if (entry.begin % alignment != 0)
-        fail_input(where + " begins at byte " + std::to_string(entry.begin) +
-                   "; it should be a multiple of " + std::to_string(alignment) + ", so the file is damaged");
+        fail_input(tr("{} begins at byte {}; it should be a multiple of {}, so the file is damaged", where,
+                      entry.begin, alignment));
     entry.end = byte_count(entry, where);
     if (__builtin_add_overflow(entry.begin, entry.end, &entry.end))
-        fail_input(where + " ends beyond every file; the file is damaged");
+        fail_input(tr("{} ends beyond every file; the file is damaged", where));
     return entry;
 }
 
@@ -298,11 +305,11 @@ void place(std::vector<GgufEntry>& entries, std::uint64_t data, std::uint64_t si
     std::uint64_t last_end = 0;
     for (GgufEntry& entry : entries) {
         if (entry.end > room)
-            fail_input(source + " was cut short or is damaged: tensor " + entry.name + " lies at bytes " +
-                       std::to_string(entry.begin) + " to " + std::to_string(entry.end) + " of " +
-                       std::to_string(room) + " bytes of numbers; get the file again");
+            fail_input(tr("{} was cut short or is damaged: tensor {} lies at bytes {} to {} of {} bytes of "
+                          "numbers; get the file again",
+                          source, entry.name, entry.begin, entry.end, room));
         if (entry.begin < last_end)
-            fail_input(source + ": tensor " + entry.name + " overlaps another one; get the file again");
+            fail_input(tr("{}: tensor {} overlaps another one; get the file again", source, entry.name));
         last_end = entry.end;
         entry.begin += data;
         entry.end += data;
@@ -310,14 +317,14 @@ void place(std::vector<GgufEntry>& entries, std::uint64_t data, std::uint64_t si
     std::ranges::sort(entries, {}, &GgufEntry::name);
     const auto twice = std::ranges::adjacent_find(entries, {}, &GgufEntry::name);
     if (twice != entries.end())
-        fail_input(source + " has the tensor " + twice->name + " twice; get the file again");
+        fail_input(tr("{} has the tensor {} twice; get the file again", source, twice->name));
 }
 
 std::uint64_t read_alignment(const GgufMetadata& metadata) {
     constexpr const char* key = "general.alignment";
     const auto given = metadata.integer(key, 1);
     if (given && !std::has_single_bit(static_cast<std::uint64_t>(*given)))
-        metadata.refuse(key, "a power of 2");
+        metadata.refuse(key, tr("a power of 2"));
     return given ? static_cast<std::uint64_t>(*given) : usual_alignment;
 }
 
@@ -327,13 +334,13 @@ GgufHeader read_gguf_header(const std::function<void(std::uint64_t, std::span<ch
                             std::uint64_t size, const std::string& source) {
     Header header(read, size, source);
     read_magic(header);
-    const auto tensors = header.number<std::uint64_t>("the number of tensors");
-    const auto keys = header.number<std::uint64_t>("the number of keys");
+    const auto tensors = header.number<std::uint64_t>(tr("the number of tensors"));
+    const auto keys = header.number<std::uint64_t>(tr("the number of keys"));
     GgufHeader out;
     out.metadata = GgufMetadata(read_pairs(header, keys), source);
     const std::uint64_t alignment = read_alignment(out.metadata);
     constexpr std::uint64_t least_entry = 8 + 4 + 8 + 4 + 8;
-    header.require_count(tensors, least_entry, "tensors");
+    header.require_count(tensors, least_entry, tr("{} tensors", tensors));
     for (std::uint64_t i = 0; i < tensors; ++i)
         out.entries.push_back(read_entry(header, i, alignment));
     out.data = (header.at() + alignment - 1) / alignment * alignment;

@@ -1,6 +1,7 @@
 #include "core/checkpoint/gguf/gguf_metadata.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,7 @@ constexpr std::int64_t largest_number = std::numeric_limits<std::int32_t>::max()
 std::string quoted(const GgufValue& given) {
     constexpr std::size_t longest = 60;
     if (const auto* const list = std::get_if<GgufArray>(&given.value))
-        return "a list of " + std::to_string(list->size());
+        return tr("a list of {}", list->size());
     nlohmann::json shown;
     std::visit(
         [&](const auto& value) {
@@ -45,8 +46,9 @@ const GgufValue* GgufMetadata::find(std::string_view key) const {
 
 void GgufMetadata::refuse(std::string_view key, const std::string& wanted) const {
     const GgufValue* const given = find(key);
-    fail_input(source_ + ": " + std::string(key) + " is " + (given == nullptr ? "missing" : quoted(*given)) +
-               "; it should be " + wanted);
+    // Translators: the last {} is, for example, "a number above 0" or "a list of texts".
+    fail_input(given == nullptr ? tr("{}: {} is missing; it should be {}", source_, key, wanted)
+                                : tr("{}: {} is {}; it should be {}", source_, key, quoted(*given), wanted));
 }
 
 std::optional<std::int64_t> GgufMetadata::integer(std::string_view key, std::int64_t least) const {
@@ -55,14 +57,14 @@ std::optional<std::int64_t> GgufMetadata::integer(std::string_view key, std::int
         return std::nullopt;
     const auto* const integer = std::get_if<std::int64_t>(&given->value);
     if (integer == nullptr || *integer < least || *integer > largest_number)
-        refuse(key, "a whole number from " + std::to_string(least) + " to " + std::to_string(largest_number));
+        refuse(key, tr("a whole number from {} to {}", least, largest_number));
     return *integer;
 }
 
 std::int64_t GgufMetadata::needed_integer(std::string_view key, std::int64_t least) const {
     const std::optional<std::int64_t> number = integer(key, least);
     if (!number)
-        refuse(key, "a whole number from " + std::to_string(least) + " on");
+        refuse(key, tr("a whole number from {} on", least));
     return *number;
 }
 
@@ -72,7 +74,7 @@ std::optional<double> GgufMetadata::number(std::string_view key) const {
         return std::nullopt;
     const std::optional<double> number = number_of(*given);
     if (!number)
-        refuse(key, "a number");
+        refuse(key, tr("a number"));
     return number;
 }
 
@@ -82,7 +84,7 @@ std::optional<bool> GgufMetadata::flag(std::string_view key) const {
         return std::nullopt;
     const auto* const flag = std::get_if<bool>(&given->value);
     if (flag == nullptr)
-        refuse(key, "true or false");
+        refuse(key, tr("true or false"));
     return *flag;
 }
 
@@ -92,7 +94,7 @@ std::optional<std::string> GgufMetadata::text(std::string_view key) const {
         return std::nullopt;
     const auto* const text = std::get_if<std::string>(&given->value);
     if (text == nullptr)
-        refuse(key, "a text");
+        refuse(key, tr("a text"));
     return *text;
 }
 
@@ -103,7 +105,7 @@ std::vector<std::string> GgufMetadata::texts(std::string_view key) const {
     const auto* const list = std::get_if<GgufArray>(&given->value);
     const auto is_text = [](const GgufValue& one) { return std::holds_alternative<std::string>(one.value); };
     if (list == nullptr || !std::ranges::all_of(*list, is_text))
-        refuse(key, "a list of texts");
+        refuse(key, tr("a list of texts"));
     std::vector<std::string> texts;
     texts.reserve(list->size());
     for (const GgufValue& one : *list)
@@ -117,13 +119,13 @@ std::vector<double> GgufMetadata::numbers(std::string_view key) const {
         return {};
     const auto* const list = std::get_if<GgufArray>(&given->value);
     if (list == nullptr)
-        refuse(key, "a list of numbers");
+        refuse(key, tr("a list of numbers"));
     std::vector<double> numbers;
     numbers.reserve(list->size());
     for (const GgufValue& one : *list) {
         const std::optional<double> number = number_of(one);
         if (!number)
-            refuse(key, "a list of numbers");
+            refuse(key, tr("a list of numbers"));
         numbers.push_back(*number);
     }
     return numbers;

@@ -1,6 +1,7 @@
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/gguf/gguf_file.h"
 #include "core/text/tokenizer/build.h"
 #include "core/text/tokenizer/unicode.h"
@@ -36,16 +37,15 @@ struct GgufVocabulary {
 GgufVocabulary read_vocabulary(const GgufMetadata& metadata) {
     GgufVocabulary words{.tokens = metadata.texts(tokens_key), .types = {}};
     if (words.tokens.empty())
-        metadata.refuse(tokens_key, "a list of the tokens");
+        metadata.refuse(tokens_key, tr("a list of the tokens"));
     for (std::size_t id = 0; id < words.tokens.size(); ++id)
         if (words.tokens[id] != text::to_utf8_lossy(words.tokens[id]))
-            fail_input(metadata.source() + ": token " + std::to_string(id) + " of " + tokens_key +
-                       " is no UTF-8 text; get the file again");
+            fail_input(tr("{}: token {} of {} is no UTF-8 text; get the file again", metadata.source(), id,
+                          tokens_key));
     for (const double type : metadata.numbers(types_key))
         words.types.push_back(static_cast<TokenType>(std::clamp(type, 0.0, 100.0)));
     if (!words.types.empty() && words.types.size() != words.tokens.size())
-        metadata.refuse(types_key,
-                        "a list of " + std::to_string(words.tokens.size()) + ", one for each token");
+        metadata.refuse(types_key, tr("a list of {}, one for each token", words.tokens.size()));
     words.types.resize(words.tokens.size(), TokenType::normal);
     return words;
 }
@@ -82,7 +82,7 @@ std::optional<std::size_t> special_id(const GgufMetadata& metadata, const GgufVo
     const auto given = metadata.integer(key, 0);
     const auto count = static_cast<std::int64_t>(words.tokens.size());
     if (given && *given >= count)
-        metadata.refuse(key, "below " + std::to_string(count) + ", the number of tokens");
+        metadata.refuse(key, tr("below {}, the number of tokens", count));
     const auto id = given ? given : usual;
     return id && *id < count ? std::optional(static_cast<std::size_t>(*id)) : std::nullopt;
 }
@@ -175,14 +175,14 @@ const PreTokenizer& find_pre_tokenizer(const GgufMetadata& metadata) {
     std::string known;
     for (const PreTokenizer& one : pre_tokenizers)
         known += (known.empty() ? "" : ", ") + std::string(one.name);
-    metadata.refuse(key, "one of " + known);
+    metadata.refuse(key, tr("one of {}", known));
 }
 
 json byte_level_description(const GgufMetadata& metadata, const GgufVocabulary& words) {
     constexpr const char* merges_key = "tokenizer.ggml.merges";
     const PreTokenizer& pre = find_pre_tokenizer(metadata);
     if (!metadata.has(merges_key))
-        metadata.refuse(merges_key, "a list of the merges");
+        metadata.refuse(merges_key, tr("a list of the merges"));
     json steps = json::array();
     if (pre.single_digits)
         steps.push_back({{"type", "Digits"}, {"individual_digits", true}});
@@ -236,8 +236,7 @@ json scored_description(const GgufMetadata& metadata, const GgufVocabulary& word
     constexpr const char* scores_key = "tokenizer.ggml.scores";
     const std::vector<double> scores = metadata.numbers(scores_key);
     if (scores.size() != words.tokens.size())
-        metadata.refuse(scores_key,
-                        "a list of " + std::to_string(words.tokens.size()) + " numbers, one for each token");
+        metadata.refuse(scores_key, tr("a list of {} numbers, one for each token", words.tokens.size()));
     const bool prefix = metadata.flag("tokenizer.ggml.add_space_prefix").value_or(true);
     const json to_blank{{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", blank}};
     json normalizers = json::array(), decoders = json::array();
@@ -278,7 +277,7 @@ json word_piece_description(const GgufMetadata& metadata, const GgufVocabulary& 
     const auto needed = [&](const char* name, std::int64_t usual) {
         const auto id = special_id(metadata, words, name, usual);
         if (!id)
-            metadata.refuse("tokenizer.ggml." + std::string(name) + "_token_id", "the id of a token");
+            metadata.refuse("tokenizer.ggml." + std::string(name) + "_token_id", tr("the id of a token"));
         return *id;
     };
     constexpr std::int64_t usual_unknown = 100, usual_cls = 101, usual_sep = 102;
@@ -313,7 +312,7 @@ nlohmann::json gguf_tokenizer_description(const GgufMetadata& metadata) {
                                                                    : model == "bert"  ? word_piece_description
                                                                                       : nullptr;
     if (describe == nullptr)
-        metadata.refuse(key, "gpt2, llama or bert, the tokenizers that are read from GGUF files");
+        metadata.refuse(key, tr("gpt2, llama or bert, the tokenizers that are read from GGUF files"));
     return describe(metadata, read_vocabulary(metadata));
 }
 

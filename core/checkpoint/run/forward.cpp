@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/forward.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/run/forward_pass.h"
 
@@ -13,8 +14,7 @@ namespace {
 
 void check_layer(std::int64_t layer, std::int64_t layers) {
     if (layer < 0 || layer >= layers)
-        fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
-                   std::to_string(layers - 1));
+        fail_input(tr("there is no layer {}; layers are numbered 0 to {}", layer, layers - 1));
 }
 
 void check_options(const ForwardOptions& options, const Architecture& architecture) {

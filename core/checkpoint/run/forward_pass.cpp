@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/forward_pass.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/model_edits.h"
@@ -305,8 +306,8 @@ bool ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams,
             return false;
         streams.push_back(std::move(next));
         if (!finite(*streams.back()))
-            fail_input("the output of " + words_of(before + s) +
-                       " leaves float32's range; check the weights and gains");
+            fail_input(tr("the output of {} leaves float32's range; check the weights and gains",
+                          words_of(before + s)));
     }
     progress.set_part(0.0F, 1.0F);
     progress.report(at(steps));
@@ -321,7 +322,7 @@ bool ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams,
 
 std::string ForwardPass::words_of(std::int64_t n) const {
     const AttentionPlace place = place_of(n);
-    return stack_ == Stack::encoder ? "layer " + std::to_string(place.layer) + " of the encoder"
+    return stack_ == Stack::encoder ? tr("layer {} of the encoder", place.layer)
                                     : attention_words(architecture_, place);
 }
 

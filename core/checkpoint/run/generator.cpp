@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/generator.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/rope.h"
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/engine/cpu/cpu_engine.h"
@@ -15,24 +16,22 @@ namespace {
 void check_prompt(const Model& model, const ModelInputs& prompt) {
     const Architecture& architecture = model.architecture();
     if (!architecture.causal)
-        fail_input(
-            model.path() + ": a " + architecture.family +
-            " model reads each text as a whole and does not go on with it; open a model that predicts the "
-            "next token, such as gpt2 or llama");
+        fail_input(tr("{}: a {} model reads each text as a whole and does not go on with it; open a model "
+                      "that predicts the next token, such as gpt2 or llama",
+                      model.path(), architecture.family));
     if (!model.has_head())
-        fail_input(model.path() +
-                   ": the checkpoint has no language-model head, so that it predicts no token; get the "
-                   "one that was saved for causal language modelling");
+        fail_input(tr("{}: the checkpoint has no language-model head, so that it predicts no token; get the "
+                      "one that was saved for causal language modelling",
+                      model.path()));
     model.require_runnable();
     check_inputs(prompt, architecture);
     if (prompt.B != 1)
-        fail_input("there are " + std::to_string(prompt.B) + " texts in the batch; give one");
+        fail_input(tr("there are {} texts in the batch; give one", prompt.B));
     if (std::ranges::find(prompt.attention_mask, 0) != prompt.attention_mask.end())
-        fail_input("the prompt has padding; leave it out");
+        fail_input(tr("the prompt has padding; leave it out"));
     if (prompt.T > architecture.longest_text())
-        fail_input("the prompt has " + std::to_string(prompt.T) +
-                   " tokens, and the model has positions for " + std::to_string(architecture.longest_text()) +
-                   "; give a shorter one");
+        fail_input(tr("the prompt has {} tokens, and the model has positions for {}; give a shorter one",
+                      prompt.T, architecture.longest_text()));
 }
 
 } // namespace
@@ -57,11 +56,10 @@ Generator::Generator(std::shared_ptr<const Model> model, const ModelInputs& prom
 void Generator::append(std::int64_t id) {
     const Architecture& architecture = model_->architecture();
     if (full())
-        fail_input("the text has " + std::to_string(length()) +
-                   " tokens, and the model has positions for no more; take some back");
+        fail_input(
+            tr("the text has {} tokens, and the model has positions for no more; take some back", length()));
     if (id < 0 || id >= architecture.vocab)
-        fail_input("the token is " + std::to_string(id) + "; it should be from 0 to " +
-                   std::to_string(architecture.vocab - 1));
+        fail_input(tr("the token is {}; it should be from 0 to {}", id, architecture.vocab - 1));
     text_.ids.push_back(id);
     ++text_.T;
     logits_ = weights_ = nullptr;
@@ -69,8 +67,7 @@ void Generator::append(std::int64_t id) {
 
 void Generator::take_back(std::int64_t count) {
     if (count < 0 || count >= length())
-        fail_input(std::to_string(count) + " tokens are to be taken back of a text of " +
-                   std::to_string(length()) + "; one has to be left");
+        fail_input(tr("{} tokens are to be taken back of a text of {}; one has to be left", count, length()));
     if (count == 0)
         return;
     text_.T -= count;
@@ -150,8 +147,8 @@ void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
         weights_ = kept;
         if (!logits_->all_finite()) {
             logits_ = nullptr;
-            fail_input("the logits after token " + std::to_string(end - 1) +
-                       " leave float32's range; check the weights and gains");
+            fail_input(
+                tr("the logits after token {} leave float32's range; check the weights and gains", end - 1));
         }
     }
     cached_ = run_length_ = end;

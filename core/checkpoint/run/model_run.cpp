@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/model_edits.h"
@@ -368,7 +369,7 @@ ModelRun::~ModelRun() = default;
 ModelRunPtr ModelRun::compute(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits,
                               const ModelRunPtr& before, const Options& options, Progress& progress) {
     if (inputs.B != 1)
-        fail_input("there are " + std::to_string(inputs.B) + " texts in the batch; give one");
+        fail_input(tr("there are {} texts in the batch; give one", inputs.B));
     check_edits(*model, edits);
     auto state = std::make_unique<State>(model, inputs, edits);
     state->describe();

@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/reference_check.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +22,11 @@ struct ReferenceKind {
 /// "encoder" begins the names of that stack's tensors.
 ReferenceKind attentions_of(const std::string& stack) {
     const std::string part = stack.empty() ? "" : stack + "_";
-    return {stack.empty() ? "attentions" : stack + " attentions",
+    const std::string_view name = stack.empty()        ? translatable("attentions")
+                                  : stack == "encoder" ? translatable("encoder attentions")
+                                  : stack == "cross"   ? translatable("cross attentions")
+                                                       : translatable("decoder attentions");
+    return {std::string(name),
             {part + "attentions.{l}", (stack.empty() ? "" : stack + ".") + "layers.{l}.weights",
              "expect." + part + "attentions"},
             1e-5};
@@ -29,13 +34,16 @@ ReferenceKind attentions_of(const std::string& stack) {
 
 ReferenceKind hidden_states_of(const std::string& stack) {
     const std::string part = stack.empty() ? "" : stack + "_";
-    return {stack.empty() ? "hidden" : stack + " hidden",
+    const std::string_view name = stack.empty()        ? translatable("hidden")
+                                  : stack == "encoder" ? translatable("encoder hidden")
+                                                       : translatable("decoder hidden");
+    return {std::string(name),
             {part + "hidden_states.{l}", (stack.empty() ? "" : stack + ".") + "hidden.{l}",
              "expect." + part + "hidden_states"},
             5e-5};
 }
 
-const ReferenceKind logits_kind{"logits", {"logits", "expect.logits", ""}, 2e-4};
+const ReferenceKind logits_kind{std::string(translatable("logits")), {"logits", "expect.logits", ""}, 2e-4};
 constexpr double share_of_largest = 1e-6; ///< what float32 loses of large numbers
 
 /// A tensor of the file, and where this layer's numbers begin in it.
@@ -58,9 +66,9 @@ ReferencePlace find_place(const format::Safetensors& file, const ReferenceKind& 
         if (all)
             wanted.insert(wanted.begin(), layers);
         if (entry->extents != wanted)
-            fail_input(file.source() + ": tensor " + name + " has shape " + entry->shape_text() +
-                       "; from this checkpoint and input_ids it is " + format::shape_text(wanted) +
-                       ", make the reference with the same model and inputs");
+            fail_input(tr("{}: tensor {} has shape {}; from this checkpoint and input_ids it is {}, make the "
+                          "reference with the same model and inputs",
+                          file.source(), name, entry->shape_text(), format::shape_text(wanted)));
         return {entry, all ? l * shape.count() : 0};
     }
     return {};
@@ -140,11 +148,15 @@ std::vector<ReferenceRow> check_against(const Model& model, const format::Safete
     if (rows.empty()) {
         const std::string stack = stack_name(architecture, stacks_of(architecture).front());
         const std::string part = stack.empty() ? "" : stack + "_";
-        fail_input(reference.source() + " has no " + part + "attentions.0, " + part +
-                   "hidden_states.0 or logits to compare with, nor expect." + part + "attentions, expect." +
-                   part + "hidden_states or expect.logits" +
-                   (run.logits == nullptr ? " (the checkpoint has no head)" : "") +
-                   "; make it with the recipe in the manual, checkpoints.md");
+        fail_input(run.logits == nullptr
+                       ? tr("{0} has no {1}attentions.0, {1}hidden_states.0 or logits to compare with, nor "
+                            "expect.{1}attentions, expect.{1}hidden_states or expect.logits (the checkpoint "
+                            "has no head); make it with the recipe in the manual, checkpoints.md",
+                            reference.source(), part)
+                       : tr("{0} has no {1}attentions.0, {1}hidden_states.0 or logits to compare with, nor "
+                            "expect.{1}attentions, expect.{1}hidden_states or expect.logits; make it with "
+                            "the recipe in the manual, checkpoints.md",
+                            reference.source(), part));
     }
     return rows;
 }
