@@ -2,6 +2,7 @@
 
 #include "core/base/assets.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/lexicon.h"
 #include "core/text/random_numbers.h"
 
@@ -30,12 +31,13 @@ WordMeanings parse_list(std::string_view text) {
         ++number;
         if (line.starts_with("# "))
             continue;
-        const auto place = [&] { return "line " + std::to_string(number) + " of bilingual.tsv "; };
-        if (std::ranges::count(line, '\t') != 1)
-            fail_input(place() + "has " + std::to_string(std::ranges::count(line, '\t')) +
-                       " tabs; it should have one, between the English and the French words");
+        if (const auto tabs = std::ranges::count(line, '\t'); tabs != 1)
+            fail_input(tr("line {} of bilingual.tsv has {} tabs; it should have one, between the English and "
+                          "the French words",
+                          number, tabs));
         if (meaning == most_meanings)
-            fail_input(place() + "is one meaning too many; there may be " + std::to_string(most_meanings));
+            fail_input(tr("line {} of bilingual.tsv is one meaning too many; there may be {}", number,
+                          most_meanings));
         std::istringstream fields{line};
         int count = 0;
         for (std::string word; fields >> word; ++count) {
@@ -44,7 +46,9 @@ WordMeanings parse_list(std::string_view text) {
                 numbers.push_back(meaning);
         }
         if (count == 0)
-            fail_input(place() + "has no word; write the English words, a tab and the French ones");
+            fail_input(
+                tr("line {} of bilingual.tsv has no word; write the English words, a tab and the French ones",
+                   number));
         ++meaning;
     }
     return words;

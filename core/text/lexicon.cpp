@@ -2,6 +2,7 @@
 
 #include "core/base/assets.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/random_numbers.h"
 
 #include <utf8proc.h>
@@ -15,11 +16,16 @@ namespace headscope::text {
 namespace {
 
 constexpr std::array<std::string_view, word_class_count> class_names = {
-    "noun",        "pronoun",     "verb",     "auxiliary", "adjective",   "adverb", "determiner",
-    "preposition", "conjunction", "particle", "numeral",   "punctuation", "unknown"};
+    translatable("noun"),       translatable("pronoun"),     translatable("verb"),
+    translatable("auxiliary"),  translatable("adjective"),   translatable("adverb"),
+    translatable("determiner"), translatable("preposition"), translatable("conjunction"),
+    translatable("particle"),   translatable("numeral"),     translatable("punctuation"),
+    translatable("unknown")};
 constexpr std::array<std::string_view, word_category_count> category_names = {
-    "person", "animal", "place",  "nature", "water", "money",   "food", "time",
-    "body",   "thing",  "motion", "speech", "mind",  "feeling", "size", "colour"};
+    translatable("person"), translatable("animal"),  translatable("place"),  translatable("nature"),
+    translatable("water"),  translatable("money"),   translatable("food"),   translatable("time"),
+    translatable("body"),   translatable("thing"),   translatable("motion"), translatable("speech"),
+    translatable("mind"),   translatable("feeling"), translatable("size"),   translatable("colour")};
 
 using Table = std::unordered_map<std::string, WordEntry>;
 
@@ -113,8 +119,10 @@ bool all_digits(std::string_view word) {
 }
 
 [[noreturn]] void fail_line(std::size_t number, const std::string& what) {
-    fail_input("line " + std::to_string(number) + " of lexicon.tsv " + what +
-               "; it should be word, class, category, band (0 to 4), separated by tabs");
+    // Translators: the second {} is, for example, "has no word".
+    fail_input(
+        tr("line {} of lexicon.tsv {}; it should be word, class, category, band (0 to 4), separated by tabs",
+           number, what));
 }
 
 } // namespace
@@ -157,26 +165,26 @@ std::vector<LexiconLine> parse_lexicon(std::string_view text) {
         for (std::size_t f = 0; f < fields.size(); ++f) {
             const std::size_t tab = f + 1 < fields.size() ? line.find('\t', begin) : line.size();
             if (tab == std::string_view::npos)
-                fail_line(number, "has " + std::to_string(f + 1) + " fields");
+                fail_line(number, tr("has {} fields", f + 1));
             fields[f] = line.substr(begin, tab - begin);
             begin = tab + 1;
         }
         const auto word_class = std::ranges::find(class_names, fields[1]);
         const auto category = std::ranges::find(category_names, fields[2]);
         if (fields[0].empty())
-            fail_line(number, "has no word");
+            fail_line(number, tr("has no word"));
         if (word_class == class_names.end())
-            fail_line(number, "has the unknown class \"" + std::string(fields[1]) + "\"");
+            fail_line(number, tr("has the unknown class \"{}\"", fields[1]));
         if (category == category_names.end() && fields[2] != "-")
-            fail_line(number, "has the unknown category \"" + std::string(fields[2]) + "\"");
+            fail_line(number, tr("has the unknown category \"{}\"", fields[2]));
         if (fields[3].size() != 1 || fields[3][0] < '0' || fields[3][0] > '0' + rarest_band)
-            fail_line(number, "has the band \"" + std::string(fields[3]) + "\"");
+            fail_line(number, tr("has the band \"{}\"", fields[3]));
         LexiconLine row{folded_word(fields[0]),
                         {static_cast<WordClass>(word_class - class_names.begin()),
                          fields[2] == "-" ? -1 : static_cast<int>(category - category_names.begin()),
                          fields[3][0] - '0'}};
         if (const auto [first, added] = seen.emplace(row.word, number); !added)
-            fail_line(number, "has \"" + row.word + "\", already on line " + std::to_string(first->second));
+            fail_line(number, tr("has \"{}\", already on line {}", row.word, first->second));
         lines.push_back(std::move(row));
     }
     return lines;

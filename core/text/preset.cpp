@@ -1,6 +1,7 @@
 #include "core/text/preset.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/preset_build.h"
 
 #include <algorithm>
@@ -81,18 +82,23 @@ Problem make_problem(const std::vector<Word>& words, std::int64_t H, TensorPtr x
 namespace {
 
 constexpr std::array<PresetInfo, 5> infos = {{
-    {"first-lesson", "First lesson",
-     "Two built heads: one finds the class of word that each word needs, one finds the word before.",
+    {"first-lesson", translatable("First lesson"),
+     translatable(
+         "Two built heads: one finds the class of word that each word needs, one finds the word before."),
      "The cat sat down", "A dog ran away quickly", 8, 2, 64},
-    {"cat-sleeps", "Cat sleeps", "Two words small enough to compute by hand; every weight is an identity.",
-     "Cat sleeps", "", 4, 2, 2, true},
-    {"eight-experts", "Eight experts", "Eight built heads, each with a job that shows in any sentence.",
+    {"cat-sleeps", translatable("Cat sleeps"),
+     translatable("Two words small enough to compute by hand; every weight is an identity."), "Cat sleeps",
+     "", 4, 2, 2, true},
+    {"eight-experts", translatable("Eight experts"),
+     translatable("Eight built heads, each with a job that shows in any sentence."),
      "The animal didn't cross the street because it was too tired.", "The dog slept. Nobody woke it.", 64, 8,
      128},
-    {"translation", "Translation",
-     "English words read a French sentence: one built head finds the same meaning, one the same position.",
+    {"translation", translatable("Translation"),
+     translatable("English words read a French sentence: one built head finds the same meaning, one the same "
+                  "position."),
      "The cat drinks cold water", "Le chat boit de l'eau froide", 16, 2, 64, false, true},
-    {"random", "Random", "Weights drawn by a seed, as they are before any training.",
+    {"random", translatable("Random"),
+     translatable("Weights drawn by a seed, as they are before any training."),
      "The cat sat on the mat and looked at the moon.", "A dog ran home.", 32, 4, 256},
 }};
 
@@ -102,7 +108,7 @@ const PresetInfo& info_of(std::string_view id) {
     std::string known;
     for (const PresetInfo& one : infos)
         known += (known.empty() ? "" : ", ") + std::string(one.id);
-    fail_input("there is no preset \"" + std::string(id) + "\"; choose one of " + known);
+    fail_input(tr("there is no preset \"{}\"; choose one of {}", id, known));
 }
 
 std::vector<Word> words_for(const PresetInfo& info, std::string_view sentence) {
@@ -110,13 +116,13 @@ std::vector<Word> words_for(const PresetInfo& info, std::string_view sentence) {
     if (info.fixed_sentence) {
         const std::vector<Word> own = split_words(info.sentence);
         if (!std::ranges::equal(words, own, {}, &Word::text, &Word::text))
-            fail_input("the sentence \"" + std::string(info.sentence) + "\" is part of the preset " +
-                       std::string(info.id) + "; choose another preset for a sentence of " +
-                       std::to_string(words.size()) + " tokens of your own");
+            fail_input(tr("the sentence \"{}\" is part of the preset {}; choose another preset for a "
+                          "sentence of {} tokens of your own",
+                          info.sentence, info.id, words.size()));
     } else if (std::ssize(words) > info.max_tokens)
-        fail_input("the sentence has " + std::to_string(words.size()) + " tokens, and the preset " +
-                   std::string(info.id) + " takes at most " + std::to_string(info.max_tokens) +
-                   ": shorten it or choose another preset");
+        fail_input(tr("the sentence has {} tokens, and the preset {} takes at most {}: shorten it or choose "
+                      "another preset",
+                      words.size(), info.id, info.max_tokens));
     return words;
 }
 
@@ -154,8 +160,9 @@ PresetProblem build_preset(std::string_view id, std::string_view sentence, std::
     if (kv_sentence.empty())
         return built;
     if (info.kv_sentence.empty())
-        fail_input("the preset " + std::string(info.id) +
-                   " has the words of its own sentence alone; choose another preset for a second sentence");
+        fail_input(tr("the preset {} has the words of its own sentence alone; choose another preset for a "
+                      "second sentence",
+                      info.id));
     // Only the words of the second sentence are used; the weights do not depend on the sentence.
     Problem second = build(info, words_for(info, kv_sentence), seed).problem;
     built.problem.dims.Tk = second.dims.Tk;

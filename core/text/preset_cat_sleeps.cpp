@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/preset_build.h"
 
 namespace headscope::text::preset {
@@ -10,7 +11,7 @@ PresetProblem cat_sleeps(const std::vector<Word>& words) {
         identity->at(i, i) = 1;
     const Weights weights = make_weights(identity, identity, identity, identity);
     return {make_problem(words, 2, make_tensor({1, 2, 4}, x), weights),
-            {"columns 0 and 1", "columns 2 and 3"},
+            {tr("columns 0 and 1"), tr("columns 2 and 3")},
             {}};
 }
 

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/preset_build.h"
 
 #include <array>
@@ -140,16 +141,16 @@ void punctuation(const Head& head) {
 std::vector<std::string> names() {
     std::vector<std::string> out;
     for (const auto name : word_class_names())
-        out.emplace_back(name);
+        out.push_back(tr(name));
     for (const auto name : word_category_names())
-        out.push_back("about: " + std::string(name));
-    for (const char* name : {"constant", "first token", "rarity", "refers to person"})
-        out.emplace_back(name);
+        // Translators: {} is a field of meaning, such as "animal".
+        out.push_back(tr("about: {}", tr(name)));
+    out.insert(out.end(), {tr("constant"), tr("first token"), tr("rarity"), tr("refers to person")});
     for (const double period : periods)
         for (const char* function : {"sin", "cos"})
             out.push_back(std::string(function) + " 2πt/" + std::to_string(static_cast<int>(period)));
     for (std::int64_t i = word_columns; i < D; ++i)
-        out.push_back("word " + std::to_string(i - word_columns));
+        out.push_back(tr("word {}", i - word_columns));
     return out;
 }
 
@@ -193,8 +194,8 @@ PresetProblem eight_experts(const std::vector<Word>& words, std::uint64_t seed) 
     const TensorPtr mixing = mixing_matrix(D);
     const Weights weights = make_weights(W_Q, W_K, mixing, mixing);
     return {make_problem(words, H, x, weights),
-            {"previous token", "next token", "verb → subject", "determiner → noun", "same category",
-             "pronoun → noun", "rare word", "punctuation"},
+            {tr("previous token"), tr("next token"), tr("verb → subject"), tr("determiner → noun"),
+             tr("same category"), tr("pronoun → noun"), tr("rare word"), tr("punctuation")},
             names()};
 }
 

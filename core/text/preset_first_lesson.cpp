@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/preset_build.h"
 
 #include <algorithm>
@@ -114,9 +115,9 @@ PresetProblem first_lesson(const std::vector<Word>& words) {
     look_back(*W_Q, *W_K);
     const Weights weights = make_weights(W_Q, W_K, values(), mixing_matrix(D));
     return {make_problem(words, H, x, weights),
-            {"word class", "previous token"},
-            {"noun-like", "verb-like", "modifier", "adverb-like", "sin 2πt/128", "cos 2πt/128", "sin 2πt/12",
-             "cos 2πt/12"}};
+            {tr("word class"), tr("previous token")},
+            {tr("noun-like"), tr("verb-like"), tr("modifier"), tr("adverb-like"), "sin 2πt/128",
+             "cos 2πt/128", "sin 2πt/12", "cos 2πt/12"}};
 }
 
 } // namespace headscope::text::preset

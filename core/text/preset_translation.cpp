@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/bilingual.h"
 #include "core/text/preset_build.h"
 
@@ -28,7 +29,7 @@ Wave wave(std::size_t i) {
 std::vector<std::string> column_names() {
     std::vector<std::string> names;
     for (std::int64_t c = 0; c < meaning_width; ++c)
-        names.push_back("meaning " + std::to_string(c));
+        names.push_back(tr("meaning {}", c));
     for (const int period : periods)
         for (const char* function : {"sin", "cos"})
             names.push_back(std::string(function) + " 2πt/" + std::to_string(period));
@@ -55,7 +56,7 @@ PresetProblem translation(const std::vector<Word>& words) {
                           position_key_gain);
     }
     return {make_problem(words, H, x, make_weights(W_Q, W_K, W_V, mixing_matrix(D))),
-            {"same meaning", "same position"},
+            {tr("same meaning"), tr("same position")},
             column_names()};
 }
 

@@ -1,6 +1,7 @@
 #include "core/text/words.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <utf8proc.h>
 
@@ -67,8 +68,9 @@ Kind kind_of(utf8proc_int32_t c) {
 [[noreturn]] void fail_encoding(std::string_view sentence, std::size_t at) {
     static constexpr char digits[] = "0123456789ABCDEF";
     const auto byte = static_cast<unsigned char>(sentence[at]);
-    fail_input("the sentence is not UTF-8: byte " + std::to_string(at) + " (0x" + digits[byte >> 4U] +
-               digits[byte & 15U] + ") starts no valid character; save or paste the text as UTF-8");
+    fail_input(tr("the sentence is not UTF-8: byte {} (0x{}) starts no valid character; save or paste the "
+                  "text as UTF-8",
+                  at, std::string{digits[byte >> 4U], digits[byte & 15U]}));
 }
 
 std::vector<Cluster> clusters_of(std::string_view sentence) {
@@ -133,18 +135,17 @@ std::vector<Word> split_words(std::string_view sentence) {
         const std::size_t begin = clusters[first].begin;
         const std::size_t end = clusters[at - 1].end;
         if (letters > max_word_letters)
-            fail_input("the word at byte " + std::to_string(begin) + " of the sentence has " +
-                       std::to_string(letters) + " code points; a word may have " +
-                       std::to_string(max_word_letters) + ": put spaces between its parts");
+            fail_input(tr("the word at byte {} of the sentence has {} code points; a word may have {}: put "
+                          "spaces between its parts",
+                          begin, letters, max_word_letters));
         if (words.size() == max_words)
-            fail_input("the sentence has more than " + std::to_string(max_words) +
-                       " words and marks, the most there may be: shorten it");
+            fail_input(tr("the sentence has more than {} words and marks, the most there may be: shorten it",
+                          max_words));
         words.push_back({composed(sentence.substr(begin, end - begin)), begin, end,
                          kind(first) == Kind::mark || kind(first) == Kind::joiner});
     }
     if (words.empty())
-        fail_input("the sentence of " + std::to_string(sentence.size()) +
-                   " bytes has no word: type at least one word");
+        fail_input(tr("the sentence of {} bytes has no word: type at least one word", sentence.size()));
     return words;
 }
 

@@ -34,6 +34,7 @@ ReferenceKind attentions_of(const std::string& stack) {
 
 ReferenceKind hidden_states_of(const std::string& stack) {
     const std::string part = stack.empty() ? "" : stack + "_";
+    // Translators: short for "hidden states", a row's name in a table.
     const std::string_view name = stack.empty()        ? translatable("hidden")
                                   : stack == "encoder" ? translatable("encoder hidden")
                                                        : translatable("decoder hidden");

@@ -1,6 +1,7 @@
 #include "core/text/tokenizer/aligned_text.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <limits>
@@ -9,14 +10,13 @@ namespace headscope::text {
 
 AlignedText::AlignedText(std::string_view utf8) : bytes_(utf8) {
     if (utf8.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-        fail_input("the text has " + std::to_string(utf8.size()) +
-                   " bytes, and 2147483647 are the most; cut it into parts");
+        fail_input(tr("the text has {} bytes, and 2147483647 are the most; cut it into parts", utf8.size()));
     spans_.reserve(utf8.size());
     std::int32_t position = 0;
     for (std::size_t at = 0; at < utf8.size(); ++position) {
         const auto letter = letter_at(utf8, at);
         if (!letter)
-            fail_input("the text is not UTF-8 at byte " + std::to_string(at) + "; convert it to UTF-8");
+            fail_input(tr("the text is not UTF-8 at byte {}; convert it to UTF-8", at));
         spans_.insert(spans_.end(), letter->size, TextSpan{position, position + 1});
         at += letter->size;
     }

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/tokenizer/byte_level.h"
 #include "core/text/tokenizer/decoder.h"
 #include "core/text/tokenizer/pattern.h"
@@ -171,8 +172,8 @@ Decoder read_decoder(const JsonField& field) {
         return [](const Texts& tokens) { return Texts{joined(tokens)}; };
     if (type == "Strip")
         return read_strip_decoder(field);
-    field.at("type").fail_type(
-        "decoder", "ByteLevel, WordPiece, Metaspace, Replace, ByteFallback, Fuse, Strip and Sequence");
+    field.at("type").fail(tr("this program knows no such decoder, only ByteLevel, WordPiece, Metaspace, "
+                             "Replace, ByteFallback, Fuse, Strip and Sequence"));
 }
 
 } // namespace headscope::text

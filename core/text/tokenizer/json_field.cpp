@@ -1,6 +1,7 @@
 #include "core/text/tokenizer/json_field.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@ using nlohmann::json;
 /// A value in a message: the kind of a collection, else the value's text, shortened.
 std::string shown(const json& value) {
     if (value.is_structured())
-        return (value.is_array() ? "a list of " : "an object of ") + std::to_string(value.size());
+        return value.is_array() ? tr("a list of {}", value.size()) : tr("an object of {}", value.size());
     constexpr std::size_t longest = 60;
     const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
     return text.size() > longest ? text.substr(0, longest) + "..." : text;
@@ -24,16 +25,16 @@ std::string shown(const json& value) {
 
 JsonField JsonField::at(const char* key) const {
     if (!value_->is_object())
-        fail("it should be an object");
+        fail(tr("it should be an object"));
     const auto found = value_->find(key);
     if (found == value_->end())
-        fail_input(place_ + " has no \"" + key + "\"; add it");
+        fail_input(tr("{} has no \"{}\"; add it", place_, key));
     return {*found, place_ + (place_.ends_with(':') ? " " : ".") + key};
 }
 
 std::optional<JsonField> JsonField::find(const char* key) const {
     if (!value_->is_object())
-        fail("it should be an object");
+        fail(tr("it should be an object"));
     const auto found = value_->find(key);
     if (found == value_->end() || found->is_null())
         return std::nullopt;
@@ -42,7 +43,7 @@ std::optional<JsonField> JsonField::find(const char* key) const {
 
 std::vector<JsonField> JsonField::elements() const {
     if (!value_->is_array())
-        fail("it should be a list");
+        fail(tr("it should be a list"));
     std::vector<JsonField> fields;
     fields.reserve(value_->size());
     for (const json& element : *value_)
@@ -52,26 +53,26 @@ std::vector<JsonField> JsonField::elements() const {
 
 std::string JsonField::string() const {
     if (!value_->is_string())
-        fail("it should be a string");
+        fail(tr("it should be a string"));
     return value_->get<std::string>();
 }
 
 bool JsonField::boolean() const {
     if (!value_->is_boolean())
-        fail("it should be true or false");
+        fail(tr("it should be true or false"));
     return value_->get<bool>();
 }
 
 std::int64_t JsonField::whole_number(std::int64_t largest) const {
     if (!value_->is_number_unsigned() || value_->get<std::uint64_t>() > static_cast<std::uint64_t>(largest))
-        fail("it should be a whole number from 0 to " + std::to_string(largest));
+        fail(tr("it should be a whole number from 0 to {}", largest));
     return value_->get<std::int64_t>();
 }
 
 std::string JsonField::letter() const {
     std::string text = string();
     if (count_letters(text) != 1)
-        fail("it should be one character");
+        fail(tr("it should be one character"));
     return text;
 }
 
@@ -86,11 +87,8 @@ bool JsonField::boolean_or(const char* key, bool otherwise) const {
 }
 
 void JsonField::fail(const std::string& wanted) const {
-    fail_input(place_ + " is " + shown(*value_) + "; " + wanted);
-}
-
-void JsonField::fail_type(std::string_view what, std::string_view known) const {
-    fail("this program knows no such " + std::string(what) + ", only " + std::string(known));
+    // Translators: a place in a file, what is there, and a sentence such as "it should be a list".
+    fail_input(tr("{} is {}; {}", place_, shown(*value_), wanted));
 }
 
 } // namespace headscope::text

@@ -38,8 +38,6 @@ public:
 
     /// Throws Error(input): `<place> is <value>; <wanted>`.
     [[noreturn]] void fail(const std::string& wanted) const;
-    /// Throws Error(input) for a "type" that is not among those known.
-    [[noreturn]] void fail_type(std::string_view what, std::string_view known) const;
 
 private:
     const nlohmann::json* value_;

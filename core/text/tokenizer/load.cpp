@@ -1,6 +1,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 #include "core/text/tokenizer/build.h"
 #include "core/text/tokenizer/json_field.h"
 
@@ -80,9 +81,9 @@ json special_tokens(const json& vocab, const std::vector<std::string>& texts) {
 /// The ["token", id] pair of a post-processor. Throws when the vocabulary lacks the token.
 json token_and_id(const json& vocab, const std::string& text, const std::string& name) {
     if (!vocab.contains(text))
-        fail_input(name + " has no \"" + text +
-                   "\", which is put around every text; add it, or name another in "
-                   "tokenizer_config.json");
+        fail_input(tr("{} has no \"{}\", which is put around every text; add it, or name another in "
+                      "tokenizer_config.json",
+                      name, text));
     return {text, vocab.at(text)};
 }
 
@@ -91,7 +92,7 @@ std::unique_ptr<Tokenizer> from_merges(const fs::path& folder) {
     const std::string name = (folder / "vocab.json").string();
     const json vocab = read_json(name);
     if (!vocab.is_object())
-        fail_input(name + " is no JSON object; it should hold tokens and their ids");
+        fail_input(tr("{} is no JSON object; it should hold tokens and their ids", name));
     const Config config(folder);
     const bool roberta = config.field().string_or("tokenizer_class", "").starts_with("Roberta");
     const bool add_blank = config.field().boolean_or("add_prefix_space", false);
@@ -161,9 +162,9 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
         return from_merges(folder);
     if (is_file(folder / "vocab.txt"))
         return from_word_pieces(folder);
-    fail_input(path +
-               " has no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give a folder that "
-               "holds a tokenizer");
+    fail_input(tr("{} has no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give a folder "
+                  "that holds a tokenizer",
+                  path));
 }
 
 } // namespace headscope::text

@@ -1,5 +1,6 @@
 #include "core/text/tokenizer/pattern.h"
 
+#include "core/base/message.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <algorithm>
@@ -102,7 +103,7 @@ Pattern read_pattern(const JsonField& field) {
         return literal_pattern(text->string());
     if (const auto text = field.find("Regex"))
         return regex_pattern(Regex(text->string(), text->place()));
-    field.fail("it should hold \"String\" or \"Regex\"");
+    field.fail(tr("it should hold \"String\" or \"Regex\""));
 }
 
 SplitBehavior read_behavior(const JsonField& field) {
@@ -114,7 +115,7 @@ SplitBehavior read_behavior(const JsonField& field) {
          {"Contiguous", SplitBehavior::contiguous}}};
     const auto* found = std::ranges::find(names, field.string(), [](const auto& pair) { return pair.first; });
     if (found == names.end())
-        field.fail("it should be Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous");
+        field.fail(tr("it should be Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous"));
     return found->second;
 }
 

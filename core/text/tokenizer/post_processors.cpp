@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/tokenizer/post_processor.h"
 
 #include "core/text/tokenizer/byte_level.h"
@@ -38,7 +39,7 @@ std::vector<SpecialToken> read_special(const JsonField& field) {
     const auto ids = field.at("ids").elements();
     const auto texts = field.at("tokens").elements();
     if (ids.size() != texts.size())
-        field.fail("its ids and its tokens should be equally many");
+        field.fail(tr("its ids and its tokens should be equally many"));
     std::vector<SpecialToken> tokens;
     for (std::size_t i = 0; i < ids.size(); ++i)
         tokens.push_back({read_id(ids[i]), texts[i].string()});
@@ -54,7 +55,7 @@ PostProcessor read_template_post_processor(const JsonField& field) {
         else if (piece.at("Sequence").at("id").string() == "A")
             places.emplace_back(std::nullopt);
         else
-            piece.at("Sequence").at("id").fail("the form for a single text can only hold the sequence A");
+            piece.at("Sequence").at("id").fail(tr("the form for a single text can only hold the sequence A"));
     return [places](Encoding& encoding) {
         Encoding out;
         for (const auto& place : places)
@@ -91,7 +92,7 @@ void trim(Encoding& encoding, bool blank_was_added) {
 SpecialToken read_pair(const JsonField& field) {
     const auto parts = field.elements();
     if (parts.size() != 2)
-        field.fail("it should be a token and its id");
+        field.fail(tr("it should be a token and its id"));
     return {read_id(parts[1]), parts[0].string()};
 }
 
@@ -141,8 +142,8 @@ PostProcessor read_post_processor(const JsonField& field) {
         return read_enclosing_post_processor(field, field.boolean_or("trim_offsets", true));
     if (type == "ByteLevel")
         return read_byte_level_post_processor(field);
-    field.at("type").fail_type(
-        "post-processor", "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel and Sequence");
+    field.at("type").fail(tr("this program knows no such post-processor, only TemplateProcessing, "
+                             "BertProcessing, RobertaProcessing, ByteLevel and Sequence"));
 }
 
 } // namespace headscope::text

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/tokenizer/byte_level.h"
 #include "core/text/tokenizer/pattern.h"
 #include "core/text/tokenizer/pre_tokenizer.h"
@@ -110,7 +111,7 @@ PrefixScheme read_scheme(const JsonField& field) {
     if (name == "always")
         return PrefixScheme::always;
     if (name != "never")
-        scheme->fail("it should be first, always or never");
+        scheme->fail(tr("it should be first, always or never"));
     return PrefixScheme::never;
 }
 
@@ -182,8 +183,9 @@ PreTokenizer read_pre_tokenizer(const JsonField& field) {
         return read_digits_pre_tokenizer(field);
     if (type == "Punctuation")
         return read_punctuation_pre_tokenizer(field);
-    field.at("type").fail_type("pre-tokenizer", "ByteLevel, Split, BertPreTokenizer, Metaspace, Whitespace, "
-                                                "WhitespaceSplit, Digits, Punctuation and Sequence");
+    field.at("type").fail(
+        tr("this program knows no such pre-tokenizer, only ByteLevel, Split, BertPreTokenizer, Metaspace, "
+           "Whitespace, WhitespaceSplit, Digits, Punctuation and Sequence"));
 }
 
 } // namespace headscope::text

@@ -1,6 +1,7 @@
 #include "core/text/tokenizer/regex.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/plain_text.h"
 #include "core/text/tokenizer/unicode.h"
 
@@ -86,8 +87,9 @@ Regex::Regex(std::string_view pattern, std::string place) : place_(std::move(pla
     const int error = onig_new(&program, begin, begin + pattern.size(), ONIG_OPTION_NONE, ONIG_ENCODING_UTF8,
                                ONIG_SYNTAX_ONIGURUMA, &info);
     if (error != ONIG_NORMAL)
-        fail_input(place_ + " is no regular expression that can be read: " + message_of(error, &info) +
-                   " in " + plain_beginning(pattern) + "; correct it");
+        // Translators: the second {} is what the library for such expressions says, in English.
+        fail_input(tr("{} is no regular expression that can be read: {} in {}; correct it", place_,
+                      message_of(error, &info), plain_beginning(pattern)));
     const auto code = std::make_shared<Code>();
     code->program.reset(program);
     code_ = code;
@@ -105,9 +107,9 @@ std::vector<ByteRange> Regex::find_all(std::string_view text) const {
         if (result == ONIG_MISMATCH)
             break;
         if (result < 0)
-            fail_input(place_ + " cannot be matched against a text of " + std::to_string(text.size()) +
-                       " bytes: " + message_of(result, nullptr) +
-                       "; simplify the pattern or shorten the text");
+            fail_input(tr("{} cannot be matched against a text of {} bytes: {}; simplify the pattern or "
+                          "shorten the text",
+                          place_, text.size(), message_of(result, nullptr)));
         const auto last = static_cast<std::size_t>(region->end[0]);
         // \K inside a look-ahead can put the begin behind the end.
         const ByteRange match{std::min(static_cast<std::size_t>(region->beg[0]), last), last};

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/tokenizer/models/model.h"
 
 #include <nlohmann/json.hpp>
@@ -34,7 +35,7 @@ Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocab
         return read_word_piece(field, std::move(vocabulary));
     if (type == "Unigram")
         return read_unigram(field, std::move(vocabulary));
-    field.at("type").fail_type("model", "BPE, WordPiece and Unigram");
+    field.at("type").fail(tr("this program knows no such model, only BPE, WordPiece and Unigram"));
 }
 
 } // namespace headscope::text

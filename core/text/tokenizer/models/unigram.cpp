@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/tokenizer/models/byte_tokens.h"
 #include "core/text/tokenizer/models/model.h"
 #include "core/text/tokenizer/unicode.h"
@@ -121,7 +122,7 @@ public:
         unknown_score_ = (scores_.empty() ? 0 : std::ranges::min(scores_)) - penalty;
         if (const auto unknown = field.find("unk_id")) {
             if (scores_.empty())
-                unknown->fail("its vocab is empty and should hold the unknown token");
+                unknown->fail(tr("its vocab is empty and should hold the unknown token"));
             unknown_ =
                 static_cast<TokenId>(unknown->whole_number(static_cast<std::int64_t>(scores_.size()) - 1));
         }
@@ -187,9 +188,9 @@ private:
     [[noreturn]] static TokenId refuse(std::string_view text, char32_t letter) {
         std::array<char, 16> code{};
         std::snprintf(code.data(), code.size(), "U+%04X", static_cast<unsigned>(letter));
-        fail_input(
-            "the tokenizer has no token for the character \"" + std::string(text) + "\" (" + code.data() +
-            ") and no unk_id for unknown characters; leave the character out or give the model an unk_id");
+        fail_input(tr("the tokenizer has no token for the character \"{}\" ({}) and no unk_id for unknown "
+                      "characters; leave the character out or give the model an unk_id",
+                      text, code.data()));
     }
 
     /// Appends a token of the path. What the unknown token covers may be a piece as a whole, else bytes may

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/tokenizer/models/model.h"
 #include "core/text/tokenizer/unicode.h"
 
@@ -20,7 +21,7 @@ public:
         const std::string unknown = field.string_or("unk_token", "[UNK]");
         const auto id = vocabulary_->find(unknown);
         if (!id)
-            field.fail("its unk_token \"" + unknown + "\" should be in vocab");
+            field.fail(tr("its unk_token \"{}\" should be in vocab", unknown));
         unknown_ = *id;
     }
 

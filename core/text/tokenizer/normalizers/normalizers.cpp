@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/tokenizer/normalizers/normalizer.h"
 #include "core/text/tokenizer/pattern.h"
 #include "core/text/tokenizer/unicode.h"
@@ -162,8 +163,9 @@ Normalizer read_normalizer(const JsonField& field) {
         return read_prepend_normalizer(field);
     if (type == "Replace")
         return read_replace_normalizer(field);
-    field.at("type").fail_type("normalizer", "BertNormalizer, NFC, NFD, NFKC, NFKD, Precompiled, Nmt, "
-                                             "Lowercase, StripAccents, Strip, Prepend, Replace and Sequence");
+    field.at("type").fail(
+        tr("this program knows no such normalizer, only BertNormalizer, NFC, NFD, NFKC, NFKD, Precompiled, "
+           "Nmt, Lowercase, StripAccents, Strip, Prepend, Replace and Sequence"));
 }
 
 } // namespace headscope::text

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/text/tokenizer/normalizers/normalizer.h"
 #include "core/text/tokenizer/unicode.h"
 
@@ -16,7 +17,7 @@ std::string read_base64(const JsonField& field) {
     for (int padding = 0; padding < 2 && text.ends_with('='); ++padding)
         text.pop_back();
     if (size % 4 != 0 || text.find_first_not_of(alphabet) != std::string::npos)
-        field.fail("it should be base64, four characters for every three bytes");
+        field.fail(tr("it should be base64, four characters for every three bytes"));
     std::string bytes;
     std::uint32_t waiting = 0, count = 0; // bits that make no byte yet
     for (const char letter : text) {
@@ -45,14 +46,14 @@ public:
         };
         const std::size_t size = bytes.size() < width ? 0 : number(0);
         if (size == 0 || size % width != 0 || size > bytes.size() - width)
-            field.fail("its " + std::to_string(bytes.size()) +
-                       " bytes should hold the length of a trie and the whole trie; "
-                       "save the tokenizer again");
+            field.fail(tr(
+                "its {} bytes should hold the length of a trie and the whole trie; save the tokenizer again",
+                bytes.size()));
         for (std::size_t at = width; at <= size; at += width)
             units_.push_back(number(at));
         replacements_ = bytes.substr(width + size);
         if (to_utf8_lossy(replacements_) != replacements_)
-            field.fail("its replacements should be UTF-8; save the tokenizer again");
+            field.fail(tr("its replacements should be UTF-8; save the tokenizer again"));
         check(field);
     }
 
@@ -106,8 +107,9 @@ private:
             }
             const auto next = child(at, byte++);
             if (next && states[*next] == State::open)
-                field.fail("its trie leads from unit " + std::to_string(at) + " back to unit " +
-                           std::to_string(*next) + ", so that a key has no end; save the tokenizer again");
+                field.fail(tr("its trie leads from unit {} back to unit {}, so that a key has no end; save "
+                              "the tokenizer again",
+                              at, *next));
             if (next && states[*next] == State::unseen)
                 path.push_back({*next});
         }
@@ -115,17 +117,17 @@ private:
 
     void check_unit(std::size_t at, const JsonField& field) const {
         if (base(at) >= units_.size())
-            field.fail("its trie of " + std::to_string(units_.size()) + " units points outside at unit " +
-                       std::to_string(at) + "; save the tokenizer again");
+            field.fail(tr("its trie of {} units points outside at unit {}; save the tokenizer again",
+                          units_.size(), at));
         if (!has_value(at))
             return;
         const std::size_t begin = value(at);
         if (begin > replacements_.size() ||
             (begin < replacements_.size() &&
              (static_cast<unsigned char>(replacements_[begin]) & 0xC0U) == 0x80U))
-            field.fail("its trie names a replacement at byte " + std::to_string(begin) + " of " +
-                       std::to_string(replacements_.size()) +
-                       ", where none begins; save the tokenizer again");
+            field.fail(tr(
+                "its trie names a replacement at byte {} of {}, where none begins; save the tokenizer again",
+                begin, replacements_.size()));
     }
 
     std::vector<std::uint32_t> units_;
