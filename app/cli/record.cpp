@@ -59,7 +59,7 @@ void run_record(RecordOptions& options) {
     const std::unique_ptr<app::FilmWriter> writer =
         app::film_writer(format,
                          {.title = app::film_title(program->state(), options.film_lesson.value_or("")),
-                          .language = options.film_lesson ? options.language : "en",
+                          .language = options.language,
                           .dark = options.theme == "dark"},
                          options.look);
     app::Recorder recorder(*program, *writer, options.look);

@@ -1,4 +1,5 @@
 #include "app/shell/window.h"
+#include "app/cli/language_option.h"
 #include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
@@ -9,6 +10,7 @@
 #include "app/state/preferences.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/base/random_access_file.h"
 #include "core/base/user_folders.h"
 #include "core/checkpoint/files/packaged_models.h"
@@ -26,7 +28,7 @@ namespace {
 struct Options {
     DecoderText decoder;
     std::optional<std::string> path, sentence, kv_sentence, preset, report, lesson, lessons;
-    std::string language = "en";
+    std::string language; ///< empty: as the preferences say, else as the desktop does
     std::string device = "auto";
 };
 
@@ -99,7 +101,21 @@ void check_path(const Options& options) {
     }
 }
 
+/// Chooses the sentences' language before any is made, and gives the language of the lessons.
+std::string begin_language(const std::string& asked, const std::string& preferences) {
+    app::ViewState stored;
+    app::read_preferences(preferences, stored);
+    const std::string language = !asked.empty()             ? asked
+                                 : !stored.language.empty() ? stored.language
+                                                            : desktop_language();
+    use_language(language_of_locale(language));
+    return language;
+}
+
 int open_window(const Options& options) {
+    const std::filesystem::path preferences = preferences_path();
+    const std::string stored = read_file_if_exists(preferences),
+                      language = begin_language(options.language, stored);
     check_path(options);
     project::Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
@@ -115,11 +131,10 @@ int open_window(const Options& options) {
                           .state_folder = state_folder,
                           .keeps_nothing = state_folder.empty() ? no_folder : "",
                           .lesson_folders = lesson::lesson_folders(options.lessons),
-                          .language = options.language});
-    const std::filesystem::path preferences = preferences_path();
+                          .language = language});
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     program.state().view.less_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
-    app::read_preferences(read_file_if_exists(preferences), program.state().view);
+    app::read_preferences(stored, program.state().view);
     if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
                           {options.sentence.value_or(""), options.decoder.text});
@@ -172,8 +187,7 @@ std::function<int()> add_window(CLI::App& program) {
     program.add_option("--lesson", options->lesson,
                        "the lesson to open, by its id; see headscope lesson list");
     program.add_option("--lessons", options->lessons, "a folder with more lessons");
-    program.add_option("--language", options->language, "which translation of the lessons, such as de")
-        ->capture_default_str();
+    add_language_option(program, options->language);
     add_device_option(program, options->device);
     return [options] { return open_window(*options); };
 }

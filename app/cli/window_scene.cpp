@@ -1,5 +1,6 @@
 #include "app/cli/window_scene.h"
 
+#include "app/cli/language_option.h"
 #include "app/cli/usage.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
@@ -356,8 +357,7 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
         .add_option("--patch", options.patch, "with --model: apply the edits of this file to the checkpoint")
         ->needs(model);
     command.add_option("--lessons", options.lessons, "a folder with more lessons");
-    command.add_option("--language", options.language, "which translation of the lessons, such as de")
-        ->capture_default_str();
+    add_language_option(command, options.language);
     command.add_option("--head", options.head, "the head in focus (default 0)");
     command.add_option("--view", options.weights_view, "weights as heatmap, arcs, text or graph")
         ->check(CLI::IsMember({"heatmap", "arcs", "text", "graph"}));

@@ -176,6 +176,7 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                               view.left_open = true;
                           },
                           [&](const OpenWithStart& c) { view.start_page = c.start_page; },
+                          [&](const SetLanguage& c) { view.language = c.language; },
                           [&](const ShowHelp& c) { view.help_open = c.open; },
                           [&](const BeginDrag& c) { view.drag = c.drag; },
                           [&](const SetCompare& c) { view.compare = c.what; },

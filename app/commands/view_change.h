@@ -94,6 +94,10 @@ struct ShowTab {
     LeftTab tab;
 };
 /// Whether the program opens with the Start page.
+/// For the next start; see ViewState::language.
+struct SetLanguage {
+    std::string language;
+};
 struct OpenWithStart {
     bool start_page;
 };
@@ -132,8 +136,8 @@ using ViewChange =
     std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith, ShowWeightsAs,
                  ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined, Select, SetColourMap,
                  SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab,
-                 OpenWithStart, ShowHelp, BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation,
-                 SetCompare, SetFlash, SetMotion, AttentionChange, LongMapChange, PointAt>;
+                 OpenWithStart, SetLanguage, ShowHelp, BeginDrag, SelectTo, PaintMode, BeginStroke,
+                 ChooseOperation, SetCompare, SetFlash, SetMotion, AttentionChange, LongMapChange, PointAt>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

@@ -37,6 +37,8 @@ std::string preferences_json(const ViewState& view) {
                         {"colour_map", static_cast<int>(view.colour_map)},
                         {"speed", view.speed},
                         {"start_page", view.start_page}};
+    if (!view.language.empty())
+        json["language"] = view.language;
     if (view.manual_width)
         json["manual_width"] = *view.manual_width;
     if (view.left_open)
@@ -68,6 +70,8 @@ void read_preferences(const std::string& text, ViewState& view) {
     read_bool(json, "numbers", view.numbers);
     read_bool(json, "same_scale", view.same_scale);
     read_bool(json, "start_page", view.start_page);
+    if (const auto at = json.find("language"); at != json.end() && at->is_string())
+        view.language = at->get<std::string>();
     read_float(json, "speed", 0.25F, 8, view.speed);
     float map = static_cast<float>(view.colour_map);
     read_float(json, "colour_map", 0, 4, map);

@@ -116,6 +116,8 @@ struct ViewState {
     std::optional<float> board_width;  ///< likewise of the board beside an open head
     LeftTab tab = LeftTab::guide;
     bool start_page = true; ///< the Start page is what the program opens with
+    /// Of the sentences from the next start on; empty: the desktop's. See languages().
+    std::string language = {};
     bool help_open = false;
     AttentionView attention;
 
