@@ -1,0 +1,146 @@
+#include "core/base/assets.h"
+#include "core/base/catalogue.h"
+#include "core/base/error.h"
+#include "core/base/message.h"
+#include "tests/catch.h"
+
+#include <array>
+#include <cstring>
+#include <regex>
+#include <set>
+#include <vector>
+
+namespace headscope {
+
+namespace {
+
+using Messages = std::vector<std::pair<std::string, std::string>>; ///< sorted by the first
+
+/// As msgfmt writes it: header, the table of the originals, that of the translations, then the texts.
+std::string mo_bytes(const Messages& messages) {
+    std::string tables, texts;
+    const auto word = [](std::string& to, std::size_t number) {
+        const auto value = static_cast<std::uint32_t>(number);
+        std::array<char, 4> bytes{};
+        std::memcpy(bytes.data(), &value, 4);
+        to.append(bytes.data(), 4);
+    };
+    const std::size_t header = 28, count = messages.size(), begin = header + 16 * count;
+    for (const auto side : {0, 1})
+        for (const auto& [english, translated] : messages) {
+            const std::string& text = side == 0 ? english : translated;
+            word(tables, text.size());
+            word(tables, begin + texts.size());
+            texts += text + '\0';
+        }
+    std::string bytes;
+    for (const std::size_t number :
+         {std::size_t{0x950412de}, std::size_t{0}, count, header, header + 8 * count, std::size_t{0}, begin})
+        word(bytes, number);
+    return bytes + tables + texts;
+}
+
+const Messages sample{{"", "Content-Type: text/plain; charset=UTF-8\n"},
+                      {"verb\x04Open", "Öffnen"},
+                      {"{} head", ""},
+                      {"{} reads {}", "{1} wird von {0} gelesen"}};
+
+std::multiset<std::string> fields_of(const std::string& text) {
+    const std::string plain = std::regex_replace(text, std::regex(R"(\{\{|\}\})"), "");
+    std::multiset<std::string> fields;
+    const std::regex field(R"(\{(\d*)\})");
+    int next = 0;
+    for (std::sregex_iterator at(plain.begin(), plain.end(), field), end; at != end; ++at)
+        fields.insert((*at)[1].length() == 0 ? std::to_string(next++) : (*at)[1].str());
+    return fields;
+}
+
+/// Leaves the program in English again.
+struct Spoken {
+    explicit Spoken(const std::string& language) { use_language(language); }
+    Spoken(const Spoken&) = delete;
+    Spoken& operator=(const Spoken&) = delete;
+    ~Spoken() { use_language("en"); }
+};
+
+} // namespace
+
+TEST_CASE("a catalogue finds what it has", "[message]") {
+    Messages counted = sample;
+    counted[2] = {std::string("{} head") + '\0' + "{} heads", std::string("{} Kopf") + '\0' + "{} Köpfe"};
+    const Catalogue catalogue(mo_bytes(counted));
+    CHECK(catalogue.find("{} reads {}") == "{1} wird von {0} gelesen");
+    CHECK(catalogue.find("Open") == "");
+    CHECK(catalogue.find("") == "");
+    CHECK(catalogue.find_in("verb", "Open") == "Öffnen");
+    CHECK(catalogue.find_plural("{} head", 1) == "{} Kopf");
+    CHECK(catalogue.find_plural("{} head", 0) == "{} Köpfe");
+    CHECK(catalogue.find_plural("{} head", 2) == "{} Köpfe");
+}
+
+TEST_CASE("a catalogue that was cut is refused", "[message]") {
+    const std::string bytes = mo_bytes(sample);
+    // The last byte ends the last text, and is not read.
+    for (std::size_t length = 0; length + 1 < bytes.size(); ++length)
+        CHECK_THROWS_AS(Catalogue(bytes.substr(0, length)), Error);
+    std::string other = bytes;
+    other[0] = 'x';
+    CHECK_THROWS_AS(Catalogue(other), Error);
+}
+
+TEST_CASE("messages are English at first", "[message]") {
+    CHECK(language_in_use() == "en");
+    CHECK(tr("{not a field}") == "{not a field}");
+    CHECK(tr("{} of {}", 3, "seven") == "3 of seven");
+    CHECK(tr_n("{} head", "{} heads", 1, 1) == "1 head");
+    CHECK(tr_n("{} head", "{} heads", 0, 0) == "0 heads");
+    CHECK(tr_n("one head", "{} heads of {}", 3, 3, 8) == "3 heads of 8");
+    CHECK(tr_in("verb", "Open") == "Open");
+    CHECK_THROWS_WITH(use_language("tlh"),
+                      Catch::Matchers::ContainsSubstring("tlh") && Catch::Matchers::ContainsSubstring("de"));
+    CHECK(language_in_use() == "en");
+}
+
+TEST_CASE("a translation may reorder its fields, and one that does not fit is left out", "[message]") {
+    const std::string text = "x";
+    const auto filled = [&](std::string_view translated) {
+        return detail::filled(translated, "{} reads {}", fmt::make_format_args(text, text));
+    };
+    CHECK(filled("{1} von {0}") == "x von x");
+    CHECK(filled("{} {} {}") == "x reads x");
+    CHECK(filled("{ohne Ende") == "x reads x");
+    CHECK(filled("") == "x reads x");
+}
+
+TEST_CASE("the language of a locale", "[message]") {
+    CHECK(language_of_locale("de_AT.UTF-8@euro") == "de");
+    CHECK(language_of_locale("de") == "de");
+    CHECK(language_of_locale("fr_FR.UTF-8") == "en");
+    CHECK(language_of_locale("C.UTF-8") == "en");
+    CHECK(language_of_locale("") == "en");
+}
+
+TEST_CASE("every language has its name, and every translation the fields of its message", "[message]") {
+    const std::vector<Language> all = languages();
+    REQUIRE(all.size() > 1);
+    CHECK(all[0].code == "en");
+    CHECK(all[1].name == "Deutsch");
+    for (const Language& language : all) {
+        if (language.code == "en")
+            continue;
+        const Spoken spoken(language.code);
+        CHECK(language_in_use() == language.code);
+        const Catalogue catalogue(asset("languages/" + language.code + ".mo"));
+        CHECK(catalogue.messages().size() > 1000);
+        for (const auto& [english, translated] : catalogue.messages()) {
+            // Of a counted message the key is its first form; the forms may differ in their fields.
+            if (translated.find('\0') != std::string_view::npos || english.empty())
+                continue;
+            INFO(english << " -> " << translated);
+            CHECK(fields_of(std::string(english.substr(english.find('\x04') + 1))) ==
+                  fields_of(std::string(translated)));
+        }
+    }
+}
+
+} // namespace headscope

@@ -1,0 +1,176 @@
+#include "app/state/screens/screen.h"
+#include "core/base/message.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "core/text/preset.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/gui/support/english_left.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+#include <algorithm>
+
+// The window in another language. Tables that are built on first use keep their language, so that these tests
+// have a process of their own: the tag is hidden.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+/// Goes through a window and keeps what is English in it.
+class Reader {
+public:
+    explicit Reader(Desk& desk) : desk_(desk), english_("de") {}
+
+    /// Words that are no sentence of the program.
+    void know(const std::string& text) {
+        for (const std::string& word : words_of(text, 1))
+            own_.insert(word);
+    }
+    void look(const std::string& where) {
+        desk_.settle();
+        desk_.driver.wait(2);
+        for (const std::string& text : english_.on_screen(own_))
+            if (seen_.insert(text).second)
+                left_ += where + ": " + text + "\n";
+    }
+    void look_after(const std::string& where, const Action& action) {
+        desk_.act(action);
+        look(where);
+    }
+    const std::string& left() const { return left_; }
+
+private:
+    Desk& desk_;
+    EnglishWords english_;
+    std::set<std::string> own_, seen_;
+    std::string left_;
+};
+
+void read_stages(Desk& desk, Reader& reader) {
+    for (int group = 0; group < group_count; ++group) {
+        const auto stage = static_cast<StageGroup>(group);
+        if (!desk.view().walk.has(stage))
+            continue;
+        reader.look_after(std::string(group_info(stage).label), ViewChange(GoTo{stage}));
+        for (const LeftTab tab : {LeftTab::guide, LeftTab::tensors, LeftTab::heads, LeftTab::edit})
+            reader.look_after("panel of " + std::string(group_info(stage).label), ViewChange(ShowTab{tab}));
+        // The inspector and the tip of the first cell.
+        if (!desk.program.canvas().grids.empty()) {
+            const MatrixGrid& grid = desk.program.canvas().grids.front();
+            desk.driver.click(grid.area.x + 4, grid.area.y + 4);
+            reader.look("inspector of " + std::string(group_info(stage).label));
+            desk.driver.key(GLFW_KEY_ESCAPE);
+        }
+    }
+}
+
+/// Every item that shows a tip.
+void read_tips(Desk& desk, Reader& reader) {
+    const std::vector<ScreenItem> items = screen_items();
+    for (const ScreenItem& item : items) {
+        if (item.label.empty() || !item.reachable())
+            continue;
+        desk.driver.move(item.middle_x(), item.middle_y());
+        desk.driver.wait(40);
+        reader.look("tip of " + item.label);
+    }
+}
+
+void read_dialogs(Desk& desk, Reader& reader) {
+    reader.look_after("settings", WindowAction(OpenSettings{true}));
+    desk.act(WindowAction(OpenSettings{false}));
+    reader.look_after("file menu", WindowAction(OpenFileMenu{}));
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    for (const char* const typed : {"", "a", "e", "n", "r"}) {
+        desk.act(WindowAction(OpenPalette{}));
+        desk.driver.type(typed);
+        reader.look("palette " + std::string(typed));
+        desk.driver.key(GLFW_KEY_ESCAPE);
+        desk.driver.key(GLFW_KEY_ESCAPE);
+    }
+    reader.look_after("find", WindowAction(OpenFind{}));
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    reader.look_after("open", FileCommand(ChooseProject{}));
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    reader.look_after("save", FileCommand(SaveProjectAs{}));
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    reader.look_after("picture", FileCommand(ExportPicture{}));
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    reader.look_after("film", FileCommand(RecordFilm{}));
+    desk.driver.key(GLFW_KEY_ESCAPE);
+}
+
+} // namespace
+
+TEST_CASE("no English is left on the window in German", "[.language]") {
+    use_language("de");
+    const std::string sentence = "zorp blick vamp";
+    SECTION("presets") {
+        const auto presets = text::presets();
+        for (const text::PresetInfo& preset : presets) {
+            Desk desk(std::string(preset.id), "", 1600, 1000);
+            Reader reader(desk);
+            reader.know(desk.program.state().document->recipe.sentence + " " +
+                        desk.program.state().document->recipe.kv_sentence);
+            INFO(preset.id);
+            read_stages(desk, reader);
+            for (const WeightsView way :
+                 {WeightsView::arcs, WeightsView::text, WeightsView::graph, WeightsView::heatmap}) {
+                desk.act(ViewChange(GoTo{StageGroup::weights}));
+                reader.look_after("view of the weights", ViewChange(ShowWeightsAs{way}));
+            }
+            CHECK(reader.left() == "");
+        }
+    }
+    SECTION("the first page, dialogs and tips") {
+        Desk desk("first-lesson", sentence, 1600, 1000);
+        Reader reader(desk);
+        reader.know(sentence);
+        desk.program.begin();
+        reader.look("start");
+        read_dialogs(desk, reader);
+        read_tips(desk, reader);
+        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        read_tips(desk, reader);
+        reader.look_after("keys", ViewChange(ShowHelp{true}));
+        CHECK(reader.left() == "");
+    }
+    SECTION("a checkpoint") {
+        Desk desk("first-lesson", sentence, 1600, 1000);
+        const std::string prompt = "Anna gave Tom the cup";
+        desk.open(checkpoint::model_folder("pocket"), prompt);
+        Reader reader(desk);
+        reader.know(prompt + " pocket");
+        read_stages(desk, reader);
+        for (const NamedScreen& screen : named_screens()) {
+            desk.act(ViewChange(AttentionChange(ShowScreen{screen.screen})));
+            desk.act(ViewChange(AttentionChange(ShowEffects{screen.effects})));
+            reader.look(std::string(screen.name));
+            for (const LeftTab tab :
+                 {LeftTab::guide, LeftTab::tensors, LeftTab::heads, LeftTab::edit, LeftTab::predictions})
+                reader.look_after("panel", ViewChange(ShowTab{tab}));
+            read_tips(desk, reader);
+        }
+        CHECK(reader.left() == "");
+    }
+    SECTION("lessons that are there in German") {
+        for (const char* const id : {"one-head", "first-lesson", "by-hand"}) {
+            Program::Options options{.device = "cpu", .wake = {}, .language = "de"};
+            Desk desk(options);
+            Reader reader(desk);
+            reader.know(desk.program.state().document->recipe.sentence);
+            desk.act(LessonAction(OpenLesson{id}));
+            INFO(id);
+            for (int page = 0; page < 12; ++page) {
+                reader.know(desk.program.state().document->recipe.sentence);
+                reader.look(std::string(id) + " page " + std::to_string(page));
+                desk.act(LessonAction(GoToPage{page}));
+            }
+            CHECK(reader.left() == "");
+        }
+    }
+}
+
+} // namespace headscope::test
