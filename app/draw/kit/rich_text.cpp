@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/controls.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/lesson/check.h"
 #include "core/manual/glossary.h"
 #include "core/manual/manual.h"
@@ -114,12 +115,13 @@ struct LinkRun {
 std::string where_to(const std::string& link) {
     const auto place = manual::place_of(link);
     if (!place)
-        return link + "\nA click copies this address";
+        return link + "\n" + tr("A click copies this address");
     const manual::Page* const page = manual::find_page(place->page);
     const manual::Section* const section = manual::find_section(*place);
     if (page == nullptr || section == nullptr)
         return {};
-    return "Opens “" + section->title + "”" + (section->block == 0 ? "" : " in “" + page->title + "”");
+    return section->block == 0 ? tr("Opens “{}”", section->title)
+                               : tr("Opens “{}” in “{}”", section->title, page->title);
 }
 
 void end_link(Picture& picture, const DrawContext& context, LinkRun& run, float baseline,
@@ -177,7 +179,7 @@ void mark_link(Picture& picture, const DrawContext& context, const std::string& 
 Action follow_link(const std::string& link) {
     if (const auto place = manual::place_of(link))
         return WindowAction(OpenManual{*place});
-    return WindowAction(CopyText{link, "the address " + link});
+    return WindowAction(CopyText{link, tr("the address {}", link)});
 }
 
 float draw_spans(Picture& picture, const DrawContext& context, float x, float baseline, float width,
@@ -226,7 +228,7 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
                 {at, baseline + 3.5F}, {at + taken, baseline + 3.5F}, context.theme.line2, 1});
             picture.tips.push_back(
                 {{at, baseline - style.size, taken, style.line},
-                 word.span->value->expression.text() + ", computed from what is on the canvas"});
+                 tr("{}, computed from what is on the canvas", word.span->value->expression.text())});
         } else if (!word.span->link.empty()) {
             link = {word.span, link.span == word.span ? link.from : at, at + taken};
         }

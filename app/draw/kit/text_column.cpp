@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 #include "core/manual/glossary.h"
 #include "core/manual/manual.h"
 
@@ -178,12 +179,12 @@ void TextColumn::draw(const lesson::CodeBlock& code) {
                             head + 2 * code_inset + code_line * static_cast<float>(lines.size()) - 4};
     picture_.scene.add(figure::RectItem{.area = area, .fill = context_.theme.highlight, .radius = 4});
     if (copies_) {
-        draw_text(picture_, context_, area.right() - code_inset, top + 17, "Copy", figure::Font::ui_medium,
-                  12, context_.theme.muted, figure::Align::right);
+        draw_text(picture_, context_, area.right() - code_inset, top + 17, tr("Copy"),
+                  figure::Font::ui_medium, 12, context_.theme.muted, figure::Align::right);
         picture_.hotspots.push_back({{area.right() - 52, top + 2, 50, 22},
                                      "copy listing " + std::to_string(picture_.hotspots.size()),
-                                     WindowAction(CopyText{code.text, "this listing"}),
-                                     "Copies these lines"});
+                                     WindowAction(CopyText{code.text, tr("this listing")}),
+                                     tr("Copies these lines")});
     }
     float baseline = top + head + code_inset + code_size;
     for (const std::string& line : lines) {

@@ -3,6 +3,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/text_column.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/manual/manual.h"
 #include "core/manual/search.h"
 
@@ -49,7 +50,7 @@ void draw_contents(TextColumn& column) {
             column.draw(list);
         list.items.clear();
     };
-    column.draw(lesson::Heading{{words("The manual", lesson::SpanStyle::plain)}, 1});
+    column.draw(lesson::Heading{{words(tr("The manual"), lesson::SpanStyle::plain)}, 1});
     for (const manual::Page& page : manual::pages()) {
         if (page.group != group) {
             end_group();
@@ -79,17 +80,18 @@ lesson::Spans marked(const manual::Found& found) {
 }
 
 void draw_found(TextColumn& column, const std::vector<manual::Found>& found) {
-    const std::string count = found.empty()       ? "No page holds all of these words."
-                              : found.size() == 1 ? "1 place holds these words."
-                              : found.size() > most_found
-                                  ? "The best " + std::to_string(most_found) + " of " +
-                                        std::to_string(found.size()) + " places that hold these words."
-                                  : std::to_string(found.size()) + " places hold these words.";
+    const std::size_t places = found.size();
+    const std::string count = places == 0 ? tr("No page holds all of these words.")
+                              : places > most_found
+                                  ? tr("The best {} of {} places that hold these words.", most_found, places)
+                                  : tr_n("{} place holds these words.", "{} places hold these words.",
+                                         static_cast<std::int64_t>(places), places);
     column.draw(lesson::Paragraph{{words(count, lesson::SpanStyle::plain)}});
     for (std::size_t i = 0; i < std::min(found.size(), most_found); ++i) {
         const manual::Found& one = found[i];
         const manual::Place place{one.page->name, one.section->anchor};
-        const std::string page = one.section->block == 0 ? "" : "  in " + one.page->title;
+        // Translators: a heading of the manual stands before it; {} is the title of its page
+        const std::string page = one.section->block == 0 ? "" : "  " + tr("in {}", one.page->title);
         column.draw(lesson::Paragraph{{words(one.section->title, lesson::SpanStyle::strong, &place),
                                        words(page, lesson::SpanStyle::plain)}});
         if (!one.line.empty())
@@ -107,7 +109,7 @@ void go(ManualPanel& panel, const manual::Place& place, float scroll) {
 
 void open_manual(ManualPanel& panel, const manual::Place& place) {
     if (!place.page.empty() && manual::find_section(place) == nullptr)
-        fail_input("The manual has no place " + manual::link_to(place) + "; look for it in its contents.");
+        fail_input(tr("The manual has no place {}; look for it in its contents.", manual::link_to(place)));
     const bool elsewhere = panel.at != place;
     if (panel.open && elsewhere) {
         panel.back.push_back({panel.at, panel.scroll});
@@ -138,8 +140,8 @@ const std::vector<manual::Found>& look_up(ManualPanel& panel) {
 
 std::string trail(const ManualPanel& panel) {
     const manual::Page* const page = manual::find_page(panel.at.page);
-    return !panel.search.empty() ? "Search"
-           : page == nullptr     ? "Contents"
+    return !panel.search.empty() ? tr("Search")
+           : page == nullptr     ? tr("Contents")
                                  : page->group + " › " + page->title;
 }
 

@@ -1,6 +1,7 @@
 #include "app/draw/matrix/comparison.h"
 
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,9 +54,9 @@ void Comparison::forget() {
     obstacle_.clear();
     if (!marked() || now_.document == nullptr)
         return;
-    obstacle_ = coming() ? "A is being computed for this layer."
+    obstacle_ = coming() ? tr("A is being computed for this layer.")
                 : now_.document->shows_weights()
-                    ? "Filtered weights are not compared; the other stages are."
+                    ? tr("Filtered weights are not compared; the other stages are.")
                     : analysis::why_not_comparable(baseline_.problem(), now_.problem());
 }
 

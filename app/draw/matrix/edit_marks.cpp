@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,21 +32,21 @@ void draw_square(Picture& picture, const Theme& theme, const figure::Rect& area,
 }
 
 struct MarkKind {
-    const char* says;
+    std::string_view says;
     bool (*fits)(const HeadEdits&);
     void (*draw)(Picture&, const DrawContext&, const figure::Rect&);
 };
 
 constexpr MarkKind mark_kinds[] = {
-    {"ablated", [](const HeadEdits& edits) { return edits.ablated(); },
+    {translatable("ablated"), [](const HeadEdits& edits) { return edits.ablated(); },
      [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_square(picture, context.theme, area, true);
      }},
-    {"gain changed", [](const HeadEdits& edits) { return edits.scaled(); },
+    {translatable("gain changed"), [](const HeadEdits& edits) { return edits.scaled(); },
      [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_square(picture, context.theme, area, false);
      }},
-    {"weights edited", [](const HeadEdits& edits) { return !edits.tensors.empty(); },
+    {translatable("weights edited"), [](const HeadEdits& edits) { return !edits.tensors.empty(); },
      [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_edited_diamond(picture, context, {area.x + area.w / 2, area.y + area.h / 2}, area.w);
      }}};
@@ -79,14 +80,15 @@ void draw_edit_marks(Picture& picture, const DrawContext& context, const figure:
 std::string edits_text(const HeadEdits& edits) {
     if (!edits.any())
         return {};
+    const std::string gain = number(static_cast<double>(edits.gain), 2);
     std::string text = edits.gain == 1.0F ? std::string()
-                                          : "gain " + number(static_cast<double>(edits.gain), 2) +
-                                                (edits.ablated() ? ", ablated" : "");
+                       : edits.ablated()  ? tr("gain {}, ablated", gain)
+                                          : tr("gain {}", gain);
     std::string names;
     for (const TensorId id : edits.tensors)
         names += (names.empty() ? "" : ", ") + std::string(tensor_info(id).name);
     text += text.empty() || names.empty() ? names : "; " + names;
-    return "Edited: " + text;
+    return tr("Edited: {}", text);
 }
 
 void draw_marks_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
@@ -96,14 +98,15 @@ void draw_marks_legend(Picture& picture, const DrawContext& context, float x, fl
     for (const MarkKind& kind : mark_kinds) {
         if (std::ranges::none_of(heads, [&](const HeadEdits* edits) { return kind.fits(*edits); }))
             continue;
-        const float wide = largest_mark + 7 + context.measure(kind.says, figure::Font::ui, text_size);
+        const std::string says = tr(kind.says);
+        const float wide = largest_mark + 7 + context.measure(says, figure::Font::ui, text_size);
         if (at > x && at + wide > x + width) {
             at = x;
             y += line;
         }
         kind.draw(picture, context, {at, y + (line - largest_mark) / 2, largest_mark, largest_mark});
         draw_text(picture, context, at + largest_mark + 7, figure::baseline_for(y + line / 2, text_size),
-                  kind.says, figure::Font::ui, text_size, context.theme.text);
+                  says, figure::Font::ui, text_size, context.theme.text);
         at += wide + 18;
     }
     picture.scene.height = std::max(picture.scene.height, y + line + 8);

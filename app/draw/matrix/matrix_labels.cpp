@@ -3,6 +3,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -62,9 +63,9 @@ void draw_masked_sample(Picture& picture, const DrawContext& context, const figu
         figure::LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
     if (with_word)
         draw_text(picture, context, sample.right() + sample_gap, figure::baseline_for(at.y + 7, size),
-                  "masked", figure::Font::ui, size, theme.muted);
+                  tr("masked"), figure::Font::ui, size, theme.muted);
     else
-        picture.tips.push_back({sample, "masked"});
+        picture.tips.push_back({sample, tr("masked")});
 }
 
 /// A line at each decade, and numbers at the ends and in the middle.
@@ -167,11 +168,11 @@ void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t he
     if (!context.controls)
         return;
     const bool off = context.shown.problem().gain(head) == 0.0F;
-    const std::string name = "head " + std::to_string(head);
-    picture.hotspots.push_back({{x, y - 4, width, 11},
-                                "ablate " + name + " " + std::to_string(picture.hotspots.size()),
-                                Command(SetGain{head, off ? 1.0F : 0.0F}),
-                                off ? "Switch " + name + " on again" : "Switch " + name + " off (ablate)"});
+    picture.hotspots.push_back(
+        {{x, y - 4, width, 11},
+         "ablate head " + std::to_string(head) + " " + std::to_string(picture.hotspots.size()),
+         Command(SetGain{head, off ? 1.0F : 0.0F}),
+         off ? tr("Switch head {} on again", head) : tr("Switch head {} off (ablate)", head)});
 }
 
 void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
@@ -209,7 +210,7 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
     const Theme& theme = context.theme;
     constexpr float size = 12.5F, mark_size = 12, before = 16, apart = 8;
     const float sample_width =
-        masked ? sample_side + sample_gap + context.measure("masked", figure::Font::ui, size) : 0;
+        masked ? sample_side + sample_gap + context.measure(tr("masked"), figure::Font::ui, size) : 0;
     const auto wide = [&](const std::string& words) {
         return context.measure(words, figure::Font::ui, size);
     };

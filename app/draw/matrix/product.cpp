@@ -4,6 +4,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/product_window.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -71,25 +72,22 @@ void draw_row_heads(Picture& picture, const DrawContext& context, const ProductS
         picture.scene.add(figure::RectItem{.area = {grid.area.x - 10, y, 4, block - 1}, .fill = color});
         if (context.controls) {
             const float gain = context.shown.problem().gain(head);
-            const std::string name = "head " + std::to_string(head);
-            picture.hotspots.push_back(
-                {{grid.area.x - 96, y, 90, block},
-                 "ablate " + name + " at " + spec.right_name,
-                 Command(SetGain{head, gain == 0.0F ? 1.0F : 0.0F}),
-                 gain == 0.0F ? "Switch " + name + " on again" : "Switch " + name + " off (ablate)"});
+            picture.hotspots.push_back({{grid.area.x - 96, y, 90, block},
+                                        "ablate head " + std::to_string(head) + " at " + spec.right_name,
+                                        Command(SetGain{head, gain == 0.0F ? 1.0F : 0.0F}),
+                                        gain == 0.0F ? tr("Switch head {} on again", head)
+                                                     : tr("Switch head {} off (ablate)", head)});
         }
-        const std::string rows =
-            "rows " + std::to_string(head * rows_each) + " to " + std::to_string((head + 1) * rows_each - 1);
+        const std::string rows = tr("rows {} to {}", head * rows_each, (head + 1) * rows_each - 1);
         const float middle = y + block / 2;
         if (block >= 34) {
-            draw_text(picture, context, grid.area.x - 20, middle - 3, "Head " + std::to_string(head),
+            draw_text(picture, context, grid.area.x - 20, middle - 3, tr("Head {}", head),
                       figure::Font::ui_semibold, 13, context.theme.ink, figure::Align::right);
             draw_text(picture, context, grid.area.x - 20, middle + 14, rows, figure::Font::ui, 12,
                       context.theme.muted, figure::Align::right);
         } else if (block >= 14) {
             draw_text(picture, context, grid.area.x - 20, figure::baseline_for(middle, 12),
-                      "Head " + std::to_string(head), figure::Font::ui, 12, context.theme.ink,
-                      figure::Align::right);
+                      tr("Head {}", head), figure::Font::ui, 12, context.theme.ink, figure::Align::right);
         }
     }
 }
@@ -117,7 +115,7 @@ void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& 
     const float y = result.area.bottom() + 12;
     const MatrixGrid grid = place(picture, context, bias, result.area.x, y, result.pitch_x, result.pitch_y);
     draw_text(picture, context, grid.area.x - 12, figure::baseline_for(grid.area.y + grid.area.h / 2, 12.5F),
-              "each row + " + std::string(tensor_info(spec.bias).name), figure::Font::mono, 12.5F,
+              tr("each row + {}", tensor_info(spec.bias).name), figure::Font::mono, 12.5F,
               context.theme.muted, figure::Align::right);
 }
 

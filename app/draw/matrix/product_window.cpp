@@ -1,6 +1,7 @@
 #include "app/draw/matrix/product_window.h"
 
 #include "app/draw/kit/controls.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -62,8 +63,20 @@ float pager_width(const DrawContext& context, const std::string& what, const std
            context.measure(numbers, figure::Font::mono, 12.5F) + 68;
 }
 
-std::string right_rows(const ProductSpec& spec) {
-    return std::string(tensor_info(spec.right.tensor).name) + " rows";
+/// What is leafed through, and what its two buttons do.
+struct PagerWords {
+    std::string what, before, next;
+};
+PagerWords row_words() {
+    return {tr("rows"), tr("The rows before"), tr("The next rows")};
+}
+PagerWords column_words() {
+    return {tr("columns"), tr("The columns before"), tr("The next columns")};
+}
+/// Of the right factor.
+PagerWords inner_words(const ProductSpec& spec) {
+    const std::string_view name = tensor_info(spec.right.tensor).name;
+    return {tr("{} rows", name), tr("The {} rows before", name), tr("The next {} rows", name)};
 }
 
 } // namespace
@@ -110,12 +123,11 @@ ProductSpec windowed(const ProductSpec& spec, const ProductWindow& window) {
 float pager_height(const DrawContext& context, const ProductSpec& spec, float width) {
     float all = 0;
     const auto add = [&](const std::string& what, std::int64_t count) {
-        const std::string number = std::to_string(count);
-        all += pager_width(context, what, number + " to " + number + " of " + number);
+        all += pager_width(context, what, tr("{} to {} of {}", count, count, count));
     };
-    add("rows", spec.result.rows);
-    add(right_rows(spec), spec.left.cols);
-    add("columns", spec.result.cols);
+    add(row_words().what, spec.result.rows);
+    add(inner_words(spec).what, spec.left.cols);
+    add(column_words().what, spec.result.cols);
     return all <= width ? pager_line : 3 * pager_line;
 }
 
@@ -129,32 +141,32 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
     };
     const bool lines = pager_height(context, spec, context.width - canvas_pad - x) > pager_line;
     const float left = x;
-    const auto pager = [&](const std::string& what, const Range& range, const auto& cell_at) {
+    const auto pager = [&](const PagerWords& words, const Range& range, const auto& cell_at) {
         if (range.count == range.all)
             return;
         const auto turn = [&](std::int64_t to) {
             return ViewChange(Select{cell_at(std::clamp<std::int64_t>(to, 0, range.all - 1))});
         };
-        x += draw_text_button(picture, context, x, y, "◀ " + what, false, turn(range.first - range.count),
-                              "The " + what + " before") +
+        x += draw_text_button(picture, context, x, y, "◀ " + words.what, false,
+                              turn(range.first - range.count), words.before) +
              8;
         x += draw_text(picture, context, x, figure::baseline_for(y + 12, 12.5F),
-                       std::to_string(range.first) + " to " + std::to_string(range.first + range.count - 1) +
-                           " of " + std::to_string(range.all),
+                       tr("{} to {} of {}", range.first, range.first + range.count - 1, range.all),
                        figure::Font::mono, 12.5F, context.theme.muted) +
              8;
-        x += draw_text_button(picture, context, x, y, what + " ▶", false, turn(range.first + range.count),
-                              "The next " + what) +
+        x += draw_text_button(picture, context, x, y, words.what + " ▶", false,
+                              turn(range.first + range.count), words.next) +
              20;
         if (lines) {
             x = left;
             y += pager_line;
         }
     };
-    pager("rows", window.rows, [&](std::int64_t to) { return address(spec.result, to, window.cols.first); });
-    pager(right_rows(spec), window.inner,
+    pager(row_words(), window.rows,
+          [&](std::int64_t to) { return address(spec.result, to, window.cols.first); });
+    pager(inner_words(spec), window.inner,
           [&](std::int64_t to) { return address(spec.right, to, window.cols.first); });
-    pager("columns", window.cols,
+    pager(column_words(), window.cols,
           [&](std::int64_t to) { return address(spec.right, window.inner.first, to); });
 }
 

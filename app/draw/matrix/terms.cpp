@@ -1,5 +1,7 @@
 #include "app/draw/matrix/terms.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -39,7 +41,7 @@ std::vector<Term> only_largest(const std::vector<Term>& terms, std::size_t most)
         }
     }
     out.push_back(
-        {.label = "… " + grouped(static_cast<std::int64_t>(terms.size() - kept.size())) + " more, together",
+        {.label = tr("… {} more, together", grouped(static_cast<std::int64_t>(terms.size() - kept.size()))),
          .factors = {},
          .value = rest});
     return out;
@@ -64,11 +66,10 @@ TermTable shortened_table(TermTable table) {
             rest -= sizes[g];
             shown.push_back(table.groups[g]);
         }
-        table.others.insert(table.others.begin(),
-                            {.label = "… " + grouped(static_cast<std::int64_t>(sizes.size() - kept.size())) +
-                                      " more heads, together",
-                             .factors = {},
-                             .value = rest});
+        const auto others = static_cast<std::int64_t>(sizes.size() - kept.size());
+        table.others.insert(
+            table.others.begin(),
+            {.label = tr("… {} more heads, together", grouped(others)), .factors = {}, .value = rest});
         table.groups = std::move(shown);
     }
     for (TermGroup& group : table.groups)
