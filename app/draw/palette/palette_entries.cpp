@@ -2,11 +2,13 @@
 #include "app/draw/palette/palette.h"
 
 #include "core/analysis/attention_set.h"
+#include "core/base/message.h"
 #include "core/manual/manual.h"
 #include "core/text/plain_text.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 namespace headscope::app {
 
@@ -22,14 +24,26 @@ bool is_head_action(const ActionInfo& info) {
     return info.id.starts_with("head ") && info.id.back() >= '0' && info.id.back() <= '9';
 }
 
+/// What one action of a group is called.
+struct GroupWord {
+    std::string_view group, one;
+};
+constexpr GroupWord group_words[] = {{"Stages", translatable("stage")},
+                                     {"View", translatable("view")},
+                                     {"Weights", translatable("weight")},
+                                     {"Map", translatable("map")},
+                                     {"Numbers", translatable("number")},
+                                     {"Writing", translatable("writing")},
+                                     {"Selection", translatable("selection")},
+                                     {"Window", translatable("window")},
+                                     {"Presentation", translatable("presentation")},
+                                     {"Files", translatable("file")}};
+
 std::string group_label(const ActionInfo& info) {
     if (info.id.ends_with(" screen"))
-        return "screen";
-    std::string label = info.group;
-    label.front() = static_cast<char>(label.front() - 'A' + 'a');
-    return label == "stages" || label == "files" || label == "weights" || label == "numbers"
-               ? label.substr(0, label.size() - 1)
-               : label;
+        return tr("screen");
+    const auto* const word = std::ranges::find(group_words, info.group, &GroupWord::group);
+    return tr(word == std::end(group_words) ? std::string_view(info.group) : word->one);
 }
 
 void add_commands(Entries& entries, const Situation& now) {
@@ -39,9 +53,9 @@ void add_commands(Entries& entries, const Situation& now) {
         entries.push_back({.id = "command " + info.id,
                            .kind = EntryKind::command,
                            .label = group_label(info),
-                           .title = info.title,
-                           .tip = info.tip,
-                           .also = info.id + " " + info.tip,
+                           .title = tr(info.title),
+                           .tip = tr(info.tip),
+                           .also = info.id + " " + tr(info.tip),
                            .keys = info.keys.empty() ? "" : chord_text(info.keys.front()),
                            .missing = why_not(info, now),
                            .send = info.send});
@@ -57,11 +71,11 @@ void add_stages(Entries& entries, const Situation& now) {
             const GroupInfo& info = group_info(stop);
             entries.push_back({.id = "stage " + std::string(info.label),
                                .kind = EntryKind::stage,
-                               .label = "stage",
-                               .title = std::string(info.label),
-                               .detail = std::string(info.title),
-                               .tip = "Goes to this stop of the strip",
-                               .also = "stage " + std::string(info.title),
+                               .label = tr("stage"),
+                               .title = tr(info.label),
+                               .detail = tr(info.title),
+                               .tip = tr("Goes to this stop of the strip"),
+                               .also = tr("stage") + " " + tr(info.title),
                                .send = [stop](const Situation&) { return Actions{ViewChange(GoTo{stop})}; }});
         }
 }
@@ -69,10 +83,10 @@ void add_stages(Entries& entries, const Situation& now) {
 PaletteEntry head_entry(const std::string& id, const std::string& title) {
     return {.id = "head " + id,
             .kind = EntryKind::head,
-            .label = "head",
+            .label = tr("head"),
             .title = title,
-            .tip = "Puts this head in focus",
-            .also = "head"};
+            .tip = tr("Puts this head in focus"),
+            .also = tr("head")};
 }
 
 void add_heads(Entries& entries, const PaletteSources& sources) {
@@ -83,7 +97,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
         for (std::int64_t h = 0; h < sources.document.problem.dims.H; ++h) {
             PaletteEntry entry = head_entry(std::to_string(h), "H" + std::to_string(h));
             if (experiment != nullptr && !experiment->head_roles.empty())
-                entry.detail = experiment->head_roles[static_cast<std::size_t>(h)];
+                entry.detail = tr(experiment->head_roles[static_cast<std::size_t>(h)]);
             entry.keys = keys(h);
             entry.send = [h](const Situation&) { return Actions{ViewChange(PickHead{h})}; };
             entries.push_back(std::move(entry));
@@ -111,10 +125,10 @@ void add_tokens(Entries& entries, const PaletteSources& sources) {
     for (std::size_t i = 0; i < tokens.size(); ++i)
         entries.push_back({.id = "token " + std::to_string(i),
                            .kind = EntryKind::token,
-                           .label = "token",
+                           .label = tr("token"),
                            .title = text::plain_text(tokens[i]),
-                           .detail = "token " + std::to_string(i),
-                           .tip = "Selects the number of this token’s row that the inspector speaks of",
+                           .detail = tr("token {}", i),
+                           .tip = tr("Selects the number of this token’s row that the inspector speaks of"),
                            .also = std::to_string(i),
                            .send = [i, &shown = sources.shown](const Situation& now) {
                                return show_token(shown, now.view, static_cast<std::int64_t>(i));
@@ -126,11 +140,11 @@ void add_lessons(Entries& entries, const CourseState& course) {
         entries.push_back(
             {.id = "lesson " + lesson->id,
              .kind = EntryKind::lesson,
-             .label = "lesson",
+             .label = tr("lesson"),
              .title = (lesson->number > 0 ? std::to_string(lesson->number) + "  " : "") + lesson->title,
-             .detail = std::to_string(lesson->minutes) + " min",
+             .detail = tr("{} min", lesson->minutes),
              .tip = lesson->summary,
-             .also = "lesson " + lesson->summary,
+             .also = tr("lesson") + " " + lesson->summary,
              .send = [id = lesson->id](const Situation&) { return Actions{LessonAction(OpenLesson{id})}; }});
 }
 
@@ -139,11 +153,11 @@ void add_files(Entries& entries, const Situation& now) {
         entries.push_back(
             {.id = "file " + path,
              .kind = EntryKind::file,
-             .label = "file",
+             .label = tr("file"),
              .title = title,
              .detail = detail,
-             .tip = "Opens " + path,
-             .also = "open recent file " + detail,
+             .tip = tr("Opens {}", path),
+             .also = tr("open recent file") + " " + detail,
              .missing = why_not(action("open"), now),
              .send = [path](const Situation&) { return Actions{FileCommand(OpenPath{path})}; }});
     };
@@ -153,7 +167,7 @@ void add_files(Entries& entries, const Situation& now) {
             text::plain_text(whole.parent_path().string()));
     }
     for (const std::string& name : now.files.packaged)
-        add(name, name, "model that comes with the program");
+        add(name, name, tr("model that comes with the program"));
 }
 
 void add_pages(Entries& entries) {
@@ -163,11 +177,11 @@ void add_pages(Entries& entries) {
             entries.push_back(
                 {.id = "page " + manual::link_to(place),
                  .kind = EntryKind::page,
-                 .label = "page",
+                 .label = tr("page"),
                  .title = section.title,
                  .detail = section.block == 0 ? "" : page.title,
-                 .tip = "Opens the manual there",
-                 .also = "manual " + page.title,
+                 .tip = tr("Opens the manual there"),
+                 .also = tr("manual") + " " + page.title,
                  .send = [place](const Situation&) { return Actions{WindowAction(OpenManual{place})}; }});
         }
 }
@@ -178,9 +192,9 @@ PaletteEntry search_entry(std::string_view typed) {
     const std::string words(typed.substr(std::min(typed.find_first_not_of(" @#?"), typed.size())));
     return {.id = "search the manual",
             .kind = EntryKind::page,
-            .label = "page",
-            .title = "Search the manual for “" + words + "”",
-            .tip = "Lists the places of the manual that hold these words",
+            .label = tr("page"),
+            .title = tr("Search the manual for “{}”", words),
+            .tip = tr("Lists the places of the manual that hold these words"),
             .send = [words](const Situation&) { return Actions{WindowAction(SearchManual{words})}; }};
 }
 

@@ -1,5 +1,6 @@
 #include "app/draw/palette/fuzzy.h"
 #include "app/draw/palette/palette.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,8 @@ constexpr std::size_t most_pages = 5; ///< of the manual, beside other things
 constexpr int ahead_of_places = 4;    ///< a place goes before commands only where it answers clearly better
 
 enum Group : std::size_t { recent_group, command_group, place_group, manual_group, group_count_of_list };
-constexpr std::array<const char*, group_count_of_list> headings{"Recent", "Commands", "Go to", "Manual"};
+constexpr std::array<std::string_view, group_count_of_list> headings{
+    translatable("Recent"), translatable("Commands"), translatable("Go to"), translatable("Manual")};
 
 struct Candidate {
     const PaletteEntry* entry;
@@ -94,18 +96,22 @@ std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, s
     for (const std::size_t group : order)
         for (const Candidate& one : groups[group])
             rows.push_back(
-                {one.entry, &one == &groups[group].front() ? headings[group] : "", one.match.marks});
+                {one.entry, &one == &groups[group].front() ? tr(headings[group]) : "", one.match.marks});
     return rows;
 }
 
 std::string nothing_found(std::string_view typed) {
     const std::optional<EntryKind> only = narrowed_to(typed);
     const std::string what(only ? typed.substr(1) : typed);
-    return (only == EntryKind::head    ? "No head"
-            : only == EntryKind::token ? "No token"
-            : only == EntryKind::page  ? "No heading of the manual"
-                                       : "Nothing") +
-           (what.empty() ? std::string(" is on screen.") : " is found for “" + what + "”.");
+    if (what.empty())
+        return only == EntryKind::head    ? tr("No head is on screen.")
+               : only == EntryKind::token ? tr("No token is on screen.")
+               : only == EntryKind::page  ? tr("No heading of the manual is on screen.")
+                                          : tr("Nothing is on screen.");
+    return only == EntryKind::head    ? tr("No head is found for “{}”.", what)
+           : only == EntryKind::token ? tr("No token is found for “{}”.", what)
+           : only == EntryKind::page  ? tr("No heading of the manual is found for “{}”.", what)
+                                      : tr("Nothing is found for “{}”.", what);
 }
 
 } // namespace headscope::app
