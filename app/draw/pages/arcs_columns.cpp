@@ -3,6 +3,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/links.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -92,10 +93,10 @@ float draw_arc_columns(Picture& picture, const Reading& reading, const figure::R
 
     const float caption = area.y + arcs_title_height + 14;
     const std::string word = shortened(context.shown.problem().query_label(spoken.row), longest_word);
-    draw_text(picture, context, left, caption, "query", figure::Font::ui, 12, context.theme.muted,
+    draw_text(picture, context, left, caption, tr("query"), figure::Font::ui, 12, context.theme.muted,
               figure::Align::right);
-    draw_text(picture, context, right + 8, caption, "key", figure::Font::ui, 12, context.theme.muted);
-    draw_text(picture, context, track + track_width + number_width, caption, word + " reads",
+    draw_text(picture, context, right + 8, caption, tr("key"), figure::Font::ui, 12, context.theme.muted);
+    draw_text(picture, context, track + track_width + number_width, caption, tr("{} reads", word),
               figure::Font::ui, 12, context.theme.muted, figure::Align::right);
 
     const float top = area.y + arcs_title_height + caption_height;

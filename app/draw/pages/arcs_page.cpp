@@ -4,6 +4,7 @@
 #include "app/draw/pages/links.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/weight_parts.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -176,10 +177,10 @@ Picture draw_arcs_page(const DrawContext& context) {
             x += figure + beside;
         }
     }
-    const std::string fill = focus.kind() == HeadsView::difference ? "difference" : "weight";
+    const std::string fill =
+        focus.kind() == HeadsView::difference ? tr("fill = difference") : tr("fill = weight");
     picture.scene.height =
-        std::max(picture.scene.height,
-                 std::ceil(draw_link_legend(picture, focus, bottom, end, "fill = " + fill)) + 16);
+        std::max(picture.scene.height, std::ceil(draw_link_legend(picture, focus, bottom, end, fill)) + 16);
     return picture;
 }
 

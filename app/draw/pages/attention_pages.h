@@ -53,9 +53,9 @@ bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, st
 
 /// A label of core/analysis/heads/head_metrics.h, in words and as a letter on the board.
 struct Pattern {
-    std::string label; ///< "" for heads without a clear pattern
+    std::string label; ///< in English; "" for heads without a clear pattern
     char letter;
-    std::string says; ///< what it means, in a few words
+    std::string says; ///< what it means, in a few words of the person's language
 };
 /// One for each score that names heads, and one for the heads without a name.
 const std::vector<Pattern>& patterns();
@@ -70,6 +70,8 @@ std::string column_word(const Document& document, std::int64_t h);
 /// The name of the content on screen: "Head 3"; "Mean" for a mean over heads; "Head 3 − head 5"; "Mean over
 /// 12 heads".
 std::string head_word(const DrawContext& context, std::int64_t h);
+/// Within a sentence: "head 3", "mean".
+std::string small_head_word(const DrawContext& context, std::int64_t h);
 std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b);
 std::string mean_word(const DrawContext& context);
 /// "2 layers × 8 heads".

@@ -2,6 +2,7 @@
 #include "app/draw/kit/sheet.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cctype>
@@ -12,22 +13,29 @@ namespace headscope::app {
 namespace {
 
 std::string capital(std::string words) {
-    words.front() = static_cast<char>(std::toupper(words.front()));
+    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
     return words;
 }
 
 /// "average of 12 heads".
-std::string averaged_text(std::int64_t count, const char* what) {
-    return "average of " + counted(count, what);
+std::string averaged_heads(std::int64_t count) {
+    return tr_n("average of {} head", "average of {} heads", count, grouped(count));
 }
 
 std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
     const std::int64_t L = info.own_layers(), H = info.own_heads();
     if (h >= H && info.made_head != "mean")
-        return "all heads of layers 0 to " + std::to_string(l);
+        return tr("all heads of layers 0 to {}", l);
     if (l >= L)
-        return h >= H ? averaged_text(L * H, "head") : averaged_text(L, "layer");
-    return h >= H ? averaged_text(H, "head") : "";
+        return h >= H ? averaged_heads(L * H)
+                      : tr_n("average of {} layer", "average of {} layers", L, grouped(L));
+    return h >= H ? averaged_heads(H) : "";
+}
+
+/// How head h was made of the others; null: it was not.
+const std::string* made_head(const DrawContext& context, std::int64_t h) {
+    const AttentionSetPtr& given = context.shown.document->shown_weights();
+    return given != nullptr && h >= given->info().own_heads() ? &given->info().made_head : nullptr;
 }
 
 } // namespace
@@ -61,9 +69,8 @@ const std::vector<Pattern>& patterns() {
         for (const analysis::HeadScoreInfo& info : analysis::head_scores())
             if (!info.label.text.empty() &&
                 std::ranges::find(rows, info.label.text, &Pattern::label) == rows.end())
-                rows.push_back(
-                    {std::string(info.label.text), info.label.letter, std::string(info.label.says)});
-        rows.push_back({"", '-', "none of these holds enough of the weight"});
+                rows.push_back({std::string(info.label.text), info.label.letter, tr(info.label.says)});
+        rows.push_back({"", '-', tr("none of these holds enough of the weight")});
         return rows;
     }();
     return all;
@@ -84,23 +91,23 @@ std::string score_text(analysis::HeadScore score, float value) {
 
 std::vector<std::string> flags_of(const analysis::HeadFacts& facts, const AttentionInfo& info) {
     std::vector<std::string> out;
-    const auto rows = [](std::int64_t count) {
-        return grouped(count) + (count == 1 ? " row does" : " rows do");
-    };
     const auto at = [](const analysis::PlacedWeight& weight) {
         return "[" + std::to_string(weight.i) + ", " + std::to_string(weight.j) + "]";
     };
     if (facts.rows_off > 0)
-        out.push_back(rows(facts.rows_off) + " not sum to 1 within " + shortest_number(info.sum_tolerance) +
-                      ": row " + std::to_string(facts.worst_row) + " sums to " +
-                      number(static_cast<double>(facts.worst_sum), 4) + ".");
+        out.push_back(tr_n("{} row does not sum to 1 within {}: row {} sums to {}.",
+                           "{} rows do not sum to 1 within {}: row {} sums to {}.", facts.rows_off,
+                           grouped(facts.rows_off), shortest_number(info.sum_tolerance), facts.worst_row,
+                           number(static_cast<double>(facts.worst_sum), 4)));
     if (facts.outside > 0)
-        out.push_back(grouped(facts.outside) + (facts.outside == 1 ? " weight lies" : " weights lie") +
-                      " outside 0 to 1, the first at " + at(facts.first_outside) + ": " +
-                      number(static_cast<double>(facts.first_outside.value), 4) + ".");
+        out.push_back(tr_n("{} weight lies outside 0 to 1, the first at {}: {}.",
+                           "{} weights lie outside 0 to 1, the first at {}: {}.", facts.outside,
+                           grouped(facts.outside), at(facts.first_outside),
+                           number(static_cast<double>(facts.first_outside.value), 4)));
     if (facts.not_finite > 0)
-        out.push_back(grouped(facts.not_finite) + (facts.not_finite == 1 ? " weight is" : " weights are") +
-                      " no finite number, the first at " + at(facts.first_not_finite) + ".");
+        out.push_back(tr_n("{} weight is no finite number, the first at {}.",
+                           "{} weights are no finite number, the first at {}.", facts.not_finite,
+                           grouped(facts.not_finite), at(facts.first_not_finite)));
     return out;
 }
 
@@ -113,55 +120,60 @@ std::string head_page_title(const DrawContext& context) {
     case HeadsView::difference:
         return capital(open_head_name(document, h)) + " − " + column_word(document, context.view.other);
     case HeadsView::mean:
-        return capital(open_layer_name(document)) + ", mean of heads";
+        return tr("{}, mean of heads", capital(open_layer_name(document)));
     }
     return {};
 }
 
 std::string column_word(const Document& document, std::int64_t h) {
-    return document.shows_weights() ? analysis::head_column(document.shown_weights()->info(), h)
+    return document.shows_weights() ? tr(analysis::head_column(document.shown_weights()->info(), h))
                                     : "H" + std::to_string(h);
 }
 
 std::string head_word(const DrawContext& context, std::int64_t h) {
-    const AttentionSetPtr& given = context.shown.document->shown_weights();
-    return given != nullptr && h >= given->info().own_heads() ? capital(given->info().made_head)
-                                                              : "Head " + std::to_string(h);
+    const std::string* const made = made_head(context, h);
+    return made != nullptr ? capital(tr(*made)) : tr("Head {}", h);
+}
+
+std::string small_head_word(const DrawContext& context, std::int64_t h) {
+    const std::string* const made = made_head(context, h);
+    return made != nullptr ? tr(*made) : tr("head {}", h);
 }
 
 std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b) {
-    std::string second = head_word(context, b);
-    second.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(second.front())));
-    return head_word(context, a) + " − " + second;
+    return head_word(context, a) + " − " + small_head_word(context, b);
 }
 
 std::string set_size_text(const AttentionInfo& info) {
+    const std::int64_t L = info.own_layers(), H = info.own_heads();
+    const std::string heads = tr_n("{} head", "{} heads", H, grouped(H));
     if (info.axis == SetAxis::one)
-        return counted(info.own_heads(), "head");
-    return counted(info.own_layers(), info.axis == SetAxis::layers ? "layer" : "sequence") + " × " +
-           counted(info.own_heads(), "head");
+        return heads;
+    return (info.axis == SetAxis::layers ? tr_n("{} layer", "{} layers", L, grouped(L))
+                                         : tr_n("{} sequence", "{} sequences", L, grouped(L))) +
+           " × " + heads;
 }
 
 std::string mean_word(const DrawContext& context) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     const std::int64_t H = given == nullptr ? context.dims().H : given->info().own_heads();
-    return "Mean over " + counted(H, "head");
+    return tr_n("Mean over {} head", "Mean over {} heads", H, grouped(H));
 }
 
 std::string why_empty(const DrawContext& context) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     return given != nullptr && given->info().renormalised
-               ? "Nothing is left of this row: all its weight lay on tokens that are hidden, or it read "
-                 "nothing."
-               : "All its weights are 0: the query read nothing, as where every key is masked.";
+               ? tr("Nothing is left of this row: all its weight lay on tokens that are hidden, or it read "
+                    "nothing.")
+               : tr("All its weights are 0: the query read nothing, as where every key is masked.");
 }
 
 std::string head_page_line(const DrawContext& context) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     if (context.view.heads_view == HeadsView::difference)
-        return "difference";
+        return tr("difference");
     if (context.view.heads_view == HeadsView::mean)
-        return averaged_text(given == nullptr ? context.dims().H : given->info().own_heads(), "head");
+        return averaged_heads(given == nullptr ? context.dims().H : given->info().own_heads());
     const std::string averaged =
         given == nullptr ? std::string()
                          : averaged_over(given->info(), context.shown.document->layer(), context.view.head);
@@ -169,13 +181,13 @@ std::string head_page_line(const DrawContext& context) {
     if (facts == nullptr || !averaged.empty())
         return averaged;
     const std::string label(facts->metrics.label());
-    return label.empty() ? "no clear pattern"
-                         : label + " " + number(static_cast<double>(pattern_score(facts->metrics)), 2);
+    return label.empty() ? tr("no clear pattern")
+                         : tr(label) + " " + number(static_cast<double>(pattern_score(facts->metrics)), 2);
 }
 
 void draw_reading_line(Picture& picture, const DrawContext& context) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
-    std::string reading = given == nullptr ? std::string() : given->info().reading;
+    std::string reading = given == nullptr ? std::string() : tr(given->info().reading);
     if (reading.empty())
         return;
     reading = capital(std::move(reading));

@@ -7,6 +7,7 @@
 #include "app/draw/pages/attention_pages.h"
 #include "app/state/model_document.h"
 #include "core/analysis/pool.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -160,19 +161,20 @@ figure::GridItem row_picture(const DrawContext& context, const Grid& grid, const
 std::string tip_of(const analysis::HeadFacts& facts, const AttentionInfo& info, std::int64_t l,
                    std::int64_t h) {
     const analysis::HeadMetrics& m = facts.metrics;
-    std::string text = analysis::head_name(info, l, h) + (m.labelled ? ": " + std::string(m.label()) : "");
+    std::string text = analysis::head_name(info, l, h) + (m.labelled ? ": " + tr(m.label()) : "");
     // The scores that name heads stand in one line, the others in the next.
     for (const bool names : {true, false}) {
         std::string line;
         for (const analysis::HeadScoreInfo& score : analysis::head_scores())
             if (score.label.text.empty() != names && !score.brief.empty() && m.has(score.score))
-                line += (line.empty() ? "\n" : ", ") + std::string(score.brief) + " " +
+                line += (line.empty() ? "\n" : ", ") + tr(score.brief) + " " +
                         score_text(score.score, m[score.score]);
         text += line;
     }
-    text += facts.causal ? "\ncausal: no later key is read" : "";
+    text += facts.causal ? "\n" + tr("causal: no later key is read") : "";
     if (facts.empty_rows > 0)
-        text += "\n" + grouped(facts.empty_rows) + (facts.empty_rows == 1 ? " row" : " rows") + " of zeros";
+        text +=
+            "\n" + tr_n("{} row of zeros", "{} rows of zeros", facts.empty_rows, grouped(facts.empty_rows));
     for (const std::string& flag : flags_of(facts, info))
         text += "\n⚠ " + flag;
     return text;
@@ -239,9 +241,9 @@ void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& g
     constexpr float size = 8;
     const figure::Point at{first.x - 10 - width - 10, middle};
     draw_edited_diamond(picture, context, at, size);
-    picture.tips.push_back(
-        {{at.x - size, at.y - size, 2 * size + width + 10, 2 * size},
-         name + ": " + names + (marks->others.size() == 1 ? " is" : " are") + " edited, of no head alone"});
+    picture.tips.push_back({{at.x - size, at.y - size, 2 * size + width + 10, 2 * size},
+                            tr_n("{}: {} is edited, of no head alone", "{}: {} are edited, of no head alone",
+                                 static_cast<std::int64_t>(marks->others.size()), name, names)});
 }
 
 /// Draws a layer that has not been read yet, or could not be read.
@@ -253,7 +255,7 @@ void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& 
         return;
     const figure::Rect first = grid.map(l, 0);
     draw_text(picture, context, first.x + 6, figure::baseline_for(first.y + first.h / 2, 12.5F),
-              "⚠ this layer could not be read", figure::Font::ui, 12.5F, context.theme.bad);
+              "⚠ " + tr("this layer could not be read"), figure::Font::ui, 12.5F, context.theme.bad);
     picture.tips.push_back({{first.x, first.y, grid.right() - first.x, first.h}, error});
 }
 
@@ -270,7 +272,7 @@ void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid&
         if (!open && !mean && (h % every != 0 || beside_open))
             continue;
         const figure::Rect map = grid.map(0, h);
-        draw_text(picture, context, map.x + map.w / 2, grid.top - 10, analysis::head_column(info, h),
+        draw_text(picture, context, map.x + map.w / 2, grid.top - 10, tr(analysis::head_column(info, h)),
                   open ? figure::Font::mono_semibold : figure::Font::mono, size,
                   open ? context.theme.ink : context.theme.muted, figure::Align::center);
     }
@@ -310,7 +312,7 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     picture.scene.height = std::max(grid.bottom() + foot_of(context), context.height);
     const bool stacks = has_stacks(context);
     draw_page_head(picture, context,
-                   stacks ? std::string(words_of(context.view.attention.stack).title) : "All heads",
+                   stacks ? tr(words_of(context.view.attention.stack).title) : tr("All heads"),
                    set_size_text(info));
     if (stacks)
         draw_segmented(picture, context, canvas_pad, stack_switch, stack_segments(context));
@@ -329,10 +331,12 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     }
     const float legend = grid.bottom() + 16;
     const bool log = context.log_colours();
-    const std::string what = context.view.same_scale ? "weight" : "of largest";
+    const std::string of_all = log ? tr("weight on a log scale") : tr("weight");
+    // Translators: how large a weight is beside the largest of its head
+    const std::string of_head = log ? tr("of largest on a log scale") : tr("of largest");
     const float room = context.width - board_pad - grid.left;
     draw_legend(picture, context, grid.left, legend, log ? 180 : 110, context.head_ramp(context.view.head), 0,
-                1, what + (log ? " on a log scale" : ""), false, log, room);
+                1, context.view.same_scale ? of_all : of_head, false, log, room);
     std::vector<const HeadEdits*> edited;
     for (std::int64_t l = 0; l < grid.own_L; ++l)
         for (std::int64_t h = 0; h < grid.own_H; ++h)

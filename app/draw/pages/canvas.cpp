@@ -8,6 +8,7 @@
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
 #include "core/base/in_order.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -58,7 +59,7 @@ Picture draw_awaited(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
-    draw_page_head(picture, context, std::string(group_info(context.view.group).title), "Being computed …");
+    draw_page_head(picture, context, tr(group_info(context.view.group).title), tr("Being computed …"));
     return picture;
 }
 

@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/comparison.h"
+#include "core/base/message.h"
 
 namespace headscope::app {
 
@@ -16,12 +17,12 @@ std::string sentence_of(const DrawContext& context) {
     if (!compare.obstacle().empty())
         return compare.obstacle() + (compare.coming() || context.shown.document->shows_weights()
                                          ? ""
-                                         : " Choose these again, or mark a new A.");
+                                         : " " + tr("Choose these again, or mark a new A."));
     if (context.showing == Compare::baseline)
-        return "A is on screen: " + compare.name() + ". An edit changes B and shows it.";
+        return tr("A is on screen: {}. An edit changes B and shows it.", compare.name());
     const ViewState& view = context.view;
     if (view.compare == Compare::difference && !draws_difference(view))
-        return "These lines show B. " + with_key("The heatmap", "heatmap") + " shows B − A.";
+        return tr("These lines show B. The heatmap ({}) shows B − A.", key_hint("heatmap"));
     const TensorId id = page_tensor(view);
     const analysis::TensorDifference* change = compare.of(id);
     if (change == nullptr)
@@ -29,16 +30,19 @@ std::string sentence_of(const DrawContext& context) {
     const std::string name(tensor_info(id).name);
     std::string text;
     if (change->changed == 0)
-        text = name + ": no number differs from A.";
+        text = tr("{}: no number differs from A.", name);
     else if (context.showing == Compare::now)
-        text = counted(change->changed, "cell") + " of " + name + " differ from A (" + compare.name() + ").";
+        text = tr_n("{} cell of {} differ from A ({}).", "{} cells of {} differ from A ({}).",
+                    change->changed, grouped(change->changed), name, compare.name());
     else if (change->largest_at)
-        text = "Largest change: " + address_text(context.shown, {id, *change->largest_at}) + ", " +
-               signed_number(change->largest, std::abs(change->largest) < 0.01F ? 4 : 2) + ".";
+        text = tr("Largest change: {}, {}.", address_text(context.shown, {id, *change->largest_at}),
+                  signed_number(change->largest, std::abs(change->largest) < 0.01F ? 4 : 2));
     if (change->masked_in_one > 0)
-        text += (text.empty() ? "" : " ") + counted(change->masked_in_one, "cell") + " masked in one only.";
+        text +=
+            (text.empty() ? "" : " ") + tr_n("{} cell masked in one only.", "{} cells masked in one only.",
+                                             change->masked_in_one, grouped(change->masked_in_one));
     if (analysis::words_differ(compare.baseline().problem(), compare.now().problem()))
-        text += " The words differ: cells are compared place by place.";
+        text += " " + tr("The words differ: cells are compared place by place.");
     return text;
 }
 
@@ -54,13 +58,14 @@ Picture draw_compare_bar(const DrawContext& context) {
     draw_hairline(picture, context, 0, compare_bar_height - 0.5F, context.width);
     if (other)
         picture.scene.add(figure::RectItem{.area = {0, 0, 3, compare_bar_height}, .fill = theme.ink});
-    const auto segment = [&](const char* label, Compare what, const std::string& tip) {
+    const auto segment = [&](const std::string& label, Compare what, const std::string& tip) {
         return Segment{label, ViewChange(SetCompare{what}), possible && context.view.compare == what, tip};
     };
     const std::vector<Segment> segments{
-        segment("A baseline", Compare::baseline, with_key("The numbers that were marked", "baseline")),
-        segment("B now", Compare::now, with_key("The numbers as they are", "baseline")),
-        segment("B − A", Compare::difference, with_key("What changed, cell by cell", "changes"))};
+        segment(tr("A baseline"), Compare::baseline,
+                with_key(tr("The numbers that were marked"), "baseline")),
+        segment(tr("B now"), Compare::now, with_key(tr("The numbers as they are"), "baseline")),
+        segment("B − A", Compare::difference, with_key(tr("What changed, cell by cell"), "changes"))};
     const float width = segmented_width(context, segments), y = (compare_bar_height - 28) / 2;
     if (possible) {
         draw_segmented(picture, context, canvas_pad - 8, y, segments);
@@ -90,7 +95,7 @@ Picture draw_compare_bar(const DrawContext& context) {
     picture.hotspots.push_back({{close, 6, 28, compare_bar_height - 12},
                                 "forget A",
                                 Action(DropBaseline{}),
-                                "Stop comparing: forget A"});
+                                tr("Stop comparing: forget A")});
     picture.scene.width = context.width;
     picture.scene.height = compare_bar_height;
     return picture;

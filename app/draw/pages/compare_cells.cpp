@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/matrix.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,11 +74,11 @@ void draw_masked_in_one(Picture& picture, const DrawContext& context, const figu
     if (cell.w >= 18 && cell.h >= 16)
         draw_text(picture, context, cell.x + cell.w / 2, figure::baseline_for(cell.y + cell.h / 2, size),
                   in_a ? "A" : "B", figure::Font::mono_semibold, size, theme.ink, figure::Align::center);
-    picture.tips.push_back({cell, in_a ? "Masked in A only" : "Masked in B only"});
+    picture.tips.push_back({cell, in_a ? tr("Masked in A only") : tr("Masked in B only")});
 }
 
 std::string difference_name(const DrawContext& context, const std::string& name) {
-    return context.difference() ? name + ", B − A" : name;
+    return context.difference() ? tr("{}, B − A", name) : name;
 }
 
 std::string changed_text(const DrawContext& context, TensorId input, const std::string& otherwise) {
@@ -87,7 +88,7 @@ std::string changed_text(const DrawContext& context, TensorId input, const std::
     const analysis::TensorDifference* change = context.compare->of(input);
     if (change == nullptr || change->changed == 0)
         return otherwise;
-    return counted(change->changed, "cell") + " changed";
+    return tr_n("{} cell changed", "{} cells changed", change->changed, grouped(change->changed));
 }
 
 } // namespace headscope::app

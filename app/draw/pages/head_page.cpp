@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -12,37 +13,44 @@ namespace {
 // With more tokens than this, lines or words would be too small to read.
 constexpr std::int64_t most_in_arcs = 128, most_in_text = 160, most_in_graph = 64;
 
-std::string too_many(const DrawContext& context, const char* figure, std::int64_t most) {
-    return std::string(figure) + " can be read for up to " + grouped(most) + " tokens; here are " +
-           grouped(std::max(context.dims().Tq, context.dims().Tk)) +
-           ". Listed instead: the largest weights of one query, and of the whole head.";
+/// The list of the largest weights in place of a figure that can be read for fewer tokens.
+Picture draw_list_instead(const DrawContext& context, const std::string& too_many) {
+    return draw_strongest_page(
+        context,
+        too_many + " " + tr("Listed instead: the largest weights of one query, and of the whole head."));
 }
 
 Picture draw_chosen(const DrawContext& context) {
     const std::int64_t tokens = std::max(context.dims().Tq, context.dims().Tk);
+    const std::string here = grouped(tokens);
     switch (context.view.weights_view) {
     case WeightsView::heatmap:
         return wants_large_map(context) && !context.difference() ? draw_large_map_page(context)
                                                                  : draw_heatmap_page(context);
     case WeightsView::arcs:
-        return tokens > most_in_arcs ? draw_strongest_page(context, too_many(context, "Arcs", most_in_arcs))
-                                     : draw_arcs_page(context);
+        return tokens <= most_in_arcs
+                   ? draw_arcs_page(context)
+                   : draw_list_instead(context, tr("Arcs can be read for up to {} tokens; here are {}.",
+                                                   grouped(most_in_arcs), here));
     case WeightsView::text:
-        return tokens > most_in_text ? draw_strongest_page(context, too_many(context, "Text", most_in_text))
-                                     : draw_text_page(context);
+        return tokens <= most_in_text
+                   ? draw_text_page(context)
+                   : draw_list_instead(context, tr("Text can be read for up to {} tokens; here are {}.",
+                                                   grouped(most_in_text), here));
     case WeightsView::graph:
-        return tokens > most_in_graph
-                   ? draw_strongest_page(context, too_many(context, "A graph", most_in_graph))
-                   : draw_graph_page(context);
+        return tokens <= most_in_graph
+                   ? draw_graph_page(context)
+                   : draw_list_instead(context, tr("A graph can be read for up to {} tokens; here are {}.",
+                                                   grouped(most_in_graph), here));
     }
     return draw_heatmap_page(context);
 }
 
-Segment way(const ViewState& view, const char* label, WeightsView as) {
+Segment way(const ViewState& view, const std::string& label, WeightsView as) {
     return {label, ViewChange(ShowWeightsAs{as}), view.weights_view == as, {}};
 }
 
-Segment heads(const ViewState& view, const std::string& label, HeadsView as, const char* tip) {
+Segment heads(const ViewState& view, const std::string& label, HeadsView as, const std::string& tip) {
     return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
 }
 
@@ -52,8 +60,8 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
     const ViewState& view = context.view;
     const float right = context.width - canvas_pad;
     const std::vector<Segment> ways{
-        way(view, "Heatmap", WeightsView::heatmap), way(view, "Arcs", WeightsView::arcs),
-        way(view, "Text", WeightsView::text), way(view, "Graph", WeightsView::graph)};
+        way(view, tr("Heatmap"), WeightsView::heatmap), way(view, tr("Arcs"), WeightsView::arcs),
+        way(view, tr("Text"), WeightsView::text), way(view, tr("Graph"), WeightsView::graph)};
     float x = right - segmented_width(context, ways);
     draw_segmented(picture, context, x, 28, ways);
     if (context.dims().H < 2)
@@ -61,20 +69,20 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
     const Document& document = *context.shown.document;
     const std::string pair = column_word(document, view.head) + " − " + column_word(document, view.other);
     const std::vector<Segment> choices{
-        heads(view, "Head", HeadsView::each, "The open head"),
-        heads(view, pair, HeadsView::difference, "The open head minus another one of its layer"),
-        heads(view, "Mean", HeadsView::mean, "The average over all heads of the layer")};
+        heads(view, tr("Head"), HeadsView::each, tr("The open head")),
+        heads(view, pair, HeadsView::difference, tr("The open head minus another one of its layer")),
+        heads(view, tr("Mean"), HeadsView::mean, tr("The average over all heads of the layer"))};
     x = right - segmented_width(context, choices);
     draw_segmented(picture, context, x, 62, choices);
     if (view.heads_view != HeadsView::difference)
         return;
     const std::int64_t next = view.other + 1 == view.head ? view.other + 2 : view.other + 1;
-    const std::string label = "Subtract " + column_word(document, next % context.dims().H);
+    const std::string label = tr("Subtract {}", column_word(document, next % context.dims().H));
     x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 24;
     if (x > canvas_pad + 8)
         draw_text_button(picture, context, x, 64, label, false,
                          ViewChange(CompareWith{next % context.dims().H}),
-                         "Subtract the next head of the layer");
+                         tr("Subtract the next head of the layer"));
 }
 
 Picture draw_head_page(const DrawContext& context) {

@@ -4,6 +4,7 @@
 #include "app/draw/matrix/rotation.h"
 #include "app/draw/pages/pages.h"
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -150,11 +151,11 @@ void draw_dial(Picture& picture, const DrawContext& context, const CellAddress& 
               number(turn.angle, turn.angle < 10 ? 1 : 0) + "°", figure::Font::mono, 12.5F, theme.muted,
               figure::Align::center);
     picture.tips.push_back({{x, y, 2 * radius, 2 * radius + 40},
-                            "Numbers " + pair + " of the head, as one arrow: before " +
-                                number(static_cast<double>(shown.value(turn.own)), 3) + ", " +
-                                number(static_cast<double>(shown.value(turn.partner)), 3) + "; after " +
-                                number(static_cast<double>(shown.value(cell)), 3) + ", " +
-                                number(static_cast<double>(shown.value(other)), 3)});
+                            tr("Numbers {} of the head, as one arrow: before {}, {}; after {}, {}", pair,
+                               number(static_cast<double>(shown.value(turn.own)), 3),
+                               number(static_cast<double>(shown.value(turn.partner)), 3),
+                               number(static_cast<double>(shown.value(cell)), 3),
+                               number(static_cast<double>(shown.value(other)), 3))});
 }
 
 /// The first pairs of the queries, for the token in focus.
@@ -172,10 +173,9 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
     constexpr float radius = 42, gap = 22;
     const auto fits = static_cast<std::int64_t>((width + gap) / (2 * radius + gap));
     const std::int64_t count = std::clamp<std::int64_t>(fits, 1, pairs);
+    const std::string word = shortened(keys ? key_word(problem, row) : query_word(problem, row), 16);
     draw_text(picture, context, left, y + 14,
-              std::string(keys ? "Key" : "Query") + " of " +
-                  shortened(keys ? key_word(problem, row) : query_word(problem, row), 16) + ", position " +
-                  std::to_string(row),
+              keys ? tr("Key of {}, position {}", word, row) : tr("Query of {}, position {}", word, row),
               figure::Font::ui_semibold, 15, theme.ink);
     CellAddress cell{half.steps.back(), {context.view.batch, half.head, row, 0}};
     double largest = 1e-6;
@@ -195,8 +195,8 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
         x += 2 * radius + gap;
     }
     draw_paragraph(picture, context, left, y + 28 + 2 * radius + 62, width,
-                   "Thin: the pair before, thick: after. The angle is the position times the pair’s own "
-                   "speed; the length stays.",
+                   tr("Thin: the pair before, thick: after. The angle is the position times the pair’s own "
+                      "speed; the length stays."),
                    figure::Font::ui, 13, 19, theme.muted);
 }
 
@@ -207,11 +207,11 @@ Picture draw_head_split_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const std::int64_t h = context.view.head, g = dims.kv_head(h);
     const bool rotary = context.shown.problem().rotary.has_value();
-    const std::string name = context.shown.document->has_board() ? open_head_name(*context.shown.document, h)
-                                                                 : "head " + std::to_string(h);
+    const std::string name =
+        context.shown.document->has_board() ? open_head_name(*context.shown.document, h) : tr("head {}", h);
     const ProblemParts parts = context.shown.problem().parts();
-    draw_page_head(picture, context, (rotary ? "Rotation: " : "Split: ") + name,
-                   rotary ? "pair (a, b) → (a·cos − b·sin, b·cos + a·sin)"
+    draw_page_head(picture, context, rotary ? tr("Rotation: {}", name) : tr("Split: {}", name),
+                   rotary ? tr("pair (a, b) → (a·cos − b·sin, b·cos + a·sin)")
                           : formula_of(TensorId::q_heads, parts));
     std::vector<Half> halves{{steps_to(TensorId::q_heads, parts), h, h, dims.dk, dims.Tq},
                              {steps_to(TensorId::k_heads, parts), g, h, dims.dk, dims.Tk}};
@@ -239,7 +239,7 @@ Picture draw_head_split_page(const DrawContext& context) {
     if (picture.grids.back().heatmap) {
         const float limit = picture.grids.back().high;
         draw_legend(picture, context, left, y + 14, 160, context.theme.diverging, -limit, limit,
-                    context.difference() ? "B − A" : "value", false);
+                    context.difference() ? "B − A" : tr("value"), false);
         y += 44;
     }
     if (rotary) {

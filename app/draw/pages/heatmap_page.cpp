@@ -7,7 +7,7 @@
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/reading.h"
 #include "app/draw/pages/weight_parts.h"
-#include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -199,9 +199,9 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     else
         picture.scene.add(figure::RectItem{.area = {spec.x, y + 22, width, 4}, .fill = theme.line2});
     if (plan.captions) {
-        draw_text(picture, context, spec.x + width / 2, y + 46, "key token j", figure::Font::ui, 12,
+        draw_text(picture, context, spec.x + width / 2, y + 46, tr("key token j"), figure::Font::ui, 12,
                   theme.muted, figure::Align::center);
-        draw_text(picture, context, spec.x - 12, y + 46, "query i", figure::Font::ui, 12, theme.muted,
+        draw_text(picture, context, spec.x - 12, y + 46, tr("query i"), figure::Font::ui, 12, theme.muted,
                   figure::Align::right);
     }
     if (sums && spec.tensor == TensorId::weights && context.shown.problem().parts().sink)
@@ -211,8 +211,8 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     draw_column_labels(picture, context, grid, true);
     if (sums) {
         if (grid.pitch_y >= 14.0F)
-            draw_text(picture, context, grid.area.right() + 12, grid.area.y - 10, "sum", figure::Font::ui, 12,
-                      theme.muted);
+            draw_text(picture, context, grid.area.right() + 12, grid.area.y - 10, tr("sum"), figure::Font::ui,
+                      12, theme.muted);
         draw_row_sums(picture, context, grid, spec);
     }
     const bool from_file = context.shown.document->shows_weights();
@@ -229,19 +229,29 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
                 text.unit, masked, log, room);
 }
 
+/// What the numbers of a head's map are, and whether all heads share their scale. What stands behind the
+/// comma is left out where there is no room.
+std::string map_unit(const DrawContext& context, const Subject& subject) {
+    if (context.difference())
+        // Translators: of this and the like, what stands behind the comma is left out where there is no room
+        return tr("B − A, same scale");
+    const bool same = context.view.same_scale;
+    if (subject.weights)
+        return context.log_colours() ? tr("weight, log scale")
+               : same                ? tr("weight, same scale")
+                                     : tr("weight, own scale");
+    if (subject.tensor == TensorId::scaled)
+        return same ? tr("scaled score, same scale") : tr("scaled score, own scale");
+    return same ? tr("score, same scale") : tr("score, own scale");
+}
+
 MapText head_text(const DrawContext& context, const Subject& subject, std::int64_t h) {
     const auto& roles = context.shown.document->head_roles();
-    MapText text{head_word(context, h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
+    MapText text{head_word(context, h), roles.empty() ? "" : tr(roles[static_cast<std::size_t>(h)]), ""};
     const float gain = context.shown.problem().gain(h);
     if (gain != 1.0F)
         text.title += " × " + number(gain, 2);
-    text.unit = subject.weights ? "weight" : subject.tensor == TensorId::scaled ? "scaled score" : "score";
-    if (context.difference()) {
-        text.unit = "B − A, same scale";
-        return text;
-    }
-    const bool log = subject.weights && context.log_colours();
-    text.unit += log ? ", log scale" : context.view.same_scale ? ", same scale" : ", own scale";
+    text.unit = map_unit(context, subject);
     return text;
 }
 
@@ -284,7 +294,8 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     const float map_height = std::max((height - above - legend) / lines - between, smallest_map);
     const float cell = std::clamp(std::min(pitch - 12, map_height) / longest, longest > 400 ? 0.25F : 1.0F,
                                   texture_below - 0.5F);
-    draw_text(picture, context, canvas_pad, y + 14, "All heads", figure::Font::ui_semibold, 15, theme.ink);
+    draw_text(picture, context, canvas_pad, y + 14, tr("All heads"), figure::Font::ui_semibold, 15,
+              theme.ink);
     const float line_height = cell * static_cast<float>(dims.Tq) + between;
     std::vector<const HeadEdits*> edited;
     for (std::int64_t h = 0; h < dims.H; ++h) {
@@ -305,9 +316,8 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         if (edits.any())
             edited.push_back(&edits);
         draw_edit_marks(picture, context, grid.area, edits);
-        picture.hotspots.push_back(
-            {frame, "head " + std::to_string(h), ViewChange(PickHead{h}),
-             "Open head " + std::to_string(h) + (edits.any() ? "\n" + edits_text(edits) : "")});
+        picture.hotspots.push_back({frame, "head " + std::to_string(h), ViewChange(PickHead{h}),
+                                    tr("Open head {}", h) + (edits.any() ? "\n" + edits_text(edits) : "")});
         // A click on a small map opens its head; only the large map shows numbers on hover.
         picture.grids.back().outlined = false;
         picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);
@@ -373,7 +383,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
         spec.fill = CellFill::diverging;
         spec.plus = true;
         spec.high = symmetric_limit(context, spec);
-        text = {pair_word(context, a, other), "where one reads more than the other", "difference"};
+        text = {pair_word(context, a, other), tr("where one reads more than the other"), tr("difference")};
     } else {
         if (subject.weights) {
             spec.tensor = TensorId::weights_mean;
@@ -390,7 +400,8 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
         }
         spec.ramp = &context.theme.neutral;
         spec.map = "neutral";
-        text = {mean_word(context), "what one averaged map keeps", spec.log ? "mean, log scale" : "mean"};
+        text = {mean_word(context), tr("what one averaged map keeps"),
+                spec.log ? tr("mean, log scale") : tr("mean")};
     }
     draw_map(picture, context, spec, text, canvas_pad, y, plan, label_width, -1, sums);
     const figure::Rect area = picture.grids.back().area;
@@ -403,7 +414,7 @@ std::string formula_of(const DrawContext& context, const Subject& subject) {
     if (subject.tensor == TensorId::scaled && context.shown.problem().temperature != 1.0F)
         return "scaled = scores ÷ (√dk · temperature)";
     if (subject.tensor == TensorId::masked && context.shown.problem().mask.empty())
-        return "no mask is set: masked = scaled";
+        return tr("no mask is set: masked = scaled");
     return std::string(subject.info.formula);
 }
 
@@ -418,10 +429,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
     picture.scene.width = context.width;
     picture.scene.height = context.height;
     const float room = draw_weights_switches(picture, context) - 16 - canvas_pad;
-    const std::string title = named      ? head_page_title(context)
-                              : one_head ? std::string(subject.info.title) + " of " +
-                                               open_head_name(*context.shown.document, context.view.head)
-                                         : std::string(subject.info.title);
+    const std::string title = named ? head_page_title(context) : map_title(context, subject.info);
     const std::string line = named ? head_page_line(context) : formula_of(context, subject);
     const std::string fitting = fitted(context, line, figure::Font::mono, 13, room);
     // A formula that the switches leave no room for stands beside the title, where there is room.

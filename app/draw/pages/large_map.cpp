@@ -7,6 +7,7 @@
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/reading.h"
 #include "core/analysis/pool.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -166,25 +167,22 @@ void draw_zoom_buttons(Picture& picture, const DrawContext& context, const Windo
     const float zoom = context.view.attention.map.zoom;
     float x = canvas_pad;
     const float y = context.height - 36;
-    const auto button = [&](const char* label, const AttentionChange& change, const std::string& tip) {
+    const auto button = [&](const std::string& label, const AttentionChange& change, const std::string& tip) {
         x += draw_text_button(picture, context, x, y, label, false, ViewChange(change), tip) + 6;
     };
     button("+", ZoomMap{2},
-           "Show a smaller part, larger (" + key_hint("enlarge map") + ", or Ctrl and the wheel)");
-    button("−", ZoomMap{0.5F}, "Show a larger part, smaller (−)");
+           tr("Show a smaller part, larger ({}, or Ctrl and the wheel)", key_hint("enlarge map")));
+    button("−", ZoomMap{0.5F}, tr("Show a larger part, smaller (−)"));
     if (zoom > 1)
-        button("Whole map", WholeMap{}, with_key("Show all of it", "whole map"));
+        button(tr("Whole map"), WholeMap{}, with_key(tr("Show all of it"), "whole map"));
     const analysis::MatrixPart& part = window.part;
-    const auto range = [](std::int64_t begin, std::int64_t count) {
-        return std::to_string(begin) + " to " + std::to_string(begin + count - 1);
-    };
-    const std::string text =
-        zoom > 1 ? "queries " + range(part.row, part.rows) + ", keys " + range(part.col, part.cols)
-        : window.pitch_x < 1
-            ? "each pixel shows the largest of the " +
-                  std::to_string(static_cast<int>(std::ceil(1 / window.pitch_y))) + " × " +
-                  std::to_string(static_cast<int>(std::ceil(1 / window.pitch_x))) + " weights under it"
-            : "";
+    const std::string text = zoom > 1 ? tr("queries {} to {}, keys {} to {}", part.row,
+                                           part.row + part.rows - 1, part.col, part.col + part.cols - 1)
+                             : window.pitch_x < 1
+                                 ? tr("each pixel shows the largest of the {} × {} weights under it",
+                                      static_cast<int>(std::ceil(1 / window.pitch_y)),
+                                      static_cast<int>(std::ceil(1 / window.pitch_x)))
+                                 : "";
     draw_text(picture, context, x + 6, y + 16.5F, text, figure::Font::ui, 12.5F, context.theme.muted);
 }
 
@@ -308,9 +306,9 @@ Picture draw_large_map_page(const DrawContext& context) {
     const bool log = reading.log_colours();
     draw_legend(picture, context, window.area.x, context.height - 76, log ? 180 : 120, reading.ramp(),
                 difference ? -end : 0, end,
-                difference ? "difference"
-                : log      ? "weight, log scale"
-                           : "weight",
+                difference ? tr("difference")
+                : log      ? tr("weight, log scale")
+                           : tr("weight"),
                 facts != nullptr && (facts->causal || facts->not_finite > 0), log);
     return picture;
 }

@@ -4,6 +4,7 @@
 #include "app/draw/matrix/product.h"
 #include "app/draw/pages/pages.h"
 #include "app/state/model_document.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -42,10 +43,10 @@ std::string head_name(const char* tensor, std::int64_t head) {
     return std::string(tensor) + "[" + std::to_string(head) + "]";
 }
 
-/// " of L5 H1" for a head of a model with several layers.
-std::string of_head(const DrawContext& context) {
+/// "L5 H1" for a head of a model with several layers, else empty.
+std::string name_in_model(const DrawContext& context) {
     const Document& document = *context.shown.document;
-    return document.has_board() ? " of " + open_head_name(document, context.view.head) : "";
+    return document.has_board() ? open_head_name(document, context.view.head) : "";
 }
 
 /// A switch for the head in focus.
@@ -56,20 +57,19 @@ void draw_head_switch(Picture& picture, const DrawContext& context) {
     std::vector<Segment> segments;
     if (H <= 12) {
         for (std::int64_t h = 0; h < H; ++h)
-            segments.push_back({H <= 4 ? "Head " + std::to_string(h) : std::to_string(h),
-                                ViewChange(PickHead{h}), h == context.view.head,
-                                "Show head " + std::to_string(h)});
+            segments.push_back({H <= 4 ? tr("Head {}", h) : std::to_string(h), ViewChange(PickHead{h}),
+                                h == context.view.head, tr("Show head {}", h)});
     } else {
         const std::int64_t h = context.view.head;
         segments = {
-            {"◀", ViewChange(PickHead{std::max<std::int64_t>(h - 1, 0)}), false, "The head before"},
-            {"Head " + std::to_string(h) + " of " + std::to_string(H), ViewChange(PickHead{h}), true, {}},
-            {"▶", ViewChange(PickHead{std::min(h + 1, H - 1)}), false, "The next head"}};
+            {"◀", ViewChange(PickHead{std::max<std::int64_t>(h - 1, 0)}), false, tr("The head before")},
+            {tr("Head {} of {}", h, H), ViewChange(PickHead{h}), true, {}},
+            {"▶", ViewChange(PickHead{std::min(h + 1, H - 1)}), false, tr("The next head")}};
     }
     const float width = segmented_width(context, segments);
     if (H > 4 && H <= 12)
-        draw_text(picture, context, context.width - canvas_pad - width - 10, 46, "head", figure::Font::ui, 13,
-                  context.theme.muted, figure::Align::right);
+        draw_text(picture, context, context.width - canvas_pad - width - 10, 46, tr("head"), figure::Font::ui,
+                  13, context.theme.muted, figure::Align::right);
     draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);
 }
 
@@ -127,13 +127,13 @@ Picture draw_projection_page(const DrawContext& context) {
         formula.erase(formula.find(term), term.size());
     if (cross)
         formula.replace(formula.find('X'), 1, "X_kv");
-    draw_page_head(picture, context, std::string(info.title), formula);
+    draw_page_head(picture, context, tr(info.title), formula);
     std::vector<Segment> segments{
-        {"Q", ViewChange(ShowProjection{Projection::q}), queries, "Queries: what a token looks for"},
+        {"Q", ViewChange(ShowProjection{Projection::q}), queries, tr("Queries: what a token looks for")},
         {"K", ViewChange(ShowProjection{Projection::k}), projection == Projection::k,
-         "Keys: what a token can be found by"},
+         tr("Keys: what a token can be found by")},
         {"V", ViewChange(ShowProjection{Projection::v}), projection == Projection::v,
-         "Values: what a token hands over"}};
+         tr("Values: what a token hands over")}};
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
@@ -165,7 +165,8 @@ Picture draw_head_out_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
     const std::int64_t h = context.view.head, g = dims.kv_head(h);
-    draw_page_head(picture, context, "Head outputs" + of_head(context),
+    const std::string name = name_in_model(context);
+    draw_page_head(picture, context, name.empty() ? tr("Head outputs") : tr("Head outputs of {}", name),
                    "head_out[h] = weights[h] · v_heads[h]");
     draw_head_switch(picture, context);
     const DrawContext factors = factor_context(context);
@@ -195,7 +196,7 @@ Picture draw_head_out_page(const DrawContext& context) {
         {canvas_pad, product_top, context.width - 2 * canvas_pad, context.height - product_top - 60});
     const Ramp& ramp = context.theme.heat(h, dims.H, context.view.colour_map);
     draw_legend(picture, context, layout.left.area.x, layout.left.area.bottom() + 16, 140, ramp, 0, 1,
-                "weight", !context.shown.problem().mask.empty());
+                tr("weight"), !context.shown.problem().mask.empty());
     float end = layout.area.bottom() + 56;
     draw_small_cell_legend(picture, context, layout.result, layout.result.area.bottom() + 40);
     finish(picture, context, layout.area, end);
@@ -207,8 +208,9 @@ Picture draw_contributions_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const std::int64_t h = context.view.head;
     const float gain = context.shown.problem().gain(h);
-    const std::string of = of_head(context);
-    draw_page_head(picture, context, of.empty() ? "Contributions of the heads" : "Contribution" + of,
+    const std::string name = name_in_model(context);
+    draw_page_head(picture, context,
+                   name.empty() ? tr("Contributions of the heads") : tr("Contribution of {}", name),
                    std::string(tensor_info(TensorId::contributions).formula) +
                        (gain == 1.0F ? "" : " × " + number(gain, 2)));
     draw_head_switch(picture, context);
@@ -254,7 +256,7 @@ Picture draw_output_page(const DrawContext& context) {
     const Theme& theme = context.theme;
     const bool identity = context.shown.document->recipe.identity_W_O;
     const bool bias = context.shown.tensor(TensorId::b_O) != nullptr;
-    draw_page_head(picture, context, "Output projection",
+    draw_page_head(picture, context, tr("Output projection"),
                    bias ? "output = concat · W_O + b_O" : "output = concat · W_O");
 
     const DrawContext factors = factor_context(context);
@@ -298,16 +300,16 @@ Picture draw_output_page(const DrawContext& context) {
     if (text_room >= 200 && text_end - y > 60) {
         y = draw_paragraph(
             picture, context, canvas_pad, y, std::min(text_room, 330.0F),
-            "concat puts the heads side by side; until here they have not met. Every column of W_O reads "
-            "all of them, so this is where they mix.",
+            tr("concat puts the heads side by side; until here they have not met. Every column of W_O reads "
+               "all of them, so this is where they mix."),
             figure::Font::ui, 13.5F, 21, theme.text);
         y += 4;
     }
     if (dims.H * dims.dv == dims.D && !context.shown.document->is_checkpoint()) {
-        const std::vector<Segment> segments{
-            {"as built", Command(SetIdentityOutput{false}), !identity,
-             "W_O as the preset or the file has it"},
-            {"identity", Command(SetIdentityOutput{true}), identity, "W_O = I: no mixing, output = concat"}};
+        const std::vector<Segment> segments{{tr("as built"), Command(SetIdentityOutput{false}), !identity,
+                                             tr("W_O as the preset or the file has it")},
+                                            {tr("identity"), Command(SetIdentityOutput{true}), identity,
+                                             tr("W_O = I: no mixing, output = concat")}};
         const float switch_y = y - 12;
         if (switch_y + 30 < layout.left.area.y - 44) {
             draw_text(picture, context, canvas_pad, switch_y + 19, "W_O", figure::Font::mono, 13,

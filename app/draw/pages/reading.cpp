@@ -3,6 +3,7 @@
 #include "app/draw/kit/colour_scale.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/attention_pages.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -113,11 +114,12 @@ std::string Reading::role() const {
     switch (kind_) {
     case HeadsView::each:
         // While a newer trace is computed, the picture may have fewer heads than the head picked.
-        return static_cast<std::size_t>(head_) < roles.size() ? roles[static_cast<std::size_t>(head_)] : "";
+        return static_cast<std::size_t>(head_) < roles.size() ? tr(roles[static_cast<std::size_t>(head_)])
+                                                              : "";
     case HeadsView::difference:
-        return "weight in the one minus weight in the other";
+        return tr("weight in the one minus weight in the other");
     case HeadsView::mean:
-        return "weights averaged over all heads";
+        return tr("weights averaged over all heads");
     }
     return {};
 }

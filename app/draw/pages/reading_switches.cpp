@@ -1,6 +1,7 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/pages/attention_pages.h"
+#include "core/base/message.h"
 
 namespace headscope::app {
 
@@ -43,21 +44,22 @@ void draw_switch(Sheet& sheet, const Switch& one) {
 
 void draw_reading_switches(Sheet& sheet) {
     const AttentionView& view = sheet.context.view.attention;
-    sheet.section("How they are read", "key");
+    sheet.section(tr("How they are read"), tr_in("of the keyboard", "key"));
     for (const analysis::ReadingInfo& reading : analysis::readings())
         if (view.possible.*reading.option)
-            draw_switch(sheet, {std::string(reading.title), key_hint(reading.id), std::string(reading.does),
+            draw_switch(sheet, {tr(reading.title), key_hint(reading.id), tr(reading.does),
                                 view.reading.*reading.option,
                                 ReadWeights{analysis::turned(view.reading, reading.option)}});
-    draw_switch(sheet, {"Log colour scale", key_hint("log colours"),
-                        "Colours by the logarithm, from a 10,000th of the largest up, so that small weights "
-                        "show: how much larger the large ones are is harder to see",
-                        view.log_colours, SetLogColours{!view.log_colours}});
+    draw_switch(sheet,
+                {tr("Log colour scale"), key_hint("log colours"),
+                 tr("Colours by the logarithm, from a 10,000th of the largest up, so that small weights "
+                    "show: how much larger the large ones are is harder to see"),
+                 view.log_colours, SetLogColours{!view.log_colours}});
     if (sheet.context.shown.document->is_checkpoint()) {
         sheet.y += 6;
         sheet.paragraph(
-            "This is for looking: the model computes with its own weights, and the other stages and the "
-            "predictions never change with it.",
+            tr("This is for looking: the model computes with its own weights, and the other stages and the "
+               "predictions never change with it."),
             sheet.context.theme.muted);
     }
     sheet.y += 4;

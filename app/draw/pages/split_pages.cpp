@@ -3,6 +3,7 @@
 #include "app/draw/matrix/product.h"
 #include "app/draw/matrix/rotation.h"
 #include "app/draw/pages/pages.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,8 +84,7 @@ void draw_block_name(Picture& picture, const DrawContext& context, const Slices&
     draw_text(picture, context, x, y - 14, name, figure::Font::mono, 13, theme.ink);
     const std::int64_t first = g * s.shared;
     const std::string heads =
-        s.shared == 1 ? "Head " + brief
-                      : "Heads " + std::to_string(first) + "–" + std::to_string(first + s.shared - 1);
+        s.shared == 1 ? tr("Head {}", brief) : tr("Heads {}–{}", first, first + s.shared - 1);
     const float heads_width = context.measure(heads, figure::Font::ui_semibold, 12.5F);
     const float end = width - std::max(8 - gap, 0.0F);
     if (context.measure(name, figure::Font::mono, 13) + heads_width + 10 <= end)
@@ -160,7 +160,7 @@ float small_cell_legend(Picture& picture, const DrawContext& context, float x, f
     if (context.difference())
         limit = picture.grids.back().high;
     draw_legend(picture, context, x, y, 160, context.theme.diverging, -limit, limit,
-                context.difference() ? "B − A" : "value", false);
+                context.difference() ? "B − A" : tr("value"), false);
     return y + 40;
 }
 
@@ -179,23 +179,25 @@ Picture draw_split_page(const DrawContext& context) {
     const std::int64_t shared = dims.H / dims.Hkv;
     const ProblemParts parts = context.shown.problem().parts();
     const bool columns = heads_are_columns(parts), rotary = parts.rotary;
-    draw_page_head(picture, context, "Split into heads",
-                   formula_of(TensorId::q_heads, parts) +
-                       (!columns      ? "; k likewise, v only split"
-                        : shared == 1 ? ", the same for k and v"
-                                      : "; k and v have " + std::to_string(dims.Hkv) +
-                                            (dims.Hkv == 1 ? " head for all" : " heads, each shared")));
+    const std::string formula = formula_of(TensorId::q_heads, parts);
+    draw_page_head(picture, context, tr("Split into heads"),
+                   // Translators: {} is a formula
+                   !columns ? tr("{}; k likewise, v only split", formula)
+                   : shared == 1
+                       ? tr("{}, the same for k and v", formula)
+                       : tr_n("{}; k and v have {} head for all", "{}; k and v have {} heads, each shared",
+                              dims.Hkv, formula, dims.Hkv));
     const bool one_head_page = !columns || context.shown.document->has_board();
     const bool turning = one_head_page && context.view.one_head;
     const bool apart_on = context.view.apart_target > 0.5F;
     std::vector<Segment> segments{
-        {"Together", ViewChange(SetApart{false}), !apart_on && !turning, "One wide matrix"},
-        {"Apart", ViewChange(SetApart{true}), apart_on && !turning, "One block per head"}};
+        {tr("Together"), ViewChange(SetApart{false}), !apart_on && !turning, tr("One wide matrix")},
+        {tr("Apart"), ViewChange(SetApart{true}), apart_on && !turning, tr("One block per head")}};
     if (one_head_page)
         segments.push_back(
-            {rotary ? "Rotation" : "One head", ViewChange(ShowOneHead{true}), turning,
-             rotary ? "How queries and keys of the head in focus are turned by their position (RoPE)"
-                    : "The columns of the head in focus alone"});
+            {rotary ? tr("Rotation") : tr("One head"), ViewChange(ShowOneHead{true}), turning,
+             rotary ? tr("How queries and keys of the head in focus are turned by their position (RoPE)")
+                    : tr("The columns of the head in focus alone")});
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
@@ -242,10 +244,10 @@ Picture draw_split_page(const DrawContext& context) {
                           largest_magnitude(context, TensorId::q, context.view.batch));
     y = draw_paragraph(
         picture, context, left, y + 14, context.width - canvas_pad - left,
-        !columns ? std::string("Queries and keys change as they are split (see ") +
-                       (rotary ? "Rotation" : "One head") + "); values only move."
-                 : "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
-                   "gaps are new.",
+        columns  ? tr("Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
+                       "gaps are new.")
+        : rotary ? tr("Queries and keys change as they are split (see Rotation); values only move.")
+                 : tr("Queries and keys change as they are split (see One head); values only move."),
         figure::Font::ui, 13, 18, context.theme.muted);
     picture.scene.width = std::max(context.width, right + blocks_width(widest, cells, 1) + canvas_pad);
     picture.scene.height = std::max(context.height, y);
@@ -257,13 +259,13 @@ Picture draw_concat_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const Problem& problem = context.shown.problem();
     const bool gains = std::ranges::any_of(problem.gains, [](float gain) { return gain != 1.0F; });
-    draw_page_head(picture, context, "Concatenation",
+    draw_page_head(picture, context, tr("Concatenation"),
                    gains ? "concat = [g₀·head_out[0], g₁·head_out[1], …]"
                          : "concat = [head_out[0], head_out[1], …]");
     const bool joined_on = context.view.joined_target > 0.5F;
     const std::vector<Segment> segments{
-        {"Apart", ViewChange(SetJoined{false}), !joined_on, "One block per head"},
-        {"Together", ViewChange(SetJoined{true}), joined_on, "One wide matrix"}};
+        {tr("Apart"), ViewChange(SetJoined{false}), !joined_on, tr("One block per head")},
+        {tr("Together"), ViewChange(SetJoined{true}), joined_on, tr("One wide matrix")}};
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
@@ -288,7 +290,7 @@ Picture draw_concat_page(const DrawContext& context) {
     picture.scene.add(figure::LineItem{{middle - 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
     picture.scene.add(figure::LineItem{{middle + 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
     draw_text(picture, context, middle + 16, figure::baseline_for(y + 15, 12.5F),
-              gains ? "side by side, each times its gain" : "side by side; no number changes",
+              gains ? tr("side by side, each times its gain") : tr("side by side; no number changes"),
               figure::Font::ui, 12.5F, context.theme.muted);
     y += 30 + name_room + 16;
 
@@ -306,7 +308,7 @@ Picture draw_concat_page(const DrawContext& context) {
         const float x = std::round(left + static_cast<float>(h) * (width + cells.gap * apart));
         const MatrixGrid grid = draw_matrix(picture, context, at(part, x, y, cells.w, cells.h));
         draw_head_bar(picture, context, h, x, y - 8, width - 1);
-        std::string name = "Head " + std::to_string(h);
+        std::string name = tr("Head {}", h);
         if (problem.gain(h) != 1.0F)
             name += " × " + number(problem.gain(h), 2);
         if (context.measure(name, figure::Font::ui_medium, 12.5F) > width - 4)

@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/product.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -89,10 +90,10 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
     const std::int64_t b = context.view.batch;
     const bool bias = context.shown.tensor(TensorId::b_O) != nullptr;
     const bool change = context.difference();
-    const std::string formula = change ? "‖Δ‖: root of the sum of a head's squared changes"
+    const std::string formula = change ? tr("‖Δ‖: root of the sum of a head's squared changes")
                                        : "contributions[h] = head_out[h] · W_O[rows of h]";
     const float title = draw_text(picture, context, room.x, room.y + 16,
-                                  change ? "Which head moved it" : "The same output, as a sum",
+                                  change ? tr("Which head moved it") : tr("The same output, as a sum"),
                                   figure::Font::ui_semibold, 17, theme.ink);
     if (title + 20 + context.measure(formula, figure::Font::mono, 12.5F) < room.w)
         draw_text(picture, context, room.x + title + 16, room.y + 16, formula, figure::Font::mono, 12.5F,
@@ -166,21 +167,21 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
     const float below = room.y + 34 + lines * line_height;
     std::string note;
     if (!by_colour && !change)
-        note = "bar under a number: its size, from zero in the middle of the cell; in output, one piece per "
-               "head, head 0 next to zero. "
-               "Full half cell = " +
-               number(limit, 2);
+        note =
+            tr("bar under a number: its size, from zero in the middle of the cell; in output, one piece per "
+               "head, head 0 next to zero. Full half cell = {}",
+               number(limit, 2));
     if (bias && change && changed_text(factor_context(context), TensorId::b_O, "").empty())
         note = "";
     else if (bias)
-        note = "output also holds b_O, the same in every row" + std::string(note.empty() ? "" : ". ") + note;
+        note = tr("output also holds b_O, the same in every row") + (note.empty() ? "" : ". ") + note;
     if (!note.empty())
         return draw_paragraph(picture, context, room.x + labels, below + 8, room.w - labels, note,
                               figure::Font::ui, 12.5F, 17, theme.muted) -
                room.y;
     if (by_colour) {
-        draw_legend(picture, context, room.x + labels, below, 160, theme.diverging, -limit, limit, "value",
-                    false);
+        draw_legend(picture, context, room.x + labels, below, 160, theme.diverging, -limit, limit,
+                    tr("value"), false);
         return below + 34 - room.y;
     }
     return below - room.y;

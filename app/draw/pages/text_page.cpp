@@ -4,9 +4,9 @@
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/weight_parts.h"
+#include "core/base/message.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 namespace headscope::app {
@@ -145,22 +145,17 @@ float draw_block(Picture& picture, const Reading& reading, const Type& type, std
     return flow.bottom + 12;
 }
 
-std::string small(std::string words) {
-    words.front() = static_cast<char>(std::tolower(words.front()));
-    return words;
-}
-
 std::string scale_text(const DrawContext& context, const Reading& reading) {
     switch (reading.kind()) {
     case HeadsView::each:
         if (context.shown.document->shows_weights())
-            return reading.log_colours() ? "weight, log scale" : "weight";
-        return context.dims().H > 1 ? "weight, every head on this scale in its own colour" : "weight";
+            return reading.log_colours() ? tr("weight, log scale") : tr("weight");
+        return context.dims().H > 1 ? tr("weight, every head on this scale in its own colour") : tr("weight");
     case HeadsView::difference:
-        return "difference: above 0, " + small(head_word(context, reading.head())) +
-               " reads it more, below, " + small(head_word(context, context.view.other));
+        return tr("difference: above 0, {} reads it more, below, {}",
+                  small_head_word(context, reading.head()), small_head_word(context, context.view.other));
     case HeadsView::mean:
-        return reading.log_colours() ? "mean weight, log scale" : "mean weight, over all heads";
+        return reading.log_colours() ? tr("mean weight, log scale") : tr("mean weight, over all heads");
     }
     return {};
 }
@@ -179,9 +174,9 @@ Picture draw_text_page(const DrawContext& context) {
     draw_weights_switches(picture, context);
 
     const Type type = type_for(context, width - text_label_width, readings.size());
-    draw_text(picture, context, canvas_pad, text_top + 12, "Query", figure::Font::ui_semibold, 13.5F,
+    draw_text(picture, context, canvas_pad, text_top + 12, tr("Query"), figure::Font::ui_semibold, 13.5F,
               theme.ink);
-    draw_text(picture, context, canvas_pad, text_top + 30, "the word that reads", figure::Font::ui, 12.5F,
+    draw_text(picture, context, canvas_pad, text_top + 30, tr("the word that reads"), figure::Font::ui, 12.5F,
               theme.muted);
     const Flow queries = flow_words(context, false, type, canvas_pad + text_label_width, text_top,
                                     width - text_label_width, type.height);

@@ -5,6 +5,7 @@
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/links.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -111,10 +112,10 @@ Filled fill_vessel(Picture& picture, const Reading& reading, float value, const 
 
 std::string reads_nothing_text(const DrawContext& context, std::int64_t i) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
-    return quoted_query(context, i) +
-           (given != nullptr && given->info().renormalised
-                ? " has nothing left: its weight lay on hidden tokens, or it read nothing"
-                : " may attend to nothing: its weights are 0");
+    const std::string query = quoted_query(context, i);
+    return given != nullptr && given->info().renormalised
+               ? tr("{} has nothing left: its weight lay on hidden tokens, or it read nothing", query)
+               : tr("{} may attend to nothing: its weights are 0", query);
 }
 
 void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
@@ -138,16 +139,16 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
                   flagged ? context.theme.bad : context.theme.muted);
         if (off)
             picture.tips.push_back(
-                {{x, row.y, sum_width, row.h}, "This row sums to " + number(sum, 4) + ", not to 1."});
+                {{x, row.y, sum_width, row.h}, tr("This row sums to {}, not to 1.", number(sum, 4))});
         if (!off && !empty && context.shown.problem().parts().sink)
             picture.tips.push_back({{x, row.y, sum_width, row.h},
-                                    "The keys get " + number(sum, 4) +
-                                        " of this row, the head’s sink the other " + number(1.0 - sum, 4) +
-                                        "."});
+                                    tr("The keys get {} of this row, the head’s sink the other {}.",
+                                       number(sum, 4), number(1.0 - sum, 4))});
         if (empty)
             picture.tips.push_back({{x, row.y, sum_width, row.h},
-                                    given != nullptr ? why_empty(context)
-                                                     : "This row may attend to no key: its weights are 0."});
+                                    given != nullptr
+                                        ? why_empty(context)
+                                        : tr("This row may attend to no key: its weights are 0.")});
     }
 }
 
@@ -155,7 +156,7 @@ void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& m
     const std::int64_t head = map.origin[1];
     const figure::Rect area{map.x + map.cell_w * static_cast<float>(map.cols) + 12, map.y - 42, sum_width - 8,
                             18};
-    draw_text(picture, context, area.x, area.y - 4, "sink", figure::Font::ui, 12, context.theme.muted);
+    draw_text(picture, context, area.x, area.y - 4, tr("sink"), figure::Font::ui, 12, context.theme.muted);
     draw_matrix(picture, context,
                 {.tensor = TensorId::sink,
                  .origin = {head, 0, 0, 0},
@@ -170,11 +171,18 @@ void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& m
                  .high = std::abs(context.shown.value({TensorId::sink, {head, 0, 0, 0}}))});
     picture.tips.push_back(
         {{area.x, area.y - 20, area.w, 20},
-         "The score of the sink: it takes part in every row’s softmax like one more key."});
+         tr("The score of the sink: it takes part in every row’s softmax like one more key.")});
+}
+
+std::string map_title(const DrawContext& context, const TensorInfo& info) {
+    const Document& document = *context.shown.document;
+    // Translators: the title of a stage ("Masked scores"), then the name of a head ("L5 H1")
+    return document.has_board() ? tr("{} of {}", tr(info.title), open_head_name(document, context.view.head))
+                                : tr(info.title);
 }
 
 std::string weights_title(const DrawContext& context) {
-    return context.shown.document->has_board() ? head_page_title(context) : "Attention weights";
+    return context.shown.document->has_board() ? head_page_title(context) : tr("Attention weights");
 }
 
 std::string weights_formula(const DrawContext& context) {
@@ -212,7 +220,7 @@ void add_query_spot(Picture& picture, const DrawContext& context, const figure::
     const std::int64_t key = Reading(context, HeadsView::each, head).largest(i);
     const CellAddress cell{TensorId::weights, {context.view.batch, head, i, key}};
     picture.hotspots.push_back({area, spot_label(context, i, head), ViewChange(Select{cell}),
-                                "Show what " + query_word(problem, i) + " reads"});
+                                tr("Show what {} reads", query_word(problem, i))});
 }
 
 void draw_key_word(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t j,
@@ -293,7 +301,7 @@ float draw_head_buttons(Picture& picture, const DrawContext& context, float x, f
             y += 28;
         }
         x += draw_text_button(picture, context, x, y, label, h == context.view.head, ViewChange(PickHead{h}),
-                              "Show head " + std::to_string(h)) +
+                              tr("Show head {}", h)) +
              4;
     }
     return y + 28;
@@ -305,28 +313,33 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
     const Theme& theme = context.theme;
     const LinkThresholds least = link_thresholds(context.dims());
     const bool difference = reading.kind() == HeadsView::difference;
-    const std::string what = difference ? "differences" : "weights";
     const std::string word = quoted_query(context, spoken_place(context).row);
     std::vector<LegendEntry> entries;
     if (difference) {
-        entries.push_back(line_entry(picture, reading.line_color(1), 3,
-                                     "head " + std::to_string(reading.head()) + " reads it more"));
+        entries.push_back(
+            line_entry(picture, reading.line_color(1), 3, tr("head {} reads it more", reading.head())));
         entries.push_back(line_entry(picture, reading.line_color(-1), 3,
-                                     "head " + std::to_string(context.view.other) + " reads it more", true));
+                                     tr("head {} reads it more", context.view.other), true));
     }
     const figure::Color sample = difference ? theme.ink : reading.line_color(1);
     entries.push_back(line_entry(picture, sample, link_width(least.spoken, end), number(least.spoken, 2)));
-    entries.push_back(
-        line_entry(picture, sample, link_width(end, end),
-                   number(end, 2) + ", line width = " + (difference ? "difference" : "weight")));
+    entries.push_back(line_entry(picture, sample, link_width(end, end),
+                                 difference ? tr("{}, line width = difference", number(end, 2))
+                                            : tr("{}, line width = weight", number(end, 2))));
+    const std::string here = number(least.spoken, 2), elsewhere = number(least.others, 2);
     if (least.spoken == least.others)
-        entries.push_back({0, {}, what + " of " + number(least.spoken, 2) + " and more"});
+        entries.push_back(
+            {0,
+             {},
+             difference ? tr("differences of {} and more", here) : tr("weights of {} and more", here)});
     else
-        entries.push_back({0,
-                           {},
-                           what + " of " + number(least.spoken, 2) + " and more for " + word + ", of " +
-                               number(least.others, 2) + " and more for others"});
-    entries.push_back({0, {}, "full colour: " + word + ", faint: other queries"});
+        entries.push_back(
+            {0,
+             {},
+             difference
+                 ? tr("differences of {} and more for {}, of {} and more for others", here, word, elsewhere)
+                 : tr("weights of {} and more for {}, of {} and more for others", here, word, elsewhere)});
+    entries.push_back({0, {}, tr("full colour: {}, faint: other queries", word)});
     if (!fills.empty())
         entries.push_back({0, {}, fills});
     if (any_masked({reading}))
@@ -336,7 +349,7 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
                                draw_hatched(picture, theme, area);
                                picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line2});
                            },
-                           "masked"});
+                           tr("masked")});
     return draw_entries(picture, context, y, entries);
 }
 

@@ -54,6 +54,8 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
 /// The sink of the head that a map shows, above the sums of the rows.
 void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& map);
 
+/// The title of a page of maps: that of the stage, with the head that is open in a model.
+std::string map_title(const DrawContext& context, const TensorInfo& info);
 /// The title of a page of weights, and the line below the title.
 std::string weights_title(const DrawContext& context);
 std::string weights_formula(const DrawContext& context);

@@ -1,27 +1,23 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
-#include "app/state/model_document.h"
+#include "app/draw/pages/weight_parts.h"
+#include "core/base/message.h"
 
 namespace headscope::app {
 
 namespace {
 
-Segment view_segment(const ViewState& view, const char* label, WeightsView as) {
+Segment view_segment(const ViewState& view, const std::string& label, WeightsView as) {
     return {label, ViewChange(ShowWeightsAs{as}), view.weights_view == as, {}};
 }
 
-Segment heads_segment(const ViewState& view, const std::string& label, HeadsView as, const char* tip) {
+Segment heads_segment(const ViewState& view, const std::string& label, HeadsView as, const std::string& tip) {
     return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
 }
 
-/// A switch says its state, not what a click does.
-std::string named(const char* what, bool on) {
-    return std::string(what) + (on ? ": on" : ": off");
-}
-
-/// Draws the buttons for colour scale, colour map and mask painting, from right to left. Returns their left
-/// edge.
+/// Draws the buttons for colour scale, colour map and mask painting, from right to left. A switch says its
+/// state, not what a click does. Returns their left edge.
 float draw_colour_buttons(Picture& picture, const DrawContext& context) {
     const ViewState& view = context.view;
     float right = context.width - canvas_pad;
@@ -31,26 +27,30 @@ float draw_colour_buttons(Picture& picture, const DrawContext& context) {
         right -= 8;
     };
     if (context.dims().H > 1)
-        add(named("Same scale", view.same_scale), view.same_scale, ViewChange(SetSameScale{!view.same_scale}),
-            view.same_scale ? "One colour scale for all heads; click to give each head its own"
-                            : "Each head has its own colour scale; click for one that all heads share");
-    constexpr const char* names[] = {"by head", "neutral", "viridis", "cividis", "magma"};
+        add(view.same_scale ? tr("Same scale: on") : tr("Same scale: off"), view.same_scale,
+            ViewChange(SetSameScale{!view.same_scale}),
+            view.same_scale ? tr("One colour scale for all heads; click to give each head its own")
+                            : tr("Each head has its own colour scale; click for one that all heads share"));
+    constexpr std::string_view names[] = {translatable("by head"), translatable("neutral"), "viridis",
+                                          "cividis", "magma"};
     const auto map = static_cast<std::size_t>(view.colour_map);
-    add(std::string("Colours: ") + names[map], false,
+    add(tr("Colours: {}", tr(names[map])), false,
         ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
-        "The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, magma");
+        tr("The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, magma"));
     if (context.shown.document->is_checkpoint())
         return right; // the mask is the model's
     const MaskBrush& brush = view.brush;
-    add(named("Paint mask", brush.on), brush.on, ViewChange(PaintMode{!brush.on, brush.all_heads}),
-        brush.on ? "A click forbids or allows a cell; switch this off to select cells again"
-                 : "Switch this on to forbid or allow cells by a click or a drag");
+    add(brush.on ? tr("Paint mask: on") : tr("Paint mask: off"), brush.on,
+        ViewChange(PaintMode{!brush.on, brush.all_heads}),
+        brush.on ? tr("A click forbids or allows a cell; switch this off to select cells again")
+                 : tr("Switch this on to forbid or allow cells by a click or a drag"));
     if (brush.on && context.dims().H > 1)
-        add(named("All heads", brush.all_heads), brush.all_heads,
+        add(brush.all_heads ? tr("All heads: on") : tr("All heads: off"), brush.all_heads,
             ViewChange(PaintMode{true, !brush.all_heads}),
-            brush.all_heads ? "Every head is painted at once" : "Only the head that is clicked is painted");
+            brush.all_heads ? tr("Every head is painted at once")
+                            : tr("Only the head that is clicked is painted"));
     if (project::painted_mask_fits(context.shown.document->recipe, context.dims()))
-        add("Reset mask", false, Command(ResetMask{}), "The mask as it was chosen in the toolbar");
+        add(tr("Reset mask"), false, Command(ResetMask{}), tr("The mask as it was chosen in the toolbar"));
     return right;
 }
 
@@ -66,15 +66,13 @@ float draw_weights_switches(Picture& picture, const DrawContext& context) {
     const bool weights = view.group == StageGroup::weights;
     float right = context.width - canvas_pad;
     float heads_y = 28;
-    std::string title(tensor_info(group_info(view.group).main).title);
-    if (context.shown.document->has_board())
-        title += " of " + open_head_name(*context.shown.document, view.head);
+    const std::string title = map_title(context, tensor_info(group_info(view.group).main));
     const float title_end = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 24;
     if (weights) {
-        const std::vector<Segment> ways{view_segment(view, "Heatmap", WeightsView::heatmap),
-                                        view_segment(view, "Arcs", WeightsView::arcs),
-                                        view_segment(view, "Text", WeightsView::text),
-                                        view_segment(view, "Graph", WeightsView::graph)};
+        const std::vector<Segment> ways{view_segment(view, tr("Heatmap"), WeightsView::heatmap),
+                                        view_segment(view, tr("Arcs"), WeightsView::arcs),
+                                        view_segment(view, tr("Text"), WeightsView::text),
+                                        view_segment(view, tr("Graph"), WeightsView::graph)};
         right -= segmented_width(context, ways);
         draw_segmented(picture, context, right, 28, ways);
         right -= 12;
@@ -83,26 +81,25 @@ float draw_weights_switches(Picture& picture, const DrawContext& context) {
     if (document.is_checkpoint() && view.attention.stack == checkpoint::Stack::own &&
         (view.group == StageGroup::scores || view.group == StageGroup::scaled)) {
         const std::vector<Segment> ways{
-            {.label = "Score map", .action = ViewChange(GoTo{view.group}), .on = true, .tip = {}},
-            {.label = "Taken apart",
+            {.label = tr("Score map"), .action = ViewChange(GoTo{view.group}), .on = true, .tip = {}},
+            {.label = tr("Taken apart"),
              .action = ViewChange(AttentionChange(ShowScreen{Screen::why})),
              .on = false,
-             .tip = "Who wrote what the selected score is made of"}};
+             .tip = tr("Who wrote what the selected score is made of")}};
         right -= segmented_width(context, ways);
         draw_segmented(picture, context, right, 28, ways);
         right -= 12;
     }
     const std::int64_t H = context.dims().H;
     if (H > 1) {
-        const std::string pair = "Head " + std::to_string(view.head) + " − " + std::to_string(view.other);
+        const std::string pair = tr("Head {} − {}", view.head, view.other);
         std::vector<Segment> heads{
-            heads_segment(view, "Each head", HeadsView::each, "One map per head"),
+            heads_segment(view, tr("Each head"), HeadsView::each, tr("One map per head")),
             heads_segment(view, pair, HeadsView::difference,
-                          "The difference of two heads; press a number to pick the first")};
-        if (weights)
-            heads.push_back(heads_segment(view, "Mean", HeadsView::mean, "The average over all heads"));
-        else if (view.heads_view == HeadsView::mean)
-            heads.push_back(heads_segment(view, "Mean", HeadsView::mean, "The average over all heads"));
+                          tr("The difference of two heads; press a number to pick the first"))};
+        if (weights || view.heads_view == HeadsView::mean)
+            heads.push_back(
+                heads_segment(view, tr("Mean"), HeadsView::mean, tr("The average over all heads")));
         // If both switches do not fit beside the title, the heads' switch goes below.
         if (right - segmented_width(context, heads) < title_end) {
             right = context.width - canvas_pad;
@@ -124,7 +121,7 @@ float draw_weights_switches(Picture& picture, const DrawContext& context) {
             const std::string label = "− " + std::to_string(h);
             x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 16;
             draw_text_button(picture, context, x, 62, label, h == view.other, ViewChange(CompareWith{h}),
-                             "Subtract head " + std::to_string(h));
+                             tr("Subtract head {}", h));
             x -= 4;
         }
         beside = x;

@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/weight_parts.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -109,7 +110,7 @@ void draw_row_head(Picture& picture, const Reading& reading, float y) {
         picture.scene.add(figure::RectItem{.area = bar, .fill = color});
     std::string text = reading.title();
     if (reading.kind() == HeadsView::mean)
-        text = "Mean of heads";
+        text = tr("Mean of heads");
     if (reading.kind() == HeadsView::difference)
         text = "H" + std::to_string(reading.head()) + " − H" + std::to_string(context.view.other);
     draw_text(picture, context, canvas_pad + 14, figure::baseline_for(y + chip_height / 2, 13.5F), text,
@@ -118,18 +119,25 @@ void draw_row_head(Picture& picture, const Reading& reading, float y) {
         picture.tips.push_back({{canvas_pad, y, chip_label_width - 8, chip_height}, reading.role()});
 }
 
+/// Where a word of its own font stands in a sentence.
+constexpr std::string_view placeholder = "\x1f";
+
 void draw_heading(Picture& picture, const DrawContext& context, float y, std::int64_t row,
                   const std::string& note) {
     const Theme& theme = context.theme;
     const std::string full = context.shown.problem().query_label(row);
     const std::string word = shortened(full, longest_word);
     float x = canvas_pad;
-    x += draw_text(picture, context, x, y, "What ", figure::Font::ui, 17, theme.ink);
+    // Translators: {} is a word of the sentence, which stands in bold
+    const std::string heading = tr("What {} reads", placeholder);
+    const std::size_t place = std::min(heading.find(placeholder), heading.size());
+    x += draw_text(picture, context, x, y, heading.substr(0, place), figure::Font::ui, 17, theme.ink);
     const float begin = x;
     x += draw_text(picture, context, x, y, word, figure::Font::ui_semibold, 17, theme.ink);
     if (word != full)
         picture.tips.push_back({{begin, y - 16, x - begin, 20}, full});
-    draw_text(picture, context, x, y, " reads", figure::Font::ui, 17, theme.ink);
+    draw_text(picture, context, x, y, heading.substr(std::min(place + placeholder.size(), heading.size())),
+              figure::Font::ui, 17, theme.ink);
     draw_text(picture, context, context.width - canvas_pad, y, note, figure::Font::ui, 12.5F, theme.muted,
               figure::Align::right);
 }
@@ -157,12 +165,13 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
 
     std::string note;
     if (count < all_rows)
-        note += std::to_string(count) + " of " + std::to_string(all_rows) +
-                (context.view.heads_view == HeadsView::each ? " heads, " : " rows, ");
+        note += (context.view.heads_view == HeadsView::each ? tr("{} of {} heads", count, all_rows)
+                                                            : tr("{} of {} rows", count, all_rows)) +
+                ", ";
     if (keys < static_cast<std::size_t>(dims.Tk))
-        note += "the largest " + std::to_string(keys) + " of " + std::to_string(dims.Tk) + " keys, ";
-    note += context.view.heads_view == HeadsView::difference ? "bar height = weight or difference"
-                                                             : "bar height = weight";
+        note += tr("the largest {} of {} keys", keys, dims.Tk) + ", ";
+    note += context.view.heads_view == HeadsView::difference ? tr("bar height = weight or difference")
+                                                             : tr("bar height = weight");
     draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
     draw_heading(picture, context, y + 30, row, note);
 

@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/pages.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -23,15 +24,14 @@ struct Source {
 std::string token_tip(const DrawContext& context, const Source& source, std::int64_t row, std::int64_t cols) {
     constexpr std::int64_t most = 8, longest_text = 64;
     const Problem& problem = context.shown.problem();
-    std::string tip = source.keys ? problem.key_label(row) : problem.query_label(row);
-    tip += ": token " + std::to_string(row);
+    const std::string word = source.keys ? problem.key_label(row) : problem.query_label(row);
     if (context.dims().Tq > longest_text)
-        return tip;
-    tip += ", vector (";
+        return tr("{}: token {}", word, row);
+    std::string numbers;
     for (std::int64_t c = 0; c < std::min(cols, most); ++c)
-        tip += (c > 0 ? ", " : "") +
-               number(context.shown.value({source.tensor, {context.view.batch, row, c, 0}}), 2);
-    return tip + (cols > most ? ", …)" : ")");
+        numbers += (c > 0 ? ", " : "") +
+                   number(context.shown.value({source.tensor, {context.view.batch, row, c, 0}}), 2);
+    return tr("{}: token {}, vector ({})", word, row, numbers + (cols > most ? ", …" : ""));
 }
 
 /// Marks tokens that no word list knows, and offers the class columns of the selected one, else the first.
@@ -68,11 +68,13 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Source& 
     const bool classes = recipe.preset == "first-lesson";
     float x = canvas_pad;
     x += draw_text(picture, context, x, figure::baseline_for(y + 12, 13),
-                   "? “" + word + "” is in no list of words: taken as " +
-                       (classes ? "noun-like 0.80. Take it as" : "an unknown word"),
+                   // Translators: buttons follow: "noun", "verb", "modifier", "adverb"
+                   classes ? tr("? “{}” is in no list of words: taken as noun-like 0.80. Take it as", word)
+                           : tr("? “{}” is in no list of words: taken as an unknown word", word),
                    figure::Font::ui, 13, context.theme.text) +
          10;
-    constexpr std::array<const char*, 4> names{"noun", "verb", "modifier", "adverb"};
+    constexpr std::array<std::string_view, 4> names{translatable("noun"), translatable("verb"),
+                                                    translatable("modifier"), translatable("adverb")};
     if (classes && x > context.width - canvas_pad - 260) {
         x = canvas_pad;
         y += 28;
@@ -81,10 +83,9 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Source& 
     for (std::size_t c = 0; classes && c < names.size(); ++c) {
         format::Table table{.rows = 1, .cols = 4, .values = std::vector<float>(4, 0.0F)};
         table.values[c] = 1;
-        x += draw_text_button(picture, context, x, y, names[c], false,
+        x += draw_text_button(picture, context, x, y, tr(names[c]), false,
                               Command(PasteBlock{{source.tensor, {context.view.batch, chosen, 0, 0}}, table}),
-                              std::string("Writes the class of a ") + names[c] +
-                                  " into columns 0 to 3 of this row") +
+                              tr("Writes the class of a {} into columns 0 to 3 of this row", tr(names[c]))) +
              6;
     }
     return classes ? rows : 40.0F;
@@ -125,7 +126,7 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
         for (std::int64_t c = 0; c < cols; ++c) {
             const figure::Rect cell = grid.cell(0, c);
             picture.scene.add(figure::TextItem{{cell.x + cell.w / 2 + 4, grid.area.y - 20},
-                                               features[static_cast<std::size_t>(c)],
+                                               tr(features[static_cast<std::size_t>(c)]),
                                                figure::Font::ui,
                                                12,
                                                theme.muted,
@@ -148,13 +149,13 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
     end += draw_unlisted(picture, context, source, grid, end);
     if (grid.heatmap) {
         draw_legend(picture, context, grid.area.x, end, 160, theme.diverging, grid.low, grid.high,
-                    context.difference() ? "B − A" : "value", false);
+                    context.difference() ? "B − A" : tr("value"), false);
         end += 40;
     } else {
-        end =
-            draw_paragraph(picture, context, grid.area.x, end + 6, std::max(grid.area.w, 320.0F),
-                           "The bar under a number shows its size and, left or right of the tick, its sign.",
-                           figure::Font::ui, 12.5F, 18, theme.muted);
+        end = draw_paragraph(
+            picture, context, grid.area.x, end + 6, std::max(grid.area.w, 320.0F),
+            tr("The bar under a number shows its size and, left or right of the tick, its sign."),
+            figure::Font::ui, 12.5F, 18, theme.muted);
     }
     picture.scene.width = std::max(picture.scene.width, grid.area.right() + canvas_pad);
     return end;
@@ -166,14 +167,14 @@ Picture draw_x_page(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
     const bool cross = context.shown.problem().cross();
-    draw_page_head(picture, context, "Token vectors", "X: one row per token, D numbers each");
+    draw_page_head(picture, context, tr("Token vectors"), tr("X: one row per token, D numbers each"));
     const float top = 104;
     const float room = context.height - top;
-    const Source x{TensorId::x, "X", cross ? "Tq × D, the queries' side" : "T × D", false};
+    const Source x{TensorId::x, "X", cross ? tr("Tq × D, the queries' side") : "T × D", false};
     float end = draw_source(picture, context, x, top, cross ? room / 2 : std::min(room, 560.0F));
     if (cross)
         end = draw_source(picture, context,
-                          {TensorId::x_kv, "X_kv", "Tk × Dkv, the keys' and values' side", true}, end + 8,
+                          {TensorId::x_kv, "X_kv", tr("Tk × Dkv, the keys' and values' side"), true}, end + 8,
                           room / 2);
     picture.scene.height = std::max(context.height, end);
     return picture;
