@@ -1,6 +1,7 @@
 #include "app/draw/inspector/inspector_sections.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/attention_pages.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,63 +59,66 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
     const Problem& problem = context.shown.problem();
     const AttentionInfo& info = context.shown.document->shown_weights()->info();
     const float value = context.shown.value(cell);
-    sheet.section("This row",
-                  "query " + std::to_string(cell.at[cell.tensor == TensorId::weights_mean ? 1U : 2U]));
+    sheet.section(tr("This row"), tr("query {}", cell.at[cell.tensor == TensorId::weights_mean ? 1U : 2U]));
     if (std::ranges::all_of(row, [](float w) { return w == 0; })) {
         sheet.paragraph(why_empty(context), context.theme.text);
         return;
     }
     const double sum = finite_sum(row);
     const bool off = info.is_off(sum);
-    sheet.row("sum", number(sum, 4) + (off ? " ⚠" : ""), off);
+    sheet.row(tr("sum"), number(sum, 4) + (off ? " ⚠" : ""), off);
     if (info.sinks && !off)
-        sheet.row("to the sink", number(std::max(0.0, 1 - sum), 4));
+        sheet.row(tr("to the sink"), number(std::max(0.0, 1 - sum), 4));
     else
-        sheet.row("away from 1", signed_number(sum - 1, 4));
+        sheet.row(tr("away from 1"), signed_number(sum - 1, 4));
     if (off)
-        sheet.paragraph("Softmax gives rows that sum to 1; as " + info.held_as + " within " +
-                            shortest_number(info.sum_tolerance) + ". This one was changed after it, or cut.",
-                        context.theme.bad);
+        // Translators: {} is a type of numbers, float16, and then a small number
+        sheet.paragraph(
+            tr("Softmax gives rows that sum to 1; as {} within {}. This one was changed after it, "
+               "or cut.",
+               info.held_as, shortest_number(info.sum_tolerance)),
+            context.theme.bad);
     if (std::isfinite(value)) {
         const auto rank = 1 + std::ranges::count_if(row, [&](float w) { return w > value; });
-        sheet.row("rank of this weight",
-                  grouped(rank) + " of " + grouped(static_cast<std::int64_t>(row.size())));
+        sheet.row(tr("rank of this weight"),
+                  tr("{} of {}", grouped(rank), grouped(static_cast<std::int64_t>(row.size()))));
     } else {
-        sheet.paragraph("This weight is no finite number.", context.theme.bad);
+        sheet.paragraph(tr("This weight is no finite number."), context.theme.bad);
     }
     std::int64_t best = 0;
     for (std::size_t j = 0; j < row.size(); ++j)
         if (row[j] > row[static_cast<std::size_t>(best)] ||
             !std::isfinite(row[static_cast<std::size_t>(best)]))
             best = static_cast<std::int64_t>(j);
-    sheet.row("largest, on " + shortened(problem.key_label(best), 12),
+    // Translators: the largest weight; {} is a token
+    sheet.row(tr("largest, on {}", shortened(problem.key_label(best), 12)),
               number(static_cast<double>(row[static_cast<std::size_t>(best)]), 2));
-    sheet.row("entropy", number(analysis::entropy_of(row), 2) + " nats");
-    sheet.row("weight on the first key", number(static_cast<double>(row[0]), 2));
+    sheet.row(tr("entropy"), tr("{} nats", number(analysis::entropy_of(row), 2)));
+    sheet.row(tr("weight on the first key"), number(static_cast<double>(row[0]), 2));
 }
 
 void write_head(Sheet& sheet, std::int64_t h) {
     const DrawContext& context = sheet.context;
     const AttentionInfo& info = context.shown.document->shown_weights()->info();
     const std::int64_t l = context.shown.document->layer();
-    const std::string name = (info.is_mean(l, h) ? "" : "Head ") + analysis::head_name(info, l, h);
+    const std::string own = analysis::head_name(info, l, h),
+                      name = info.is_mean(l, h) ? own : tr("Head {}", own);
     const analysis::HeadFacts* facts = facts_of(context, h);
     if (facts == nullptr) {
         sheet.section(name);
-        sheet.paragraph("Being measured …", context.theme.muted);
+        sheet.paragraph(tr("Being measured …"), context.theme.muted);
         return;
     }
     const analysis::HeadMetrics& m = facts->metrics;
-    sheet.section(name, m.labelled ? std::string(m.label()) : "no clear label");
+    sheet.section(name, m.labelled ? tr(m.label()) : tr("no clear label"));
     for (const analysis::HeadScoreInfo& score : analysis::head_scores())
         if (!score.title.empty() && m.has(score.score))
-            sheet.row(std::string(score.title), score_text(score.score, m[score.score]),
-                      m.labelled == score.score);
-    sheet.paragraph("Averages over rows.", context.theme.muted);
+            sheet.row(tr(score.title), score_text(score.score, m[score.score]), m.labelled == score.score);
+    sheet.paragraph(tr("Averages over rows."), context.theme.muted);
     if (facts->causal)
-        sheet.paragraph("Causal: no query reads a later key.", context.theme.text);
+        sheet.paragraph(tr("Causal: no query reads a later key."), context.theme.text);
     if (facts->empty_rows > 0)
-        sheet.row("rows of zeros", grouped(facts->empty_rows));
+        sheet.row(tr("rows of zeros"), grouped(facts->empty_rows));
     for (const std::string& flag : flags_of(*facts, info))
         sheet.paragraph("⚠ " + flag, context.theme.bad);
 }
@@ -127,7 +131,7 @@ Picture draw_attention_inspector(const DrawContext& context) {
     const auto cell = spoken_of(context.shown, context.view);
     if (!cell || (cell->tensor != TensorId::weights && cell->tensor != TensorId::weights_mean)) {
         sheet.y = 18;
-        sheet.paragraph("Point at a weight to read it.", context.theme.muted);
+        sheet.paragraph(tr("Point at a weight to read it."), context.theme.muted);
         return sheet.finish();
     }
     write_value(sheet, *cell);

@@ -1,6 +1,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/panels/compare_panels.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,9 +15,9 @@ constexpr std::size_t most_listed_rows = 12, most_heads = 8;
 
 std::string change_text(float change) {
     if (std::isnan(change))
-        return "masked in both";
+        return tr("masked in both");
     if (std::isinf(change))
-        return change > 0 ? "masked in A only" : "masked in B only";
+        return change > 0 ? tr("masked in A only") : tr("masked in B only");
     if (change == 0)
         return "·";
     return signed_number(change, std::abs(change) < 0.005F ? 4 : 2);
@@ -57,9 +58,9 @@ void add_cell(Sheet& sheet, const CellAddress& cell) {
         return;
     const float change = compare.change_at(cell);
     const int decimals = decimals_of(change);
-    sheet.section("Compared with A", compare.name().size() <= 24 ? compare.name() : "");
-    sheet.row("A was", number(compare.baseline().value(cell), decimals));
-    sheet.row("B now", number(compare.now().value(cell), decimals));
+    sheet.section(tr("Compared with A"), compare.name().size() <= 24 ? compare.name() : "");
+    sheet.row(tr("A was"), number(compare.baseline().value(cell), decimals));
+    sheet.row(tr("B now"), number(compare.now().value(cell), decimals));
     sheet.row("B − A", change_text(change), true);
 }
 
@@ -105,7 +106,7 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
         rows.resize(most_listed_rows);
         std::ranges::sort(rows);
     }
-    sheet.section("What this cell touches", touched->name);
+    sheet.section(tr("What this cell touches"), touched->name);
     const Theme& theme = context.theme;
     const float last = 76, column = 66;
     sheet.put(sheet.right - last - column - 8, "A", column, figure::Font::mono, 12, theme.muted,
@@ -118,16 +119,14 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
     const bool keys = by_token && tensor_info(span.source).axes[1] == Axis::Tk;
     const Problem& problem = context.shown.problem();
     for (const std::int64_t i : rows) {
-        const std::string name = !by_token ? "number " + std::to_string(i)
+        const std::string name = !by_token ? tr("number {}", i)
                                  : keys    ? key_word(problem, i)
                                            : query_word(problem, i);
         add_row(sheet, name, context.compare->baseline().value(address(i)),
                 context.compare->now().value(address(i)), limit);
     }
     if (!all)
-        sheet.paragraph("The " + std::to_string(most_listed_rows) + " of " + std::to_string(span.count) +
-                            " that changed most.",
-                        theme.muted);
+        sheet.paragraph(tr("The {} of {} that changed most.", most_listed_rows, span.count), theme.muted);
 }
 
 void add_heads(Sheet& sheet) {
@@ -146,7 +145,7 @@ void add_heads(Sheet& sheet) {
         heads.resize(most_heads);
         std::ranges::sort(heads);
     }
-    sheet.section("Change by head", "‖B − A‖ of " + std::string(tensor_info(id).name));
+    sheet.section(tr("Change by head"), tr("‖B − A‖ of {}", tensor_info(id).name));
     const double largest = std::max(std::ranges::max(norms), 1e-30);
     const std::int64_t H = context.dims().H, shared = H / static_cast<std::int64_t>(norms.size());
     for (const std::size_t h : heads) {
@@ -155,7 +154,7 @@ void add_heads(Sheet& sheet) {
         const float middle = sheet.y + Sheet::row_height / 2;
         figure::Scene& scene = sheet.picture.scene;
         scene.add(figure::RectItem{.area = {sheet.left, middle - 5, 10, 10}, .fill = colour});
-        sheet.put(sheet.left + 18, (shared == 1 ? "Head " : "K/V head ") + std::to_string(h), 76,
+        sheet.put(sheet.left + 18, shared == 1 ? tr("Head {}", h) : tr("K/V head {}", h), 76,
                   figure::Font::ui, 13, theme.text);
         const float bar = sheet.left + 96, room = sheet.right - 62 - bar;
         scene.add(figure::RectItem{
@@ -168,11 +167,10 @@ void add_heads(Sheet& sheet) {
     const bool added = id == TensorId::contributions;
     const analysis::TensorDifference* total = added ? context.compare->of(TensorId::output) : change;
     if (total != nullptr)
-        sheet.row(added ? "output" : "all heads", number(total->norm, total->norm < 0.005 ? 4 : 2), true);
-    sheet.paragraph(std::string(all ? "" : "The heads that changed most. ") +
-                        (added ? "Changes add up cell by cell. These lengths do not."
-                               : "‖ ‖: root of the sum of all squared changes."),
-                    theme.muted);
+        sheet.row(added ? "output" : tr("all heads"), number(total->norm, total->norm < 0.005 ? 4 : 2), true);
+    const std::string lengths = added ? tr("Changes add up cell by cell. These lengths do not.")
+                                      : tr("‖ ‖: root of the sum of all squared changes.");
+    sheet.paragraph(all ? lengths : tr("The heads that changed most.") + " " + lengths, theme.muted);
 }
 
 } // namespace

@@ -3,11 +3,11 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/rotation.h"
 #include "core/base/in_order.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 
 namespace headscope::app {
 
@@ -17,27 +17,26 @@ std::string n(std::int64_t i) {
     return std::to_string(i);
 }
 
-/// "owns columns 4 to 7".
-std::string owns(const char* what, std::int64_t first, std::int64_t count) {
-    return count == 1 ? "owns " + std::string(what) + " " + n(first)
-                      : "owns " + std::string(what) + "s " + n(first) + " to " + n(first + count - 1);
+/// "owns columns 4 to 7"
+std::string owns_columns(std::int64_t first, std::int64_t count) {
+    return count == 1 ? tr("owns column {}", first) : tr("owns columns {} to {}", first, first + count - 1);
+}
+
+std::string owns_rows(std::int64_t first, std::int64_t count) {
+    return count == 1 ? tr("owns row {}", first) : tr("owns rows {} to {}", first, first + count - 1);
 }
 
 void add_shape(Sheet& sheet, TensorId from, TensorId to) {
     const Dims& dims = sheet.context.dims();
-    sheet.section("Shape");
-    const auto line = [&](TensorId id) {
-        const TensorInfo& info = tensor_info(id);
-        sheet.place(std::string(info.name), info.shape(dims).text());
-    };
-    line(from);
-    line(to);
+    sheet.section(tr("Shape"));
+    for (const TensorId id : {from, to})
+        sheet.place(name_of(id), tensor_info(id).shape(dims).text());
 }
 
-/// The query heads that read a key/value head: "query heads 0 to 3 share it".
+/// The query heads that read a key/value head: "heads 0 to 3 share it".
 std::string sharers(const Dims& dims, std::int64_t g) {
     const std::int64_t each = dims.H / dims.Hkv;
-    return each == 1 ? "" : "heads " + n(g * each) + " to " + n((g + 1) * each - 1) + " share it";
+    return each == 1 ? "" : tr("heads {} to {} share it", g * each, (g + 1) * each - 1);
 }
 
 /// The rotation by position that makes a number of q_heads or k_heads.
@@ -49,13 +48,15 @@ int add_turn(Sheet& sheet, const CellAddress& cell) {
                sin = static_cast<double>(turn.sign * turn.sin);
     const std::string name = name_of(turn.own.tensor);
     const auto last = static_cast<std::size_t>(tensor_info(turn.own.tensor).rank() - 1);
-    sheet.section("Turned by position", name + "·cos " + (turn.sign < 0 ? "−" : "+") + " partner·sin");
-    sheet.place("position", n(cell.at[2]));
-    sheet.place("pair", n(turn.pair) + ", " + n(turn.pair + shown.dims().dk / 2),
-                "angle " + number(turn.angle, 1) + "°");
+    sheet.section(tr("Turned by position"),
+                  turn.sign < 0 ? tr("{}·cos − partner·sin", name) : tr("{}·cos + partner·sin", name));
+    sheet.place(tr("position"), n(cell.at[2]));
+    // Translators: two columns that are turned together
+    sheet.place(tr("pair"), n(turn.pair) + ", " + n(turn.pair + shown.dims().dk / 2),
+                tr("angle {}°", number(turn.angle, 1)));
     return draw_terms(
         sheet,
-        {.columns = {"column", name, "factor", "product"},
+        {.columns = {tr("column"), name, tr("factor"), tr("product")},
          .groups = {{.terms = {{.label = n(turn.own.at[last]), .factors = {{own, cos}}, .value = own * cos},
                                {.label = n(turn.partner.at[last]),
                                 .factors = {{partner, sin}},
@@ -75,13 +76,13 @@ std::vector<Reader> readers_of_token(const Shown& shown, const CellAddress& cell
     const Problem& problem = shown.problem();
     if (cell.tensor == TensorId::x_kv) {
         const std::string word = shortened(key_word(problem, cell.at[1]), 10);
-        return {{"k[" + word + ", :]", "every column"}, {"v[" + word + ", :]", "every column"}};
+        return {{"k[" + word + ", :]", tr("every column")}, {"v[" + word + ", :]", tr("every column")}};
     }
     const std::string word = shortened(query_word(problem, cell.at[1]), 10);
-    std::vector<Reader> out{{"q[" + word + ", :]", "every column"}};
+    std::vector<Reader> out{{"q[" + word + ", :]", tr("every column")}};
     if (!problem.cross()) {
-        out.push_back({"k[" + word + ", :]", "every column"});
-        out.push_back({"v[" + word + ", :]", "every column"});
+        out.push_back({"k[" + word + ", :]", tr("every column")});
+        out.push_back({"v[" + word + ", :]", tr("every column")});
     }
     return out;
 }
@@ -92,12 +93,14 @@ void add_token_places(Sheet& sheet, const CellAddress& cell) {
     const bool keys = cell.tensor == TensorId::x_kv;
     const auto& names = shown.document->feature_names();
     const auto d = static_cast<std::size_t>(cell.at[2]);
-    sheet.place("row", n(cell.at[1]),
+    sheet.place(tr("row"), n(cell.at[1]),
                 keys ? say_key(shown.problem(), cell.at[1]) : say_query(shown.problem(), cell.at[1]));
-    sheet.place("column", n(cell.at[2]), "of " + n(keys ? dims.Dkv : dims.D));
+    // Translators: follows the number of a row or column: column 3, of 16
+    sheet.place(tr("column"), n(cell.at[2]), tr("of {}", keys ? dims.Dkv : dims.D));
     if (d < names.size() && !names[d].empty())
-        sheet.place("feature", names[d]);
-    sheet.place("head", "none", "every head reads it");
+        sheet.place(tr("feature"), names[d]);
+    // Translators: no head
+    sheet.place(tr("head"), tr("none"), tr("every head reads it"));
 }
 
 void add_input_places(Sheet& sheet, const CellAddress& cell) {
@@ -106,15 +109,16 @@ void add_input_places(Sheet& sheet, const CellAddress& cell) {
     const Shape shape = info.shape(dims);
     const int last = shape.rank() - 1;
     if (last == 1)
-        sheet.place("row", n(cell.at[0]), "of " + n(shape[0]));
-    sheet.place("column", n(cell.at[static_cast<std::size_t>(last)]), "of " + n(shape[last]));
+        sheet.place(tr("row"), n(cell.at[0]), tr("of {}", shape[0]));
+    sheet.place(tr("column"), n(cell.at[static_cast<std::size_t>(last)]), tr("of {}", shape[last]));
     const HeadAxis heads = head_axis(info, dims);
     if (heads.axis < 0)
-        return sheet.place("head", "none", "shared by all heads");
+        return sheet.place(tr("head"), tr("none"), tr("shared by all heads"));
     const bool shared = heads.kv && dims.Hkv != dims.H;
     const std::int64_t h = cell.at[static_cast<std::size_t>(heads.axis)] / heads.width;
-    sheet.place(shared ? "kv head" : "head", n(h),
-                owns(heads.axis == last ? "column" : "row", h * heads.width, heads.width));
+    sheet.place(shared ? tr("kv head") : tr("head"), n(h),
+                heads.axis == last ? owns_columns(h * heads.width, heads.width)
+                                   : owns_rows(h * heads.width, heads.width));
     if (shared)
         sheet.place("", sharers(dims, h));
 }
@@ -128,13 +132,13 @@ std::vector<Reader> readers_of_input(const Shown& shown, const CellAddress& cell
         if (std::ranges::find(stage.reads(), cell.tensor) == stage.reads().end())
             continue;
         if (stage.operation == Operation::softmax)
-            readers.push_back({std::string(stage.name) + "[" + column + "]", "every row"});
+            readers.push_back({std::string(stage.name) + "[" + column + "]", tr("every row")});
         else if (stage.operation == Operation::head_projection)
             readers.push_back(
                 {std::string(stage.name) + "[" + n(cell.at[0] / shown.dims().dv) + "][:, " + column + "]",
                  ""});
         else
-            readers.push_back({std::string(stage.name) + "[:, " + column + "]", "every token"});
+            readers.push_back({std::string(stage.name) + "[:, " + column + "]", tr("every token")});
     }
     return readers;
 }
@@ -147,9 +151,9 @@ CellAddress source_cell(const Sheet& sheet, const CellAddress& cell) {
 /// How the cell that a number is made from came about.
 int add_source(Sheet& sheet, const CellAddress& source) {
     if (tensor_info(source.tensor).operation == Operation::projection)
-        return add_projection(sheet, source, "Comes from");
+        return add_projection(sheet, source, tr("Comes from"));
     const Shown& shown = sheet.context.shown;
-    sheet.section("Comes from");
+    sheet.section(tr("Comes from"));
     sheet.arithmetic(address_text(shown, source), number(static_cast<double>(shown.value(source)), 2));
     return 2;
 }
@@ -163,14 +167,15 @@ void add_head_places(Sheet& sheet, const CellAddress& source, const CellAddress&
     const std::int64_t width = extent(info.axes[3], dims), heads = extent(info.axes[1], dims),
                        column = cell.at[1] * width;
     const bool shared = owner.kv && dims.Hkv != dims.H;
-    sheet.section("Goes to");
+    sheet.section(tr("Goes to"));
     if (tensor_info(source.tensor).rank() == 3)
-        sheet.place("column", n(source.at[2]), "of " + n(heads * width) + " in " + name_of(source.tensor));
-    sheet.place(shared ? "kv head" : "head", n(cell.at[1]), owns("column", column, width));
+        // Translators: column 3, of 16 in W_Q
+        sheet.place(tr("column"), n(source.at[2]), tr("of {} in {}", heads * width, name_of(source.tensor)));
+    sheet.place(shared ? tr("kv head") : tr("head"), n(cell.at[1]), owns_columns(column, width));
     if (shared)
         sheet.place("", sharers(dims, cell.at[1]));
-    sheet.place("place", n(cell.at[3]),
-                "of " + n(width) + " in " + name_of(cell.tensor) + "[" + n(cell.at[1]) + "]");
+    sheet.place(tr("place"), n(cell.at[3]),
+                tr("of {} in {}", width, name_of(cell.tensor) + "[" + n(cell.at[1]) + "]"));
     add_shape(sheet, source.tensor, cell.tensor);
     sheet.paragraph(note, sheet.context.theme.muted);
 }
@@ -178,10 +183,9 @@ void add_head_places(Sheet& sheet, const CellAddress& source, const CellAddress&
 int add_split(Sheet& sheet, const CellAddress& cell) {
     const CellAddress source = source_cell(sheet, cell);
     const int decimals = add_source(sheet, source);
-    add_head_places(
-        sheet, source, cell,
-        "numbers moved: " + grouped(tensor_info(cell.tensor).shape(sheet.context.dims()).count()) +
-            ", changed: 0");
+    add_head_places(sheet, source, cell,
+                    tr("numbers moved: {}, changed: 0",
+                       grouped(tensor_info(cell.tensor).shape(sheet.context.dims()).count())));
     return decimals;
 }
 
@@ -202,13 +206,11 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
                  from = static_cast<double>(shown.value(own)),
                  weight = static_cast<double>(shown.value({reads[1].source, reads[1].first})),
                  to = static_cast<double>(shown.value(cell));
-    sheet.section("Root mean square", "√(mean of squares + ε)");
-    sheet.row("mean of " + n(static_cast<std::int64_t>(row.size())) + " squares", number(mean, 4));
-    std::ostringstream small;
-    small << eps;
-    sheet.row("+ ε", small.str());
+    sheet.section(tr("Root mean square"), tr("√(mean of squares + ε)"));
+    sheet.row(tr_n("mean of {} squares", "mean of {} squares", std::ssize(row), row.size()), number(mean, 4));
+    sheet.row("+ ε", fmt::format("{:g}", eps));
     sheet.arithmetic("√" + number(mean, 4), about(true) + number(root, 4));
-    sheet.section("Normed", name_of(own.tensor) + " ÷ root · " + name_of(reads[1].source));
+    sheet.section(tr("Normed"), tr("{} ÷ root · {}", name_of(own.tensor), name_of(reads[1].source)));
     const SumFormat format = step_format({from, root, weight}, to,
                                          [](const std::vector<double>& v) { return v[0] / v[1] * v[2]; });
     sheet.row(address_text(shown, own), number(from, format.decimals));
@@ -219,8 +221,9 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
     const int decimals = std::max(format.decimals, add_source(sheet, own));
     const bool joined = tensor_info(cell.tensor, shown.problem().parts()).joins_heads;
     add_head_places(sheet, own, cell,
-                    joined ? "The numbers of all heads share one root, so that heads keep their share of it."
-                           : "Every row of a head gets the same length, up to the weights.");
+                    joined
+                        ? tr("The numbers of all heads share one root, so that heads keep their share of it.")
+                        : tr("Every row of a head gets the same length, up to the weights."));
     return decimals;
 }
 
@@ -229,7 +232,7 @@ int add_rotation(Sheet& sheet, const CellAddress& cell) {
     const int turn = add_turn(sheet, cell);
     const int decimals = std::max(turn, add_source(sheet, source));
     add_head_places(sheet, source, cell,
-                    "Every number of the head is turned with its partner, half a head away.");
+                    tr("Every number of the head is turned with its partner, half a head away."));
     return decimals;
 }
 
@@ -240,7 +243,7 @@ int add_joined(Sheet& sheet, const CellAddress& cell) {
     const std::int64_t h = source.at[1];
     const auto from = static_cast<double>(shown.value(source)), to = static_cast<double>(shown.value(cell));
     const auto gain = static_cast<double>(shown.problem().gain(h));
-    sheet.section("Comes from", gain == 1.0 ? "the same number" : "× gain of " + say_head(h));
+    sheet.section(tr("Comes from"), gain == 1.0 ? tr("the same number") : tr("× gain of head {}", h));
     int decimals = 2;
     if (gain == 1.0) {
         sheet.arithmetic(address_text(shown, source), number(from, decimals));
@@ -252,14 +255,14 @@ int add_joined(Sheet& sheet, const CellAddress& cell) {
         sheet.arithmetic(number(from, decimals) + " × " + number(gain, decimals),
                          about(format.approximate) + number(to, decimals));
         if (gain == 0.0)
-            sheet.paragraph("The gain of this head is 0: it is switched off.", sheet.context.theme.text);
+            sheet.paragraph(tr("The gain of this head is 0: it is switched off."), sheet.context.theme.text);
     }
     if (fully_masked(*shown.trace, cell.at[0], h, cell.at[1]))
-        sheet.paragraph("The head may read no key here, so its output is 0.", sheet.context.theme.text);
-    sheet.section("Goes to");
-    sheet.place("place", n(source.at[3]), "of " + n(dims.dv) + " in head_out[" + n(h) + "]");
-    sheet.place("head", n(h), owns("column", h * dims.dv, dims.dv));
-    sheet.place("column", n(cell.at[2]), "of " + n(dims.H * dims.dv) + " in concat");
+        sheet.paragraph(tr("The head may read no key here, so its output is 0."), sheet.context.theme.text);
+    sheet.section(tr("Goes to"));
+    sheet.place(tr("place"), n(source.at[3]), tr("of {} in {}", dims.dv, "head_out[" + n(h) + "]"));
+    sheet.place(tr("head"), n(h), owns_columns(h * dims.dv, dims.dv));
+    sheet.place(tr("column"), n(cell.at[2]), tr("of {} in {}", dims.H * dims.dv, "concat"));
     add_shape(sheet, TensorId::head_out, TensorId::concat);
     return decimals;
 }
@@ -270,12 +273,12 @@ int add_given(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const TensorInfo& info = tensor_info(cell.tensor);
     const bool token = cell.tensor == TensorId::x || cell.tensor == TensorId::x_kv;
-    sheet.section(std::string(info.title), info.shape(shown.dims()).text());
+    sheet.section(tr(info.title), info.shape(shown.dims()).text());
     if (token)
         add_token_places(sheet, cell);
     else
         add_input_places(sheet, cell);
-    sheet.section("Read by");
+    sheet.section(tr("Read by"));
     for (const Reader& reader : token ? readers_of_token(shown, cell) : readers_of_input(shown, cell)) {
         const float taken = sheet.put(sheet.left, reader.address, sheet.width(), figure::Font::mono,
                                       Sheet::text_size, sheet.context.theme.ink);
@@ -324,95 +327,101 @@ std::string say_given(const Shown& shown, const CellAddress& cell) {
     const auto& names = shown.document->feature_names();
     const auto feature = static_cast<std::size_t>(cell.at[2]);
     if (cell.tensor == TensorId::x && feature < names.size() && !names[feature].empty())
-        return "“" + shortened(names[feature], 20) + "” of " + token_at(shown, cell);
+        // Translators: a feature of a token
+        return tr("“{}” of {}", shortened(names[feature], 20), token_at(shown, cell));
     if (cell.tensor == TensorId::x || cell.tensor == TensorId::x_kv)
-        return "number " + n(cell.at[2]) + " of " + token_at(shown, cell);
+        return tr("number {} of {}", cell.at[2], token_at(shown, cell));
     for (const TensorInfo& base : stage_table()) {
         const TensorInfo& stage = tensor_info(base.id, shown.problem().parts());
         const bool output = stage.operation == Operation::output_projection;
         const bool reads = std::ranges::find(stage.reads(), cell.tensor) != stage.reads().end();
         if (reads && (stage.operation == Operation::head_norm || stage.operation == Operation::joint_norm))
-            return "multiplies number " + n(cell.at[0]) + " of every row of " + std::string(stage.name) +
-                   (stage.joins_heads ? ", counted across the heads" : "");
+            return stage.joins_heads ? tr("multiplies number {} of every row of {}, counted across the heads",
+                                          cell.at[0], stage.name)
+                                     : tr("multiplies number {} of every row of {}", cell.at[0], stage.name);
         if (reads && stage.operation == Operation::softmax)
-            return "takes part in every softmax of " + say_head(cell.at[0]) +
-                   ", like the score of one more key";
+            return tr("takes part in every softmax of head {}, like the score of one more key", cell.at[0]);
         if (!reads || (stage.operation != Operation::projection && !output))
             continue;
-        const std::string to = output ? "the output" : std::string(stage.name);
-        return info.rank() == 1
-                   ? "added to column " + n(cell.at[0]) + " of " + to
-                   : "from column " + n(cell.at[0]) + " of " + (output ? "concat" : "the tokens") +
-                         " to column " + n(cell.at[1]) + " of " + to;
+        if (info.rank() == 1)
+            return output ? tr("added to column {} of the output", cell.at[0])
+                          : tr("added to column {} of {}", cell.at[0], stage.name);
+        return output ? tr("from column {} of concat to column {} of the output", cell.at[0], cell.at[1])
+                      : tr("from column {} of the tokens to column {} of {}", cell.at[0], cell.at[1],
+                           stage.name);
     }
     return "";
 }
 
 std::string say_projection(const Shown& shown, const CellAddress& cell) {
-    return std::string(cell.tensor == TensorId::q   ? "query"
-                       : cell.tensor == TensorId::k ? "key"
-                                                    : "value") +
-           " feature " + n(cell.at[2]) + " of " + token_at(shown, cell);
+    const std::string token = token_at(shown, cell);
+    return cell.tensor == TensorId::q   ? tr("query feature {} of {}", cell.at[2], token)
+           : cell.tensor == TensorId::k ? tr("key feature {} of {}", cell.at[2], token)
+                                        : tr("value feature {} of {}", cell.at[2], token);
 }
 
 std::string say_split(const Shown& shown, const CellAddress& cell) {
     const ReadSpan from = reads_of(shown, cell)[0];
     const int column = tensor_info(from.source).rank() - 1;
-    return "the same cell as " + name_of(from.source) + "[" + token_at(shown, cell) + ", " +
-           n(from.first[static_cast<std::size_t>(column)]) + "]";
+    return tr("the same cell as {}", name_of(from.source) + "[" + token_at(shown, cell) + ", " +
+                                         n(from.first[static_cast<std::size_t>(column)]) + "]");
 }
 
 std::string say_head_norm(const Shown& shown, const CellAddress& cell) {
-    return "number " + n(cell.at[3]) + " of " + token_at(shown, cell) + ", over its row’s root mean square";
+    return tr("number {} of {}, over its row’s root mean square", cell.at[3], token_at(shown, cell));
 }
 
 std::string say_joint_norm(const Shown& shown, const CellAddress& cell) {
-    return "number " + n(cell.at[3]) + " of " + token_at(shown, cell) +
-           ", over the root mean square of all heads’ numbers";
+    return tr("number {} of {}, over the root mean square of all heads’ numbers", cell.at[3],
+              token_at(shown, cell));
 }
 
 std::string say_rotation(const Shown& shown, const CellAddress& cell) {
-    return "number " + n(cell.at[3]) + " of " + token_at(shown, cell) + ", turned by its position";
+    return tr("number {} of {}, turned by its position", cell.at[3], token_at(shown, cell));
 }
 
 std::string say_score(const Shown& shown, const CellAddress& cell) {
-    return "how well " + key_at(shown, cell, 3) + " fits the query of " + query_at(shown, cell, 2) + " in " +
-           say_head(cell.at[1]);
+    // Translators: the fields are a key’s token, a query’s token and the number of a head
+    return tr("how well {} fits the query of {} in head {}", key_at(shown, cell, 3), query_at(shown, cell, 2),
+              cell.at[1]);
 }
 
 std::string say_mask(const Shown& shown, const CellAddress& cell) {
-    return (std::isinf(shown.value(cell)) ? "forbidden: " : "allowed: ") + query_at(shown, cell, 2) +
-           (std::isinf(shown.value(cell)) ? " may not read " : " may read ") + key_at(shown, cell, 3);
+    const std::string query = query_at(shown, cell, 2), key = key_at(shown, cell, 3);
+    return std::isinf(shown.value(cell)) ? tr("forbidden: {} may not read {}", query, key)
+                                         : tr("allowed: {} may read {}", query, key);
 }
 
 std::string say_weight(const Shown& shown, const CellAddress& cell) {
-    return "of all that " + query_at(shown, cell, 2) + " reads in " + say_head(cell.at[1]);
+    // Translators: follows a weight: 0.42 of all that cat reads in head 2
+    return tr("of all that {} reads in head {}", query_at(shown, cell, 2), cell.at[1]);
 }
 
 std::string say_mean(const Shown& shown, const CellAddress& cell) {
     const std::int64_t H = shown.dims().H;
-    return "of all that " + query_at(shown, cell, 1) + " reads, averaged over " + counted(H, "head");
+    return tr_n("of all that {} reads, averaged over {} head", "of all that {} reads, averaged over {} heads",
+                H, query_at(shown, cell, 1), grouped(H));
 }
 
 std::string say_value_sum(const Shown& shown, const CellAddress& cell) {
-    return "value feature " + n(cell.at[3]) + " as " + query_at(shown, cell, 2) + " reads it in " +
-           say_head(cell.at[1]);
+    return tr("value feature {} as {} reads it in head {}", cell.at[3], query_at(shown, cell, 2), cell.at[1]);
 }
 
 std::string say_joined(const Shown& shown, const CellAddress& cell) {
     const std::int64_t dv = shown.dims().dv, h = cell.at[2] / dv;
     const float gain = shown.problem().gain(h);
-    return "number " + n(cell.at[2] % dv) + " of " + say_head(h) + " for " + query_at(shown, cell, 1) +
-           (gain == 1.0F ? "" : ", times the gain " + number(gain, 2));
+    const std::string query = query_at(shown, cell, 1);
+    return gain == 1.0F ? tr("number {} of head {} for {}", cell.at[2] % dv, h, query)
+                        : tr("number {} of head {} for {}, times the gain {}", cell.at[2] % dv, h, query,
+                             number(gain, 2));
 }
 
 std::string say_contribution(const Shown& shown, const CellAddress& cell) {
-    return "what " + say_head(cell.at[1]) + " adds to output[" + query_at(shown, cell, 2) + ", " +
-           n(cell.at[3]) + "]";
+    return tr("what head {} adds to output[{}, {}]", cell.at[1], query_at(shown, cell, 2), cell.at[3]);
 }
 
 std::string say_output(const Shown& shown, const CellAddress& cell) {
-    return "number " + n(cell.at[2]) + " of " + query_at(shown, cell, 1) + ", after attention";
+    return tr("number {} of {}, after attention", cell.at[2], query_at(shown, cell, 1));
 }
 
 using Write = int (*)(Sheet& sheet, const CellAddress& cell, int fewest);
@@ -428,7 +437,7 @@ struct Explanation {
 constexpr std::array<Explanation, operation_count> explanations{{
     {Operation::given, false, [](Sheet& s, const CellAddress& c, int) { return add_given(s, c); }, say_given},
     {Operation::projection, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_projection(s, c, "Term by term"); },
+     [](Sheet& s, const CellAddress& c, int) { return add_projection(s, c, tr("Term by term")); },
      say_projection},
     {Operation::split, false, [](Sheet& s, const CellAddress& c, int) { return add_split(s, c); }, say_split},
     {Operation::head_norm, false, [](Sheet& s, const CellAddress& c, int) { return add_norm(s, c); },
@@ -441,11 +450,11 @@ constexpr std::array<Explanation, operation_count> explanations{{
      [](Sheet& s, const CellAddress& c, int) { return add_dot_product(s, c.at); }, say_score},
     {Operation::scale, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
-     [](const Shown&, const CellAddress&) { return std::string("the same score, scaled by √dk"); }},
+     [](const Shown&, const CellAddress&) { return tr("the same score, scaled by √dk"); }},
     {Operation::soft_cap, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
      [](const Shown&, const CellAddress&) {
-         return std::string("the same score, scaled by √dk and kept below a cap");
+         return tr("the same score, scaled by √dk and kept below a cap");
      }},
     {Operation::mask, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_mask(s, c.at, fewest); }, say_mask},

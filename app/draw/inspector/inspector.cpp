@@ -5,6 +5,7 @@
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/panels/compare_panels.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,7 +65,7 @@ Picture draw_inspector(const DrawContext& context) {
     const auto cell = spoken_on_canvas(context);
     if (!cell) {
         head.y = 18;
-        head.paragraph("Point at a number to see how it came about.", context.theme.muted);
+        head.paragraph(tr("Point at a number to see how it came about."), context.theme.muted);
         return head.finish();
     }
     Sheet body(context);
@@ -75,8 +76,8 @@ Picture draw_inspector(const DrawContext& context) {
         if (context.view.heads_view == HeadsView::difference && compares_heads(cell->tensor))
             add_comparison(body, *cell);
     } else {
-        body.section("Not computed");
-        body.paragraph("The stages that this number follows from are not part of this trace.",
+        body.section(tr("Not computed"));
+        body.paragraph(tr("The stages that this number follows from are not part of this trace."),
                        context.theme.text);
     }
     add_change_sections(body, *cell);

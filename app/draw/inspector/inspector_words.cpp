@@ -1,6 +1,7 @@
 #include "app/draw/inspector/inspector_words.h"
 
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -21,67 +22,63 @@ std::int64_t aligned(const Dims& dims, std::int64_t i) {
 std::string distance_words(const Problem& problem, const Index& at) {
     const std::string q = plain_query(problem, at[2]), k = plain_key(problem, at[3]);
     const std::int64_t ahead = at[3] - aligned(problem.dims, at[2]);
+    const std::int64_t steps = std::abs(ahead);
+    // Translators: of tokens and their distance: "cat is 2 before sat"
     if (problem.cross()) // two sentences have no distance but that of their places
-        return k + " is " +
-               (ahead == 0 ? "at" : std::to_string(std::abs(ahead)) + (ahead < 0 ? " before" : " after")) +
-               " the place of " + q + ", counted from the ends";
-    if (ahead == 0)
-        return k + " is the token itself";
-    return k + " is " + std::to_string(std::abs(ahead)) + (ahead < 0 ? " before " : " after ") + q;
+        return ahead == 0  ? tr("{} is at the place of {}, counted from the ends", k, q)
+               : ahead < 0 ? tr("{} is {} before the place of {}, counted from the ends", k, steps, q)
+                           : tr("{} is {} after the place of {}, counted from the ends", k, steps, q);
+    return ahead == 0  ? tr("{} is the token itself", k)
+           : ahead < 0 ? tr("{} is {} before {}", k, steps, q)
+                       : tr("{} is {} after {}", k, steps, q);
 }
 
 std::string rule_words(const Problem& problem, const MaskRule& rule, const Index& at, bool allowed) {
     const std::string key = plain_key(problem, at[3]);
-    return std::visit(Overloaded{[&](const CausalMask&) { return "causal: " + distance_words(problem, at); },
-                                 [&](const KeyPaddingMask&) {
-                                     return "padding: " + key +
-                                            (allowed ? " is a real token" : " is padding");
-                                 },
-                                 [&](const SlidingWindowCausalMask& r) {
-                                     return "causal window of " + std::to_string(r.window) + ": " +
-                                            distance_words(problem, at);
-                                 },
-                                 [&](const SlidingWindowSymmetricMask& r) {
-                                     return "window of ±" + std::to_string(r.half_width) + ": " +
-                                            distance_words(problem, at);
-                                 },
-                                 [&](const ExplicitMask&) {
-                                     return "explicit mask: " + plain_query(problem, at[2]) + " reads " + key;
-                                 },
-                                 [&](const AdditiveMask&) {
-                                     return std::string(allowed ? "additive mask: added to the score"
-                                                                : "additive mask: −∞ here, which forbids");
-                                 }},
-                      rule);
+    return std::visit(
+        Overloaded{[&](const CausalMask&) { return tr("causal: {}", distance_words(problem, at)); },
+                   [&](const KeyPaddingMask&) {
+                       return allowed ? tr("padding: {} is a real token", key)
+                                      : tr("padding: {} is padding", key);
+                   },
+                   [&](const SlidingWindowCausalMask& r) {
+                       return tr("causal window of {}: {}", r.window, distance_words(problem, at));
+                   },
+                   [&](const SlidingWindowSymmetricMask& r) {
+                       return tr("window of ±{}: {}", r.half_width, distance_words(problem, at));
+                   },
+                   [&](const ExplicitMask&) {
+                       return tr("explicit mask: {} reads {}", plain_query(problem, at[2]), key);
+                   },
+                   [&](const AdditiveMask&) {
+                       return allowed ? tr("additive mask: added to the score")
+                                      : tr("additive mask: −∞ here, which forbids");
+                   }},
+        rule);
 }
 
 } // namespace
 
 std::string plain_query(const Problem& problem, std::int64_t i) {
-    return shortened(problem.tokens.empty() ? "token " + std::to_string(i) : query_word(problem, i),
-                     longest_token);
+    return shortened(problem.tokens.empty() ? tr("token {}", i) : query_word(problem, i), longest_token);
 }
 
 std::string plain_key(const Problem& problem, std::int64_t j) {
     const auto& words = problem.cross() ? problem.kv_tokens : problem.tokens;
-    return shortened(words.empty() ? "token " + std::to_string(j) : key_word(problem, j), longest_token);
+    return shortened(words.empty() ? tr("token {}", j) : key_word(problem, j), longest_token);
 }
 
 std::string say_query(const Problem& problem, std::int64_t i) {
-    return problem.tokens.empty() ? plain_query(problem, i) : "“" + plain_query(problem, i) + "”";
+    return problem.tokens.empty() ? plain_query(problem, i) : tr("“{}”", plain_query(problem, i));
 }
 
 std::string say_key(const Problem& problem, std::int64_t j) {
     const bool words = !(problem.cross() ? problem.kv_tokens : problem.tokens).empty();
-    return words ? "“" + plain_key(problem, j) + "”" : plain_key(problem, j);
+    return words ? tr("“{}”", plain_key(problem, j)) : plain_key(problem, j);
 }
 
 std::string say_head(std::int64_t h) {
-    return "head " + std::to_string(h);
-}
-
-std::string say_kv_head(const Dims& dims, std::int64_t g) {
-    return (dims.Hkv == dims.H ? "head " : "key/value head ") + std::to_string(g);
+    return tr("head {}", h);
 }
 
 std::string name_of(TensorId id) {

@@ -17,9 +17,8 @@ std::string say_key(const Problem& problem, std::int64_t j);
 /// "W_Q"
 std::string name_of(TensorId id);
 
-/// "head 2"; with shared key/value heads, "key/value head 1" for the index of one.
+/// "head 2"
 std::string say_head(std::int64_t h);
-std::string say_kv_head(const Dims& dims, std::int64_t g);
 
 /// The head that a column of a matrix belongs to, for colours: -1 where none or several do.
 std::int64_t owner_of(const Shown& shown, const CellAddress& cell);
