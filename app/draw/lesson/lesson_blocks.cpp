@@ -5,6 +5,7 @@
 #include "app/draw/lesson/lesson_panel.h"
 #include "app/draw/lesson/lesson_panels.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/lesson/check.h"
 
@@ -65,9 +66,10 @@ private:
     }
 
     void draw(const lesson::Callout& callout) {
-        const std::string name = callout.kind == "try"       ? "Try it"
-                                 : callout.kind == "warning" ? "Take care"
-                                                             : "Note";
+        // Translators: headings of a box: something to try, a warning, a remark
+        const std::string name = callout.kind == "try"       ? tr("Try it")
+                                 : callout.kind == "warning" ? tr("Take care")
+                                                             : tr("Note");
         boxed(name, context_.theme.line, [&](BlockColumn& column) { column.all(callout.blocks); });
     }
 
@@ -80,12 +82,13 @@ private:
     void draw(const lesson::Gate& gate) {
         const bool met = state_.done.contains(gate_name(gate));
         const float top = y_;
-        boxed(met ? "Done ✓" : "Your turn", met ? context_.theme.good : context_.theme.line2,
+        boxed(met ? tr("Done ✓") : tr("Your turn"), met ? context_.theme.good : context_.theme.line2,
               [&](BlockColumn& column) {
                   column.draw(lesson::Paragraph{
                       {lesson::Span{.style = lesson::SpanStyle::plain, .text = gate.task, .value = {}}}});
                   if (!met)
-                      column.button("Show me", LessonAction(ShowScene{gate.solution}), "Does it for you");
+                      column.button(tr("Show me"), LessonAction(ShowScene{gate.solution}),
+                                    tr("Does it for you"));
               });
         if (!met)
             point_at_task(top);
@@ -94,7 +97,7 @@ private:
     void draw(const lesson::FillTable& table) {
         const bool met = state_.done.contains(table.id);
         const float top = y_;
-        boxed(met ? "All right ✓" : "Fill in", met ? context_.theme.good : context_.theme.line2,
+        boxed(met ? tr("All right ✓") : tr("Fill in"), met ? context_.theme.good : context_.theme.line2,
               [&](BlockColumn& column) {
                   column.draw(lesson::Paragraph{
                       {lesson::Span{.style = lesson::SpanStyle::plain, .text = table.task, .value = {}}}});
@@ -163,9 +166,9 @@ private:
                                            [id = table.id, n](const std::string& entered) {
                                                return Action(LessonAction(FillCell{id, n, entered}));
                                            },
-                                       .tip = mark == Mark::right ? "Right"
+                                       .tip = mark == Mark::right ? tr_in("correct", "Right")
                                               : mark == Mark::wrong
-                                                  ? "Not yet: the engine has another number here"
+                                                  ? tr("Not yet: the engine has another number here")
                                                   : "",
                                        .mark = mark,
                                        .before = name(n - 1),
@@ -179,7 +182,8 @@ private:
     }
 
     void draw(const lesson::ShowMe& show) {
-        button(show.label, LessonAction(ShowScene{show.scene}), "Changes the problem; one click leads back");
+        button(show.label, LessonAction(ShowScene{show.scene}),
+               tr("Changes the problem; one click leads back"));
     }
 
     void button(const std::string& label, const LessonAction& action, const std::string& tip) {

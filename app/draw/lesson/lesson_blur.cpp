@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/plot.h"
 #include "app/draw/lesson/lesson_panels.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,10 +18,11 @@ void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
                    const lesson::BlurFigure::Head& head, float pitch) {
     const Theme& theme = column.context.theme;
     const HeadColours& colours = theme.head(head.head, static_cast<std::int64_t>(coloured_heads));
-    draw_text(column.picture, column.context, column.x, column.y + 12, "head " + std::to_string(head.head),
+    draw_text(column.picture, column.context, column.x, column.y + 12, tr("head {}", head.head),
               figure::Font::ui_medium, 12, colours.colour);
     draw_text(column.picture, column.context, column.right(), column.y + 12,
-              "entropy " + number(head.entropy, 2), figure::Font::ui, 12, theme.ink, figure::Align::right);
+              tr("entropy {}", number(head.entropy, 2)), figure::Font::ui, 12, theme.ink,
+              figure::Align::right);
     const float floor = column.y + 16 + bars;
     column.picture.scene.add(figure::LineItem{{column.x, floor}, {column.right(), floor}, theme.line2, 1});
     for (std::size_t j = 0; j < head.weights.size(); ++j) {
@@ -28,9 +30,9 @@ void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
         column.picture.scene.add(figure::RectItem{
             .area = {x + 1, floor - height, std::max(pitch - 2, 1.0F), height}, .fill = colours.colour});
         column.picture.tips.push_back({{x, column.y + 14, pitch, bars + 4},
-                                       "Head " + std::to_string(head.head) + ": " +
-                                           number(static_cast<double>(head.weights[j]), 3) + " on " +
-                                           figure.words[j]});
+                                       // Translators: a head’s weight on a token
+                                       tr("Head {}: {} on {}", head.head,
+                                          number(static_cast<double>(head.weights[j]), 3), figure.words[j])});
     }
     // Prints the largest weight beside its bar.
     const auto top = std::ranges::max_element(head.weights);
@@ -79,11 +81,12 @@ void draw_blur(PanelColumn& column, const lesson::BlurFigure& figure, double sha
     const std::string n = std::to_string(figure.heads.size());
     const double top = std::max(ceiling, figure.entropy_by_share.back().second) * 1.1;
     Plot plot{
-        .x = {.low = 0, .high = 1, .ticks = {{0, "0: each its own"}, {1, "1: one head"}}},
+        .x = {.low = 0, .high = 1, .ticks = {{0, tr("0: each its own")}, {1, tr("1: one head")}}},
         .y = {.low = 0, .high = top, .ticks = {{0, "0"}, {ceiling, "ln " + n + " = " + number(ceiling, 2)}}},
         .lines = {{figure.entropy_by_share, theme.text}},
         .dots = {{share, figure.entropy, theme.ink}},
-        .x_says = "mean entropy over merged: " + number(figure.entropy, 2) + " now"};
+        // Translators: “merged” is the name of a slider
+        .x_says = tr("mean entropy over merged: {} now", number(figure.entropy, 2))};
     draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, blur_plot_height});
     column.y += blur_plot_height + 4;
 }

@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/plot.h"
 #include "app/draw/lesson/lesson_panels.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +24,8 @@ PlotAxis length_axis() {
 
 /// The count, or the count in billions if it is too long for a column.
 std::string count_text(std::int64_t count) {
-    return count < 1'000'000'000 ? grouped(count) : number(static_cast<double>(count) * 1e-9, 1) + " billion";
+    return count < 1'000'000'000 ? grouped(count)
+                                 : tr("{} billion", number(static_cast<double>(count) * 1e-9, 1));
 }
 
 /// A row of a table with three columns; the first column may have the colour of a line of the plot.
@@ -80,12 +82,12 @@ void draw_cost(PanelColumn& column, const lesson::CostFigure& figure) {
     const Cost &cost = figure.cost, &full = figure.full_width;
     const figure::Color projections = plot_colour(theme, 1), attention = plot_colour(theme, 0);
     SizeTable table(column);
-    table.head("dk = " + grouped(d.dk), "if dk = D");
-    table.row("parameters", count_text(cost.parameters), count_text(full.parameters));
-    table.row("projections", flops_text(cost.projection_flops), flops_text(full.projection_flops),
+    table.head("dk = " + grouped(d.dk), tr("if dk = D"));
+    table.row(tr("parameters"), count_text(cost.parameters), count_text(full.parameters));
+    table.row(tr("projections"), flops_text(cost.projection_flops), flops_text(full.projection_flops),
               projections);
-    table.row("attention", flops_text(cost.attention_flops), flops_text(full.attention_flops), attention);
-    table.row("weights, 4 bytes", bytes_text(cost.weights_bytes), bytes_text(full.weights_bytes));
+    table.row(tr("attention"), flops_text(cost.attention_flops), flops_text(full.attention_flops), attention);
+    table.row(tr("weights, 4 bytes"), bytes_text(cost.weights_bytes), bytes_text(full.weights_bytes));
 
     const auto [low, high] =
         std::pair(figure.projections.front().second,
@@ -97,7 +99,7 @@ void draw_cost(PanelColumn& column, const lesson::CostFigure& figure) {
                          std::string(d.Hkv == d.H ? "2 D = " : "D + Hkv dk = ") +
                              grouped(std::llround(figure.crossing)),
                          theme.muted}},
-              .x_says = "FLOP over T, the tokens"};
+              .x_says = tr("FLOP over T, the tokens")};
     plot.y.ticks =
         decade_ticks(plot.y.low, plot.y.high, 4, [](double flop) { return flops_text(std::llround(flop)); });
     const auto T = static_cast<double>(d.Tq);
@@ -122,14 +124,14 @@ void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const les
             column.y += 32;
         }
         x += draw_text_button(column.picture, column.context, x, column.y, model.name, on,
-                              LessonAction(TurnKnobs{panel.line, sizes}), "The sizes of " + model.name) +
+                              LessonAction(TurnKnobs{panel.line, sizes}), tr("The sizes of {}", model.name)) +
              6;
     }
     if (x > column.x)
         column.y += 32;
     SizeTable table(column);
-    table.head("per token", "T = " + grouped(figure.T));
-    Plot plot{.x = length_axis(), .y = {.log = true}, .x_says = "cache over T, the tokens"};
+    table.head(tr("per token"), "T = " + grouped(figure.T));
+    Plot plot{.x = length_axis(), .y = {.log = true}, .x_says = tr("cache over T, the tokens")};
     for (std::size_t i = 0; i < figure.rows.size(); ++i) {
         const lesson::CacheFigure::Row& row = figure.rows[i];
         const figure::Color colour = plot_colour(theme, i);

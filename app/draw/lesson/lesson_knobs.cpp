@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/lesson/lesson_panels.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ double typed_number(std::string text) {
     double value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc() || end != text.data() + text.size())
-        fail_input("“" + text + "” is no number; type one such as 4096");
+        fail_input(tr("“{}” is no number; type one such as 4096", text));
     return value;
 }
 
@@ -48,9 +49,9 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
     const Theme& theme = column.context.theme;
     Picture& picture = column.picture;
     const float middle = column.y + knob_height / 2;
-    draw_text(picture, column.context, column.x, figure::baseline_for(middle, 13), knob.name,
+    draw_text(picture, column.context, column.x, figure::baseline_for(middle, 13), tr(knob.name),
               figure::Font::ui_medium, 13, theme.ink);
-    picture.tips.push_back({{column.x, column.y, name_width, knob_height}, knob.says});
+    picture.tips.push_back({{column.x, column.y, name_width, knob_height}, tr(knob.says)});
     const std::string label = "panel " + std::to_string(panel.line) + " " + knob.name;
     const int line = panel.line;
     const auto turn = [line, name = knob.name](double value) {
@@ -86,7 +87,7 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
                      return turn(stops.empty() ? static_cast<double>(to)
                                                : stops[static_cast<std::size_t>(std::lround(to))]);
                  },
-             .tip = knob.says + ". Double click: back to where the lesson put it",
+             .tip = tr("{}. Double click: back to where the lesson put it", tr(knob.says)),
              .grain = knob.stops.empty() ? 0.01F : 1.0F});
     picture.fields.push_back({.area = {column.right() - knob_field_width, column.y + 2, knob_field_width, 23},
                               .label = label + " value",
@@ -97,7 +98,7 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
                                       lesson::check_knob(panel, set, name, value);
                                       return turn(value);
                                   },
-                              .tip = "Type a number and press Enter"});
+                              .tip = tr("Type a number and press Enter")});
     column.y += knob_height;
 }
 
@@ -119,7 +120,7 @@ void draw_knobs(PanelColumn& column, const lesson::LessonPanel& panel, const les
     });
     float names = 0;
     for (const lesson::Knob& knob : knobs)
-        names = std::max(names, column.context.measure(knob.name, figure::Font::ui_medium, 13));
+        names = std::max(names, column.context.measure(tr(knob.name), figure::Font::ui_medium, 13));
     for (const lesson::Knob& knob : knobs)
         draw_knob(column, panel, set, knob, names + 18);
 }

@@ -3,6 +3,7 @@
 #include "app/draw/kit/plot.h"
 #include "app/draw/lesson/lesson_panels.h"
 #include "core/analysis/heads/head_metrics.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +70,7 @@ public:
         column_.picture.hotspots.push_back({{column_.x, column_.y, column_.width, table_row},
                                             "panel " + head_text(head),
                                             ViewChange(AttentionChange(OpenHead{head.layer, head.head})),
-                                            "Open this head"});
+                                            tr("Open this head")});
     }
 
 private:
@@ -82,17 +83,18 @@ private:
 /// How a column of heads is called, and what it says.
 std::pair<std::string, std::string> column_words(const std::string& id) {
     static const std::map<std::string, std::pair<std::string, std::string>> words{
-        {"reads", {"reads", "the largest weight of the last row, and its token"}},
+        // Translators: column heads of a table of heads, and what they say
+        {"reads", {tr("reads"), tr("the largest weight of the last row, and its token")}},
         {"induction",
-         {"induction", "mean weight, in rows whose token stood before, on what followed it there"}},
-        {"attribution", {"direct", "what the head itself adds to the logit"}},
-        {"effect", {"switched off", "how the logit changes without the head"}},
-        {"without", {"without it", "the probability of the token without the head"}}};
+         {tr("induction"), tr("mean weight, in rows whose token stood before, on what followed it there")}},
+        {"attribution", {tr("direct"), tr("what the head itself adds to the logit")}},
+        {"effect", {tr("switched off"), tr("how the logit changes without the head")}},
+        {"without", {tr("without it"), tr("the probability of the token without the head")}}};
     const auto found = words.find(id);
     if (found != words.end())
         return found->second;
     const analysis::HeadScoreInfo* const score = analysis::find_head_score(id);
-    return {id, score == nullptr ? "" : std::string(score->formula)};
+    return {id, score == nullptr ? "" : tr(score->formula)};
 }
 
 std::string cell_text(const std::string& column, const lesson::HeadsFigure::Cell& cell) {
@@ -115,7 +117,8 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
     const Theme& theme = column.context.theme;
     constexpr float name = 84, value = 58;
     PanelTable table(column);
-    table.head({"token", "drawn with"}, "How likely each token is drawn");
+    // Translators: “drawn with” stands over probabilities
+    table.head({tr("token"), tr("drawn with")}, tr("How likely each token is drawn"));
     const float x = column.x + name, length = column.width - name - value;
     double most = 0;
     for (const lesson::SamplingFigure::Row& row : figure.rows)
@@ -127,19 +130,21 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
         const float was = x + length * static_cast<float>(row.probability / most);
         column.picture.scene.add(
             figure::RectItem{.area = {was - 1, column.y + 2, 2, table_row - 5}, .fill = theme.ink});
-        table.put(0, kept ? percent_text(row.kept) : "cut off", figure::Font::mono,
+        table.put(0, kept ? percent_text(row.kept) : tr("cut off"), figure::Font::mono,
                   kept ? theme.ink : theme.muted);
-        table.end(row.word + ": the model's own probability is " + number(row.probability, 4) +
-                  ", drawn with " + number(row.kept, 4));
+        table.end(tr("{}: the model's own probability is {}, drawn with {}", row.word,
+                     number(row.probability, 4), number(row.kept, 4)));
     }
     column.y += 3;
-    column.words(counted(figure.kept, "token") + " can be drawn. A tick marks the model's own probability.",
+    column.words(tr_n("{} token can be drawn. A tick marks the model's own probability.",
+                      "{} tokens can be drawn. A tick marks the model's own probability.", figure.kept,
+                      grouped(figure.kept)),
                  theme.muted);
 }
 
 void draw_heads_table(PanelColumn& column, const lesson::HeadsFigure& figure) {
     const Theme& theme = column.context.theme;
-    Words head{"head"};
+    Words head{tr("head")};
     std::string says;
     for (const std::string& id : figure.columns) {
         const auto [title, explains] = column_words(id);
@@ -159,28 +164,30 @@ void draw_heads_table(PanelColumn& column, const lesson::HeadsFigure& figure) {
         table.name(rows[i].front(), figure::Font::ui_medium, theme.ink);
         for (std::size_t n = 1; n < rows[i].size(); ++n)
             table.put(n - 1, rows[i][n], figure::Font::mono, theme.ink);
-        table.end("Click to open " + rows[i].front() + ". " + says);
+        table.end(tr("Click to open {}.", rows[i].front()) + " " + says);
     }
     column.y += 2;
 }
 
 void draw_path(PanelColumn& column, const lesson::PathFigure& figure) {
     const Theme& theme = column.context.theme;
-    column.words("Weight from " + figure.query + " to " + figure.key + ". Cut: what " +
-                     head_text(figure.from) +
-                     " wrote is missing in the queries, or in the keys, of the head alone.",
-                 theme.muted);
+    // Translators: the fields are two tokens and a head
+    column.words(
+        tr("Weight from {} to {}. Cut: what {} wrote is missing in the queries, or in the keys, of the "
+           "head alone.",
+           figure.query, figure.key, head_text(figure.from)),
+        theme.muted);
     column.y += 3;
-    const Words head{"head", "whole", "queries cut", "keys cut"};
+    const Words head{tr("head"), tr("whole"), tr("queries cut"), tr("keys cut")};
     PanelTable table(column, head, {{"L0 H0", "0.00", "0.00", "0.00"}});
-    table.head(head, "The same weight three times");
+    table.head(head, tr("The same weight three times"));
     for (const lesson::PathFigure::Row& row : figure.rows) {
         table.opens(row.to);
         table.name(head_text(row.to), figure::Font::ui_medium, theme.ink);
         table.put(0, number(row.whole, 2), figure::Font::mono, theme.ink);
         table.put(1, number(row.without_queries, 2), figure::Font::mono, theme.ink);
         table.put(2, number(row.without_keys, 2), figure::Font::mono_semibold, theme.ink);
-        table.end("With the keys cut, " + figure.query + " reads " + row.reads_without_keys + " most");
+        table.end(tr("With the keys cut, {} reads {} most", figure.query, row.reads_without_keys));
     }
     column.y += 2;
 }
@@ -195,18 +202,18 @@ void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure) 
         table.put(0, value, figure::Font::mono, theme.ink);
         table.end(name);
     };
-    line("distance, query − key", number(static_cast<double>(figure.distance), 0), theme.text);
-    line("the pair turns, each step", number(figure.angle, 2) + "°", pair);
-    line("over the distance", number(figure.turned, 0) + "°", pair);
-    line("its cosine", number(figure.pair, 2), pair);
-    line("mean cosine, " + std::to_string(figure.pairs) + " pairs", number(figure.all, 2), all);
-    line("bias of head 0", number(figure.bias, 2), theme.text);
+    line(tr("distance, query − key"), number(static_cast<double>(figure.distance), 0), theme.text);
+    line(tr("the pair turns, each step"), number(figure.angle, 2) + "°", pair);
+    line(tr("over the distance"), number(figure.turned, 0) + "°", pair);
+    line(tr("its cosine"), number(figure.pair, 2), pair);
+    line(tr("mean cosine, {} pairs", figure.pairs), number(figure.all, 2), all);
+    line(tr("bias of head 0"), number(figure.bias, 2), theme.text);
     const double end = static_cast<double>(figure.all_curve.size() - 1);
     Plot plot{.x = {.low = 0, .high = end, .ticks = {{0, "0"}, {end, number(end, 0)}}},
               .y = {.low = -1, .high = 1, .ticks = {{-1, "−1"}, {0, "0"}, {1, "1"}}},
               .lines = {{figure.pair_curve, pair}, {figure.all_curve, all}},
               .dots = {{distance, figure.pair, pair}, {distance, figure.all, all}},
-              .x_says = "cosine by distance: pair and mean"};
+              .x_says = tr("cosine by distance: pair and mean")};
     column.y += 4;
     draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, positions_plot});
     column.y += positions_plot + 4;

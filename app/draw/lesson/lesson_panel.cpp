@@ -2,8 +2,10 @@
 
 #include "app/draw/kit/controls.h"
 #include "app/state/screens/screen.h"
+#include "core/base/message.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headscope::app {
 
@@ -14,9 +16,10 @@ float draw_away(Picture& picture, const DrawContext& context, float y) {
     const Theme& theme = context.theme;
     const float width = context.width - 2 * course_pad;
     Picture words;
-    const float next = draw_paragraph(words, context, course_pad + 14, y + 26, width - 28,
-                                      "You have changed the problem. The text speaks of the lesson's own.",
-                                      figure::Font::ui, 13, 19, theme.ink);
+    const float next =
+        draw_paragraph(words, context, course_pad + 14, y + 26, width - 28,
+                       tr("You have changed the problem. The text speaks of the lesson's own."),
+                       figure::Font::ui, 13, 19, theme.ink);
     const float height = next - y + 28;
     picture.scene.add(figure::RectItem{.area = {course_pad, y, width, height},
                                        .fill = theme.raise,
@@ -24,8 +27,8 @@ float draw_away(Picture& picture, const DrawContext& context, float y) {
                                        .stroke_width = 1.5F,
                                        .radius = 6});
     picture.append(words, 0, 0);
-    draw_text_button(picture, context, course_pad + 14, next - 8, "Back to the lesson", false,
-                     LessonAction(ReturnToLesson{}), "The lesson's sentence, weights and view again");
+    draw_text_button(picture, context, course_pad + 14, next - 8, tr("Back to the lesson"), false,
+                     LessonAction(ReturnToLesson{}), tr("The lesson's sentence, weights and view again"));
     return y + height + 14;
 }
 
@@ -33,8 +36,7 @@ float draw_step(Picture& picture, const DrawContext& context, const CourseState&
     const Theme& theme = context.theme;
     const lesson::Step& step = *course.step();
     const float width = context.width - 2 * course_pad;
-    draw_text(picture, context, course_pad, y + 18,
-              "Step " + std::to_string(course.page) + " of " + std::to_string(course.steps()),
+    draw_text(picture, context, course_pad, y + 18, tr("Step {} of {}", course.page, course.steps()),
               figure::Font::ui, 12.5F, theme.muted);
     draw_contents_link(picture, context, y + 18);
     draw_page_bars(picture, context, course.step_index(), course.steps(), y + 28);
@@ -52,8 +54,7 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
     const lesson::Lesson& lesson = *course.open;
     const float width = context.width - 2 * course_pad;
     draw_text(picture, context, course_pad, y + 18,
-              std::to_string(lesson.minutes) + " minutes, " + lesson.difficulty + ", " +
-                  std::to_string(course.steps()) + " steps",
+              tr("{} minutes, {}, {} steps", lesson.minutes, difficulty_text(lesson), course.steps()),
               figure::Font::ui, 12.5F, theme.muted);
     y = draw_paragraph(picture, context, course_pad, y + 50, width, lesson.title, figure::Font::ui_semibold,
                        20, 26, theme.ink) -
@@ -70,9 +71,10 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
         blocks.emplace_back(lesson::Heading{plain(title)});
         blocks.emplace_back(std::move(listed));
     };
-    list("Afterwards you can", lesson.objectives);
-    list("You should know", lesson.prerequisites);
-    list("Key concepts", lesson.concepts);
+    // Translators: headings over lists of what a lesson teaches, asks for and explains
+    list(tr("Afterwards you can"), lesson.objectives);
+    list(tr("You should know"), lesson.prerequisites);
+    list(tr("Key concepts"), lesson.concepts);
     return draw_blocks(picture, context, course, blocks, course_pad, y, width);
 }
 
@@ -107,16 +109,23 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
             .patch = view.attention.patch};
 }
 
+std::string difficulty_text(const lesson::Lesson& lesson) {
+    static constexpr std::array words{translatable("beginner"), translatable("intermediate"),
+                                      translatable("advanced")};
+    const auto* const word = std::ranges::find(words, lesson.difficulty);
+    return word == words.end() ? lesson.difficulty : tr(*word);
+}
+
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {
     const float right = context.width - course_pad;
-    const float width = draw_text(picture, context, right, baseline, "Contents", figure::Font::ui_medium,
+    const float width = draw_text(picture, context, right, baseline, tr("Contents"), figure::Font::ui_medium,
                                   12.5F, context.theme.text, figure::Align::right);
     picture.scene.add(
         figure::LineItem{{right - width, baseline + 3}, {right, baseline + 3}, context.theme.line2, 1});
     picture.hotspots.push_back({{right - width - 6, baseline - 16, width + 12, 24},
                                 "Contents",
                                 LessonAction(CloseLesson{}),
-                                "All lessons; your place is kept"});
+                                tr("All lessons; your place is kept")});
 }
 
 void draw_page_bars(Picture& picture, const DrawContext& context, int page, int pages, float y) {
@@ -164,16 +173,16 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
         back = CloseLesson{};
     if (last)
         on = CloseLesson{};
-    draw_button(picture, context, {course_pad, y, 84, 34}, first ? "Contents" : "Back", back, false,
-                first ? "All lessons" : "The page before (Page up)");
+    draw_button(picture, context, {course_pad, y, 84, 34}, first ? tr("Contents") : tr("Back"), back, false,
+                first ? tr("All lessons") : tr("The page before (Page up)"));
     const bool quiz_next = course.step() != nullptr && course.page == course.steps();
-    const std::string next = last                           ? "Finish"
-                             : first                        ? "Begin"
-                             : course.question() != nullptr ? "Next"
-                             : quiz_next                    ? "To the quiz"
-                                                            : "Next step";
+    const std::string next = last                           ? tr("Finish")
+                             : first                        ? tr("Begin")
+                             : course.question() != nullptr ? tr("Next")
+                             : quiz_next                    ? tr("To the quiz")
+                                                            : tr("Next step");
     draw_button(picture, context, {right - 104, y, 104, 34}, next, on, true,
-                last ? "Back to the list of lessons" : "The next page (Page down)");
+                last ? tr("Back to the list of lessons") : tr("The next page (Page down)"));
     return picture;
 }
 

@@ -23,6 +23,8 @@ float draw_blocks(Picture& picture, const DrawContext& context, const CourseStat
 float draw_question(Picture& picture, const DrawContext& context, const CourseState& course, float y);
 float draw_summary(Picture& picture, const DrawContext& context, const CourseState& course, float y);
 float draw_contents(Picture& picture, const DrawContext& context, const CourseState& course, float y);
+/// How hard a lesson is, in the person's language.
+std::string difficulty_text(const lesson::Lesson& lesson);
 /// A link back to the list of lessons, at the right edge.
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline);
 /// One bar for each page, filled up to `page`.

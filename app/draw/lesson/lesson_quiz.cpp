@@ -1,5 +1,6 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/lesson/lesson_panel.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -41,9 +42,9 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
     const bool answered = answer != nullptr, chosen = answered && *answer == c;
     const float x = course_pad, width = context.width - 2 * course_pad;
     const std::string verdict = !answered                 ? ""
-                                : chosen && !choice.right ? "your answer"
-                                : chosen                  ? "right, your answer"
-                                : choice.right            ? "right"
+                                : chosen && !choice.right ? tr("your answer")
+                                : chosen                  ? tr("right, your answer")
+                                : choice.right            ? tr_in("correct", "right")
                                                           : "";
     Picture words;
     lesson::Spans text = choice.text;
@@ -110,8 +111,7 @@ float draw_question(Picture& picture, const DrawContext& context, const CourseSt
     const LessonProgress progress = course.of_open();
     const auto found = progress.answers.find(q);
     const int* const answer = found == progress.answers.end() ? nullptr : &found->second;
-    draw_text(picture, context, course_pad, y + 18,
-              "Quiz, question " + std::to_string(q + 1) + " of " + std::to_string(course.questions()),
+    draw_text(picture, context, course_pad, y + 18, tr("Quiz, question {} of {}", q + 1, course.questions()),
               figure::Font::ui, 12.5F, theme.muted);
     draw_contents_link(picture, context, y + 18);
     draw_page_bars(picture, context, q, course.questions(), y + 28);
@@ -140,8 +140,7 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
                 c < static_cast<int>(choices.size()) && choices[static_cast<std::size_t>(c)].right ? 1 : 0;
         }
     draw_text(picture, context, course_pad, y + 18, course.open->title, figure::Font::ui, 12.5F, theme.muted);
-    draw_text(picture, context, course_pad, y + 60,
-              std::to_string(right) + " of " + std::to_string(course.questions()) + " right",
+    draw_text(picture, context, course_pad, y + 60, tr("{} of {} right", right, course.questions()),
               figure::Font::ui_semibold, 22, theme.ink);
     y += 84;
     for (int q = 0; q < course.questions(); ++q) {
@@ -158,37 +157,38 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
         picture.hotspots.push_back({{course_pad, top, width, y - top},
                                     "question " + std::to_string(q + 1),
                                     LessonAction(GoToPage{1 + course.steps() + q}),
-                                    "Look at it again"});
+                                    tr("Look at it again")});
     }
     y += 10;
     for (const auto& lesson : after_open(course)) {
         draw_text_button(picture, context, course_pad, y,
-                         "On to lesson " + std::to_string(lesson->number) + ": " + lesson->title, false,
+                         tr("On to lesson {}: {}", lesson->number, lesson->title), false,
                          LessonAction(OpenLesson{lesson->id}), lesson->summary);
         y += 34;
     }
-    draw_text_button(picture, context, course_pad, y, "Start this lesson again", false,
-                     LessonAction(StartLessonAgain{}), "Forgets your answers in this lesson");
+    draw_text_button(picture, context, course_pad, y, tr("Start this lesson again"), false,
+                     LessonAction(StartLessonAgain{}), tr("Forgets your answers in this lesson"));
     return y + 34;
 }
 
 float draw_contents(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
     const Theme& theme = context.theme;
     const float width = context.width - 2 * course_pad;
-    draw_text(picture, context, course_pad, y + 26, "The course", figure::Font::ui_semibold, 20, theme.ink);
+    draw_text(picture, context, course_pad, y + 26, tr("The course"), figure::Font::ui_semibold, 20,
+              theme.ink);
     y += 44;
-    y = draw_paragraph(
-            picture, context, course_pad, y + 12, width,
-            "Each lesson plays on the live engine: every number in it is computed while you read. Leave at "
-            "any time, and come back with one click.",
-            figure::Font::ui, 13.5F, 20, theme.muted) -
+    y = draw_paragraph(picture, context, course_pad, y + 12, width,
+                       tr("Each lesson plays on the live engine: every number in it is computed while you "
+                          "read. Leave at "
+                          "any time, and come back with one click."),
+                       figure::Font::ui, 13.5F, 20, theme.muted) -
         6;
     const auto first_model = std::ranges::find_if(
         course.lessons, [](const auto& lesson) { return lesson->scene.model.has_value(); });
     for (const auto& lesson : course.lessons) {
         if (first_model != course.lessons.end() && lesson == *first_model)
             y = draw_paragraph(picture, context, course_pad, y + 22, width,
-                               "On a trained model, pocket. Lesson 2 is enough to begin here.",
+                               tr("On a trained model, pocket. Lesson 2 is enough to begin here."),
                                figure::Font::ui_medium, 13.5F, 20, theme.text) -
                 8;
         const float done = course.part_opened(*lesson);
@@ -199,8 +199,7 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
         float baseline = draw_paragraph(words, context, course_pad + 14, top + 26, width - 28, title,
                                         figure::Font::ui_semibold, 14.5F, 20, theme.ink);
         draw_text(words, context, course_pad + 14, baseline,
-                  std::to_string(lesson->minutes) + " min, " + lesson->difficulty + ", " +
-                      std::to_string(lesson->steps.size()) + " steps",
+                  tr("{} min, {}, {} steps", lesson->minutes, difficulty_text(*lesson), lesson->steps.size()),
                   figure::Font::ui, 12.5F, theme.muted);
         const figure::Rect area{course_pad, top, width, baseline - top + 22};
         picture.scene.add(
@@ -212,7 +211,7 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
             picture.scene.add(figure::RectItem{
                 .area = {track.x, track.y, track.w * done, 3}, .fill = theme.ink, .radius = 1.5F});
         picture.hotspots.push_back({area, "lesson " + lesson->id, LessonAction(OpenLesson{lesson->id}),
-                                    done == 0 ? "Begin" : "Go on where you were"});
+                                    done == 0 ? tr("Begin") : tr("Go on where you were")});
         y = area.bottom() + 8;
     }
     for (const std::string& sentence : course.broken)
