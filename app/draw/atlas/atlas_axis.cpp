@@ -1,5 +1,6 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/pages/attention_pages.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,7 +84,7 @@ std::string AtlasScene::score_words(std::int64_t l, std::int64_t h, analysis::He
 
 std::string AtlasScene::label(std::int64_t l, std::int64_t h) const {
     const auto label = look.labels[static_cast<std::size_t>(l * atlas.H + h)];
-    return label ? std::string(analysis::info_of(*label).label.text) : std::string();
+    return label ? tr(analysis::info_of(*label).label.text) : std::string();
 }
 
 char AtlasScene::letter(std::int64_t l, std::int64_t h) const {
@@ -103,7 +104,7 @@ std::string AtlasScene::tip(std::int64_t l, std::int64_t h,
 }
 
 std::string name_of(analysis::HeadScore score) {
-    return std::string(analysis::info_of(score).name);
+    return tr(analysis::info_of(score).name);
 }
 
 const std::vector<LabelWords>& atlas_labels() {

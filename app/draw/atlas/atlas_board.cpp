@@ -4,6 +4,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
 #include "core/analysis/pool.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -188,20 +189,20 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
             .cols = static_cast<int>(colours.size()),
             .rows = 1,
             .pixels = std::make_shared<const std::vector<figure::Color>>(colours.begin(), colours.end()),
-            .key =
-                key_of({static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(says.front())})});
+            .key = key_of({static_cast<std::uint64_t>(theme.dark), colours.front(), colours.back()})});
         draw_text(picture, context, x, y + 23, low, Font::mono, 12, theme.muted);
         draw_text(picture, context, x + width, y + 23, high, Font::mono, 12, theme.muted, Align::right);
         draw_text(picture, context, x + width + 8, y + 9, says, Font::ui, 12, theme.text);
         x += width + 8 + words + 22;
     };
-    ramp(theme.score, "paper: " + name_of(scene.look.colour), number(axis.low, axis.decimals),
+    // Translators: a tile is a paper in one colour with marks on it
+    ramp(theme.score, tr("paper: {}", name_of(scene.look.colour)), number(axis.low, axis.decimals),
          number(axis.high, axis.decimals));
     if (tiles.maps()) {
         Ramp marks;
         for (std::size_t n = 0; n < marks.size(); ++n)
             marks[n] = mixed(theme.canvas, theme.neutral.back(), static_cast<float>(n) / 255.0F);
-        ramp(marks, context.log_colours() ? "marks: weight, log scale" : "marks: weight", "0", "1");
+        ramp(marks, context.log_colours() ? tr("marks: weight, log scale") : tr("marks: weight"), "0", "1");
     }
 }
 

@@ -4,6 +4,7 @@
 #include "app/draw/kit/sheet.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/state/screens/screen.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cctype>
@@ -18,9 +19,9 @@ using figure::Align;
 using figure::Font;
 
 std::string score_sentence(const analysis::HeadScoreInfo& score) {
-    std::string says(score.label.says);
+    std::string says = tr(score.label.says);
     says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
-    return says + ": " + std::string(score.formula) + ".";
+    return says + ": " + tr(score.formula) + ".";
 }
 
 /// Why the head is called so: what was measured, and from where on a head has the name.
@@ -28,36 +29,45 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
     const AttentionInfo& info = scene.info();
     if (!label)
-        return std::string("No score that names heads reaches its threshold here.") +
-               (scene.atlas.survey != nullptr
-                    ? ""
-                    : " One text says little: a head may do on another one what it does not do on this one.");
+        return tr("No score that names heads reaches its threshold here.") +
+               (scene.atlas.survey != nullptr ? ""
+                                              : " " + tr("One text says little: a head may do on another one "
+                                                         "what it does not do on this one."));
     const analysis::HeadScoreInfo& score = analysis::info_of(*label);
-    const bool probe = score.of == analysis::ScoreSource::probe;
-    return score_sentence(score) + " It is " + scene.score_words(l, h, *label) + " " +
-           (probe ? "over " + counted(scene.atlas.probe_texts, "text") + " of " +
-                        grouped(scene.atlas.probe_length) + " random tokens said twice"
-            : scene.atlas.survey != nullptr
-                ? "on average over " + counted(scene.atlas.survey->pieces, "piece") + " of the corpus"
-                : "over " + counted(info.Tq, "row") + " of this text") +
-           "; from " +
-           number(static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2) +
-           " on a head is called so.";
+    const std::string value = scene.score_words(l, h, *label),
+                      from = number(
+                          static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2);
+    const auto measured = [&] { // the score, and from where on it names heads
+        if (score.of == analysis::ScoreSource::probe)
+            return tr_n(
+                "It is {} over {} text of {} random tokens said twice; from {} on a head is called so.",
+                "It is {} over {} texts of {} random tokens said twice; from {} on a head is called so.",
+                scene.atlas.probe_texts, value, grouped(scene.atlas.probe_texts),
+                grouped(scene.atlas.probe_length), from);
+        if (scene.atlas.survey != nullptr)
+            return tr_n("It is {} on average over {} piece of the corpus; from {} on a head is called so.",
+                        "It is {} on average over {} pieces of the corpus; from {} on a head is called so.",
+                        scene.atlas.survey->pieces, value, grouped(scene.atlas.survey->pieces), from);
+        return tr_n("It is {} over {} row of this text; from {} on a head is called so.",
+                    "It is {} over {} rows of this text; from {} on a head is called so.", info.Tq, value,
+                    grouped(info.Tq), from);
+    };
+    return score_sentence(score) + " " + measured();
 }
 
-/// What is being measured, at the beginning of a sentence.
-std::string measure_name(analysis::ScoreSource source) {
+std::string being_measured(analysis::ScoreSource source, const std::string& share) {
     using enum analysis::ScoreSource;
-    return source == probe          ? "The probe"
-           : source == further_runs ? "The ablation effect"
-           : source == needles      ? "Retrieval"
-                                    : "OV copying";
+    return source == probe          ? tr("The probe is being measured: {} done.", share)
+           : source == further_runs ? tr("The ablation effect is being measured: {} done.", share)
+           : source == needles      ? tr("Retrieval is being measured: {} done.", share)
+                                    : tr("OV copying is being measured: {} done.", share);
 }
 
 void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    sheet.section("Scores", "rank of " + grouped(scene.atlas.L * scene.atlas.H));
+    // Translators: stands over the ranks of a head among so many
+    sheet.section(tr("Scores"), tr("rank of {}", grouped(scene.atlas.L * scene.atlas.H)));
     const float bar = sheet.left + 128, rank = sheet.right, value = sheet.right - 36;
     const float length = std::max(16.0F, value - 62 - bar);
     for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {
@@ -70,7 +80,7 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
             before +=
                 head && head->has(info.score) && static_cast<double>((*head)[info.score]) > *score ? 1 : 0;
         const bool strong = info.score == scene.look.colour;
-        sheet.put(sheet.left, std::string(info.name), 124, strong ? Font::ui_semibold : Font::ui, 12,
+        sheet.put(sheet.left, tr(info.name), 124, strong ? Font::ui_semibold : Font::ui, 12,
                   strong ? theme.ink : theme.text);
         const float middle = sheet.y + Sheet::row_height / 2;
         const float zero = bar + length * static_cast<float>(axis.place(0)),
@@ -83,20 +93,23 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
         sheet.put(value, words.substr(0, words.find(' ')), 60, strong ? Font::mono_semibold : Font::mono, 12,
                   theme.ink, Align::right);
         sheet.put(rank, grouped(before + 1), 34, Font::mono, 12, theme.muted, Align::right);
-        sheet.picture.tips.push_back(
-            {{sheet.left, sheet.y, sheet.width(), 22},
-             std::string(info.name) + " " + words + "\n" + std::string(info.formula)});
+        sheet.picture.tips.push_back({{sheet.left, sheet.y, sheet.width(), 22},
+                                      tr(info.name) + " " + words + "\n" + tr(info.formula)});
         sheet.y += 22;
     }
     for (const auto& [source, work] : scene.atlas.works)
         if (work.fraction)
-            sheet.paragraph(measure_name(source) + " is being measured: " +
-                                percent_text(static_cast<double>(*work.fraction)) + " done.",
+            sheet.paragraph(being_measured(source, percent_text(static_cast<double>(*work.fraction))),
                             theme.muted);
     if (scene.atlas.needle)
-        sheet.paragraph("Retrieval: of the needle's different tokens the model wrote " +
-                            percent_text(scene.atlas.needle->written) + " (mean of " +
-                            counted(scene.atlas.needle->texts, "text") + "); no head can copy more.",
+        sheet.paragraph(tr_n("Retrieval: of the needle's different tokens the model wrote {} (mean of {} "
+                             "text); no head can "
+                             "copy more.",
+                             "Retrieval: of the needle's different tokens the model wrote {} (mean of {} "
+                             "texts); no head can "
+                             "copy more.",
+                             scene.atlas.needle->texts, percent_text(scene.atlas.needle->written),
+                             grouped(scene.atlas.needle->texts)),
                         theme.muted);
     sheet.y += 4;
 }
@@ -160,9 +173,9 @@ void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const s
 
 void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) {
     const DrawContext& context = sheet.context;
-    sheet.section("Where it acts most", "weight");
+    sheet.section(tr("Where it acts most"), tr("weight"));
     if (acts.cells.empty())
-        sheet.paragraph("It reads nothing but the first token.", context.theme.muted);
+        sheet.paragraph(tr("It reads nothing but the first token."), context.theme.muted);
     const bool why = has_screen(*context.shown.document, Screen::why) &&
                      context.view.attention.stack == checkpoint::Stack::own && scene.info().reading.empty();
     for (const analysis::PlacedWeight& weight : acts.cells) {
@@ -172,16 +185,16 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
         const std::string cell = std::to_string(weight.i) + " " + std::to_string(weight.j);
         const figure::Rect link{sheet.right - 82, sheet.y + 27, 36, 20};
         if (why && context.controls) // over the example: asked first
-            sheet.picture.hotspots.push_back(
-                {link, "why " + cell, opens(Screen::why), "Shows what the score of this weight is made of"});
+            sheet.picture.hotspots.push_back({link, "why " + cell, opens(Screen::why),
+                                              tr("Shows what the score of this weight is made of")});
         draw_example(sheet, scene.info().cross ? acts.queries : acts.keys, acts.keys, weight,
-                     shortened(acts.queries[static_cast<std::size_t>(weight.i)], 10) + " reads " +
-                         shortened(acts.keys[static_cast<std::size_t>(weight.j)], 10),
+                     tr("{} reads {}", shortened(acts.queries[static_cast<std::size_t>(weight.i)], 10),
+                        shortened(acts.keys[static_cast<std::size_t>(weight.j)], 10)),
                      number(static_cast<double>(weight.value), 2), "example " + cell, opens(Screen::stages),
-                     "Shows this weight in the head’s map");
+                     tr("Shows this weight in the head’s map"));
         if (!why || !context.controls)
             continue;
-        const float width = draw_text(sheet.picture, context, link.x + 4, link.y + 16, "why?",
+        const float width = draw_text(sheet.picture, context, link.x + 4, link.y + 16, tr("why?"),
                                       Font::ui_medium, 12, context.theme.ink);
         sheet.picture.scene.add(figure::LineItem{
             {link.x + 4, link.bottom() - 1}, {link.x + 4 + width, link.bottom() - 1}, context.theme.ink, 1});
@@ -208,18 +221,19 @@ void add_pieces(Sheet& sheet, const AtlasScene& scene) {
         score = of(label.value_or(HeadScore::previous));
     if (score == head.scores.end())
         return;
-    sheet.section("Texts with the most", name_of(score->score));
-    sheet.paragraph("mean " + score_text(score->score, static_cast<float>(score->mean)) + ", spread " +
-                        number(score->spread, 2) + " over all pieces of texts",
+    // Translators: texts with the largest values of a score, whose name follows
+    sheet.section(tr("Texts with the most"), name_of(score->score));
+    sheet.paragraph(tr("mean {}, spread {} over all pieces of texts",
+                       score_text(score->score, static_cast<float>(score->mean)), number(score->spread, 2)),
                     sheet.context.theme.muted);
     for (const SurveyedHead::Example& one : score->largest) {
         const auto T = std::ssize(one.tokens);
         if (one.query < T && one.key < T)
-            draw_example(sheet, one.tokens, one.tokens, {one.query, one.key, one.weight},
-                         "line " + grouped(one.line) + ", weight " +
-                             number(static_cast<double>(one.weight), 2),
-                         score_text(score->score, one.score), "text of line " + std::to_string(one.line),
-                         ModelAction(TypePrompt{one.text}), one.text + "\nA click makes it the prompt.");
+            draw_example(
+                sheet, one.tokens, one.tokens, {one.query, one.key, one.weight},
+                tr("line {}, weight {}", grouped(one.line), number(static_cast<double>(one.weight), 2)),
+                score_text(score->score, one.score), "text of line " + std::to_string(one.line),
+                ModelAction(TypePrompt{one.text}), one.text + "\n" + tr("A click makes it the prompt."));
     }
 }
 
@@ -236,18 +250,18 @@ void add_buttons(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int
     };
     const PlaceOnBoard place{l, h};
     const bool pinned = std::ranges::find(scene.view().pinned, place) != scene.view().pinned.end();
-    button(false, "Open head", ViewChange(AttentionChange(ShowScreen{Screen::stages})),
-           "Its weights and stages");
-    button(true, pinned ? "Unpin" : "Pin", ViewChange(AttentionChange(AtlasChange(PinHead{place}))),
-           "Pinned heads stand side by side under Compare");
+    button(false, tr("Open head"), ViewChange(AttentionChange(ShowScreen{Screen::stages})),
+           tr("Its weights and stages"));
+    button(true, pinned ? tr("Unpin") : tr("Pin"), ViewChange(AttentionChange(AtlasChange(PinHead{place}))),
+           tr("Pinned heads stand side by side under Compare"));
     sheet.y += 40;
     if (context.shown.document->is_checkpoint() && !context.shown.document->shows_weights()) {
         const bool off = context.shown.problem().gain(h) == 0.0F;
-        button(false, off ? "Switch on" : "Switch off", Command(SetGain{h, off ? 1.0F : 0.0F}),
-               "Sets the gain of " + name + " to " + (off ? "1" : "0") + ": everything after it follows");
+        button(false, off ? tr("Switch on") : tr("Switch off"), Command(SetGain{h, off ? 1.0F : 0.0F}),
+               tr("Sets the gain of {} to {}: everything after it follows", name, off ? 1 : 0));
         if (has_screen(*context.shown.document, Screen::effects))
-            button(true, "Effects", ViewChange(AttentionChange(ShowScreen{Screen::effects})),
-                   "What it does to the prediction");
+            button(true, tr("Effects"), ViewChange(AttentionChange(ShowScreen{Screen::effects})),
+                   tr("What it does to the prediction"));
         sheet.y += 40;
     }
 }
@@ -261,7 +275,7 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
     if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
         l >= atlas->L || h >= atlas->H || !atlas->at(l, h)) {
-        sheet.paragraph("The head is being measured.", context.theme.muted);
+        sheet.paragraph(tr("The head is being measured."), context.theme.muted);
         return sheet.finish();
     }
     const AtlasScene scene(context, *atlas);
@@ -273,11 +287,11 @@ Picture draw_atlas_inspector(const DrawContext& context) {
                                   34, context.theme.ink);
     sheet.y = 68;
     const std::string label = scene.label(l, h);
-    sheet.put(sheet.left + taken + 12, label.empty() ? "no label" : label, sheet.width() - taken - 12,
+    sheet.put(sheet.left + taken + 12, label.empty() ? tr("no label") : label, sheet.width() - taken - 12,
               Font::ui, 13, context.theme.muted);
     sheet.y = 98;
     add_buttons(sheet, scene, l, h);
-    sheet.section(label.empty() ? "Why it has no label" : "Why it is called so");
+    sheet.section(label.empty() ? tr("Why it has no label") : tr("Why it is called so"));
     sheet.paragraph(evidence(scene, l, h), context.theme.text);
     if (atlas->survey != nullptr) {
         if (atlas->surveyed != nullptr && atlas->surveyed->layer == l && atlas->surveyed->head == h)

@@ -1,6 +1,7 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -96,9 +97,9 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
                  return change(static_cast<float>(std::round(value * 100) / 100));
              },
          .clicked = [change, usual = label.from] { return change(usual); },
-         .tip = "Called " + std::string(label.text) + " from " + number(static_cast<double>(from), 2) +
-                " on. Drag to change that; a click brings back " +
-                number(static_cast<double>(label.from), 2) + ".",
+         // Translators: the label of heads, the value from which on they have it, and its usual value
+         .tip = tr("Called {} from {} on. Drag to change that; a click brings back {}.", tr(label.text),
+                   number(static_cast<double>(from), 2), number(static_cast<double>(label.from), 2)),
          .stepped =
              [axis, change, from](const ControlSteps& steps) {
                  const double by = steps.fine ? 0.01 : 0.05;
@@ -113,19 +114,16 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     const Theme& theme = context.theme;
     const ScoreAxis axis = axis_of(scene, score, false);
     const bool colours = score == scene.look.colour;
-    const std::string name = name_of(score);
-    draw_text(picture, context, area.x, area.y + 10, name, colours ? Font::ui_semibold : Font::ui, 12,
-              colours ? theme.ink : theme.text);
+    const analysis::HeadScoreInfo& info = analysis::info_of(score);
+    draw_text(picture, context, area.x, area.y + 10, name_of(score), colours ? Font::ui_semibold : Font::ui,
+              12, colours ? theme.ink : theme.text);
     if (context.controls)
         picture.hotspots.push_back(
             {{area.x, area.y - 4, area.w, 18},
-             "colour by " + name,
+             "colour by " + std::string(info.name),
              ViewChange(AttentionChange(AtlasChange(ChooseScore{AtlasMenu::colour, score}))),
-             std::string(analysis::info_of(score).formula) +
-                 (analysis::info_of(score).source.empty()
-                      ? ""
-                      : "\n" + std::string(analysis::info_of(score).source)) +
-                 "\nA click colours the board by it."});
+             tr(info.formula) + (info.source.empty() ? "" : "\n" + tr(info.source)) + "\n" +
+                 tr("A click colours the board by it.")});
     const figure::Rect bars{area.x, area.y + bars_top, area.w, bars_height};
     const Counts counts = counts_of(scene, score, axis);
     const float width = bars.w / static_cast<float>(bins);
@@ -153,7 +151,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     const float baseline = bars.bottom() + 21;
     draw_text(picture, context, bars.x, baseline, number(axis.low, axis.decimals), Font::mono, 11,
               theme.muted);
-    const std::string suffix(analysis::info_of(score).unit.suffix);
+    const std::string suffix(info.unit.suffix);
     draw_text(picture, context, bars.right(), baseline,
               number(axis.high, axis.decimals) + (suffix == " %" ? "" : suffix), Font::mono, 11, theme.muted,
               Align::right);
@@ -162,7 +160,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
         return;
     picture.drags.push_back(
         {.area = bars,
-         .label = "distribution " + std::string(analysis::info_of(score).id),
+         .label = "distribution " + std::string(info.id),
          .frame = bars,
          .dragged =
              [axis, score, rest = with_range(scene, score, {})](figure::Point from, figure::Point to) {
@@ -176,7 +174,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
              [rest = with_range(scene, score, {})] {
                  return Action(ViewChange(AttentionChange(AtlasChange(BrushScores{rest}))));
              },
-         .tip = "→ and ← move the lower end of what is chosen, ↑ and ↓ the upper end",
+         .tip = tr("→ and ← move the lower end of what is chosen, ↑ and ↓ the upper end"),
          .stepped =
              [axis, now = range_of(scene, score, axis),
               rest = with_range(scene, score, {})](const ControlSteps& steps) {
@@ -191,10 +189,10 @@ float draw_atlas_histograms(Picture& picture, const AtlasScene& scene, const fig
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     draw_hairline(picture, context, room.x, room.y, room.w);
-    draw_text(picture, context, room.x, room.y + 24, "Every score, all heads", Font::ui_semibold, 13,
+    draw_text(picture, context, room.x, room.y + 24, tr("Every score, all heads"), Font::ui_semibold, 13,
               theme.ink);
     draw_text(picture, context, room.right(), room.y + 24,
-              scene.look.choosing ? "dark: chosen" : "drag: choose heads", Font::ui, 12, theme.muted,
+              scene.look.choosing ? tr("dark: chosen") : tr("drag: choose heads"), Font::ui, 12, theme.muted,
               Align::right);
     const auto columns =
         std::max<std::int64_t>(1, static_cast<std::int64_t>((room.w + gap) / (column_width + gap)));

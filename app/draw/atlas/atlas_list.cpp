@@ -1,6 +1,7 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -71,10 +72,11 @@ void draw_row(Picture& picture, const AtlasScene& scene, const PlaceOnBoard& row
     if (!context.controls)
         return;
     const std::string name = scene.name(row.layer, row.head);
-    picture.hotspots.push_back({{pin, area.y, 20, area.h},
-                                "pin " + name,
-                                ViewChange(AttentionChange(AtlasChange(PinHead{row}))),
-                                pinned ? "Takes the pin out" : "Pins the head: pinned heads are compared"});
+    picture.hotspots.push_back(
+        {{pin, area.y, 20, area.h},
+         "pin " + name,
+         ViewChange(AttentionChange(AtlasChange(PinHead{row}))),
+         pinned ? tr("Takes the pin out") : tr("Pins the head: pinned heads are compared")});
     picture.hotspots.push_back(
         {area, "row " + name, ViewChange(AttentionChange(OpenHead{row.layer, row.head})), ""});
 }
@@ -97,21 +99,22 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
                   12, on ? theme.ink : theme.muted, Align::right);
         if (context.controls)
             picture.hotspots.push_back(
-                {area, "sort by " + name_of(columns[c]),
+                {area, "sort by " + std::string(analysis::info_of(columns[c]).name),
                  ViewChange(AttentionChange(AtlasChange(SortHeads{columns[c]}))),
-                 name_of(columns[c]) + ". A click sorts by it, once more turns the order round."});
+                 tr("{}. A click sorts by it, once more turns the order round.", name_of(columns[c]))});
     }
-    draw_text(picture, context, room.x + 10, room.y + 15, "head", Font::ui, 12, theme.muted);
-    draw_text(picture, context, room.x + 118, room.y + 15, "called", Font::ui, 12, theme.muted);
+    draw_text(picture, context, room.x + 10, room.y + 15, tr("head"), Font::ui, 12, theme.muted);
+    // Translators: column head over the labels that heads have
+    draw_text(picture, context, room.x + 118, room.y + 15, tr("called"), Font::ui, 12, theme.muted);
     float y = room.y + list_row;
     draw_hairline(picture, context, room.x, y, room.w);
     const std::vector<PlaceOnBoard> rows = rows_of(scene, by);
     for (std::size_t n = 0; n < std::min(rows.size(), most_rows); ++n, y += list_row)
         draw_row(picture, scene, rows[n], columns, {room.x, y, room.w, list_row});
-    const std::string foot = rows.empty() ? "No head is like that."
+    const std::string foot = rows.empty() ? tr("No head is like that.")
                              : rows.size() > most_rows
-                                 ? "and " + grouped(static_cast<std::int64_t>(rows.size() - most_rows)) +
-                                       " more: choose fewer heads"
+                                 ? tr("and {} more: choose fewer heads",
+                                      grouped(static_cast<std::int64_t>(rows.size() - most_rows)))
                                  : "";
     if (!foot.empty())
         draw_text(picture, context, room.x + 10, y += 18, foot, Font::ui, 12.5F, theme.muted);
@@ -122,7 +125,10 @@ float draw_score_button(Picture& picture, const AtlasScene& scene, float x, floa
                         bool right) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
-    const std::string caption = what == AtlasMenu::colour ? "colour by" : what == AtlasMenu::x ? "x" : "y";
+    const std::string id = what == AtlasMenu::colour ? "colour by"
+                           : what == AtlasMenu::x    ? "x"
+                                                     : "y",
+                      caption = what == AtlasMenu::colour ? tr("colour by") : id;
     const HeadScore score = what == AtlasMenu::colour ? scene.look.colour
                             : what == AtlasMenu::x    ? scene.look.x
                                                       : scene.look.y;
@@ -139,9 +145,9 @@ float draw_score_button(Picture& picture, const AtlasScene& scene, float x, floa
               theme.ink);
     const figure::Point tip{area.right() - 16, area.y + area.h / 2 + 2};
     draw_chevron(picture.scene, tip, Pointing::down, theme.muted);
-    picture.hotspots.push_back({area, "choose " + caption,
+    picture.hotspots.push_back({area, "choose " + id,
                                 ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{what}))),
-                                std::string(analysis::info_of(score).formula)});
+                                tr(analysis::info_of(score).formula)});
     return width;
 }
 
@@ -177,8 +183,8 @@ Picture draw_score_list(const AtlasScene& scene, const figure::Rect& page) {
                   score == now ? Font::ui_semibold : Font::ui, 12.5F, offered ? theme.ink : theme.muted);
         const AtlasChange change = offered ? AtlasChange(ChooseScore{what, score}) : OpenAtlasMenu{what};
         picture.hotspots.push_back(
-            {row, "score " + name_of(score), ViewChange(AttentionChange(change)),
-             offered ? std::string(analysis::info_of(score).formula) : scene.atlas.work(score)->why_not});
+            {row, "score " + std::string(analysis::info_of(score).name), ViewChange(AttentionChange(change)),
+             offered ? tr(analysis::info_of(score).formula) : scene.atlas.work(score)->why_not});
         y += line;
     }
     picture.hotspots.push_back({{0, 0, context.width, std::max(context.height, area.bottom())},

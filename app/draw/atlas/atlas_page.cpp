@@ -5,6 +5,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/attention_pages.h"
 #include "core/analysis/heads/head_filter.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,11 +28,18 @@ AtlasChange change(AtlasPane pane) {
 /// What the scores were measured on.
 std::string measured_on(const Atlas& atlas, const AttentionInfo& info) {
     if (atlas.survey != nullptr)
-        return "means over " + counted(atlas.survey->pieces, "piece") + ", " + grouped(atlas.survey->tokens) +
-               " tokens; probe and copying of no text";
-    return "all scores over this text, " +
-           (info.Tq == info.Tk ? counted(info.Tq, "token")
-                               : grouped(info.Tq) + " queries, " + grouped(info.Tk) + " keys");
+        // Translators: probe and copying are scores that are measured without any text
+        return tr_n("means over {} piece, {} tokens; probe and copying of no text",
+                    "means over {} pieces, {} tokens; probe and copying of no text", atlas.survey->pieces,
+                    grouped(atlas.survey->pieces), grouped(atlas.survey->tokens));
+    if (info.Tq != info.Tk)
+        return tr("all scores over this text, {} queries, {} keys", grouped(info.Tq), grouped(info.Tk));
+    return tr_n("all scores over this text, {} token", "all scores over this text, {} tokens", info.Tq,
+                grouped(info.Tq));
+}
+
+std::string words_of(const LabelWords& label) {
+    return label.text.empty() ? tr("no label") : tr(label.text);
 }
 
 /// Labels with their letters and counts: a legend, and a click chooses their heads.
@@ -47,15 +55,14 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
                 count += scene.letter(l, h) == label.letter ? 1 : 0;
         counts.push_back(count);
         if (count > 0)
-            wide += context.measure(label.text.empty() ? "no label" : label.text, Font::ui, 12.5F) + 70;
+            wide += context.measure(words_of(label), Font::ui, 12.5F) + 70;
     }
     float x = room.x;
     for (std::size_t n = 0; n < counts.size(); ++n) {
         const LabelWords& label = atlas_labels()[n];
         if (counts[n] == 0)
             continue;
-        const std::string letter(1, label.letter), words = label.text.empty() ? "no label" : label.text,
-                                                   count = grouped(counts[n]);
+        const std::string letter(1, label.letter), words = words_of(label), count = grouped(counts[n]);
         const bool on = context.view.attention.pattern == letter;
         const figure::Color ink = on ? theme.canvas : theme.ink, pale = on ? theme.canvas : theme.muted;
         float width = 30 + context.measure(count, Font::mono, 12.5F) + 10;
@@ -71,10 +78,10 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
             draw_text(picture, context, x + 26, baseline, words, Font::ui, 12.5F, ink);
         draw_text(picture, context, area.right() - 10, baseline, count, Font::mono, 12.5F, pale,
                   Align::right);
-        picture.hotspots.push_back(
-            {area, "label " + (label.text.empty() ? "none" : label.text),
-             ViewChange(AttentionChange(MarkPattern{letter})),
-             words + ": " + label.says + (on ? ". A click takes the choice back." : "")});
+        picture.hotspots.push_back({area, "label " + (label.text.empty() ? "none" : label.text),
+                                    ViewChange(AttentionChange(MarkPattern{letter})),
+                                    on ? tr("{}: {}. A click takes the choice back.", words, tr(label.says))
+                                       : words + ": " + tr(label.says)});
         x += width + 8;
     }
 }
@@ -83,7 +90,7 @@ void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, fl
     const DrawContext& context = scene.context;
     if (!context.controls || scene.view().menu != AtlasMenu::none)
         return;
-    const float caption = draw_text(picture, context, x, figure::baseline_for(y + 14, 12.5F), "find",
+    const float caption = draw_text(picture, context, x, figure::baseline_for(y + 14, 12.5F), tr("find"),
                                     Font::ui, 12.5F, context.theme.muted);
     picture.fields.push_back({.area = {x + caption + 8, y, width - caption - 8, 28},
                               .label = "find heads",
@@ -94,36 +101,37 @@ void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, fl
                                       return Action(
                                           ViewChange(AttentionChange(AtlasChange(SearchHeads{text}))));
                                   },
-                              .tip = "L5H3, induction > 0.4, previous token; several with a comma"});
+                              .tip = tr("L5H3, induction > 0.4, previous token; several with a comma")});
 }
 
 /// What stands beside the board, or below it. histograms: below that.
 float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect& room, bool histograms) {
     const DrawContext& context = scene.context;
     const AtlasPane pane = scene.view().pane;
-    const auto segment = [&](const char* label, AtlasPane of, const char* tip) {
+    const auto segment = [&](const std::string& label, AtlasPane of, const std::string& tip) {
         return Segment{
             .label = label, .action = ViewChange(AttentionChange(change(of))), .on = pane == of, .tip = tip};
     };
     float y = room.y;
     if (context.controls) {
         const std::vector<Segment> panes{
-            segment("Scatter", AtlasPane::scatter, "All heads by two scores"),
-            segment("Alike", AtlasPane::alike, "Heads that read alike stand close together"),
-            segment("List", AtlasPane::list, "Heads row by row, sorted by a score")};
+            // Translators: three views of all heads: a scatter plot, a map by likeness, a list
+            segment(tr("Scatter"), AtlasPane::scatter, tr("All heads by two scores")),
+            segment(tr("Alike"), AtlasPane::alike, tr("Heads that read alike stand close together")),
+            segment(tr("List"), AtlasPane::list, tr("Heads row by row, sorted by a score"))};
         const float width = segmented_width(context, panes);
         draw_segmented(picture, context, room.x, y, panes);
         if (pane == AtlasPane::scatter && room.w > width + 100)
-            draw_text_button(picture, context, room.x + width + 12, y + 2, "Stretched",
+            draw_text_button(picture, context, room.x + width + 12, y + 2, tr("Stretched"),
                              scene.view().stretched,
                              ViewChange(AttentionChange(AtlasChange(StretchAxes{!scene.view().stretched}))),
-                             "Spreads heads near zero: the axes go by asinh");
+                             tr("Spreads heads near zero: the axes go by asinh"));
         const float button = scene.look.choosing ? 90.0F : 0.0F, find = std::min(room.w - button, 320.0F);
         draw_search(picture, scene, room.x, y + 42, find);
         if (scene.look.choosing)
-            draw_text_button(picture, context, room.x + find + 10, y + 44, "All heads", false,
+            draw_text_button(picture, context, room.x + find + 10, y + 44, tr("All heads"), false,
                              ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{}))),
-                             with_key("Takes back the brush, the search and the label", "all heads"));
+                             with_key(tr("Takes back the brush, the search and the label"), "all heads"));
         y += 86;
     }
     if (pane == AtlasPane::list)
@@ -136,7 +144,7 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
 
 void draw_board_part(Picture& picture, const AtlasScene& scene, const figure::Rect& room, float& bottom) {
     const DrawContext& context = scene.context;
-    draw_page_head(picture, context, "Head atlas",
+    draw_page_head(picture, context, tr("Head atlas"),
                    set_size_text(scene.info()) +
                        (scene.info().axis == SetAxis::one ? ", score[head]" : ", score[layer][head]"));
     draw_score_button(picture, scene, room.right(), 28, AtlasMenu::colour, true);
@@ -149,7 +157,7 @@ void draw_board_part(Picture& picture, const AtlasScene& scene, const figure::Re
 Picture draw_atlas_strip(const DrawContext& context) {
     const AtlasView& view = context.view.attention.atlas;
     const Atlas* const atlas = context.shown.atlas.get();
-    const auto tab = [&](const std::string& label, AtlasTab of, const char* tip) {
+    const auto tab = [&](const std::string& label, AtlasTab of, const std::string& tip) {
         return Segment{.label = label,
                        .action = ViewChange(AttentionChange(AtlasChange(ShowAtlasTab{of}))),
                        .on = view.tab == of,
@@ -157,16 +165,19 @@ Picture draw_atlas_strip(const DrawContext& context) {
     };
     std::vector<Segment> tabs;
     if (context.shown.document->is_experiment()) // its toolbar has no room for the screens
-        tabs.push_back({.label = "← Stages",
+        tabs.push_back({.label = tr("← Stages"),
                         .action = ViewChange(AttentionChange(ShowScreen{Screen::stages})),
                         .on = false,
-                        .tip = with_key("Back to the walk through the numbers", "stages screen")});
-    tabs.push_back(tab("This text", AtlasTab::text, "The board, the scatter and every score of this text"));
+                        .tip = with_key(tr("Back to the walk through the numbers"), "stages screen")});
+    tabs.push_back(
+        tab(tr("This text"), AtlasTab::text, tr("The board, the scatter and every score of this text")));
     if (atlas != nullptr && atlas->has_survey)
-        tabs.push_back(tab(atlas->survey != nullptr ? grouped(atlas->survey->texts) + " texts" : "Survey",
-                           AtlasTab::survey, "The means over a corpus, of the survey that is open"));
-    tabs.push_back(tab("Compare " + std::to_string(view.pinned.size()), AtlasTab::compare,
-                       "The pinned heads side by side"));
+        tabs.push_back(
+            tab(atlas->survey != nullptr ? tr("{} texts", grouped(atlas->survey->texts)) : tr("Survey"),
+                AtlasTab::survey, tr("The means over a corpus, of the survey that is open")));
+    // Translators: a tab, with the number of the heads that are compared
+    tabs.push_back(
+        tab(tr("Compare {}", view.pinned.size()), AtlasTab::compare, tr("The pinned heads side by side")));
     Picture picture;
     draw_strip_tabs(
         picture, context, tabs, 32, {},
@@ -181,9 +192,9 @@ Picture draw_atlas_page(const DrawContext& context) {
     const Atlas* const atlas = context.shown.atlas.get();
     if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
         context.board->info().own_heads() != atlas->H) {
-        draw_page_head(picture, context, "Head atlas", "");
+        draw_page_head(picture, context, tr("Head atlas"), "");
         draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       "The heads are being measured.", Font::ui, 13.5F, 20, context.theme.muted);
+                       tr("The heads are being measured."), Font::ui, 13.5F, 20, context.theme.muted);
         return picture;
     }
     const AtlasView& view = context.view.attention.atlas;
@@ -194,9 +205,9 @@ Picture draw_atlas_page(const DrawContext& context) {
     const float whole = context.width - 2 * canvas_pad;
     float bottom = 0;
     if (view.tab == AtlasTab::survey && atlas->survey == nullptr) {
-        draw_page_head(picture, context, "Survey", "");
+        draw_page_head(picture, context, tr("Survey"), "");
         draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       atlas->survey_error.empty() ? "The survey is being read." : atlas->survey_error,
+                       atlas->survey_error.empty() ? tr("The survey is being read.") : atlas->survey_error,
                        Font::ui, 13.5F, 20,
                        atlas->survey_error.empty() ? context.theme.muted : context.theme.bad);
         return picture;

@@ -55,8 +55,10 @@ struct ScoreAxis {
 /// Holds every head's value, 0, and the threshold of the label that the score gives.
 ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stretched);
 
+/// In the person's language.
 std::string name_of(analysis::HeadScore score);
-/// "letter label": what heads are called by which a score names, in the order of the table, each once.
+/// "letter label": what heads are called by which a score names, in the order of the table, each once. Not
+/// translated yet.
 struct LabelWords {
     char letter;
     std::string text, says;

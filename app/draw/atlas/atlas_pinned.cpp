@@ -1,6 +1,7 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,12 +24,15 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
     std::erase_if(heads, [&](const PlaceOnBoard& head) {
         return head.layer >= scene.atlas.L || head.head >= scene.atlas.H;
     });
-    draw_page_head(picture, context, "Pinned heads", counted(std::ssize(heads), "head") + " side by side");
+    draw_page_head(
+        picture, context, tr("Pinned heads"),
+        tr_n("{} head side by side", "{} heads side by side", std::ssize(heads), grouped(std::ssize(heads))));
     if (heads.empty()) {
-        return draw_paragraph(picture, context, room.x, 130, room.w,
-                              "No head is pinned. Pin heads by the star in the list of the atlas or by the "
-                              "button on their card; they are compared here.",
-                              Font::ui, 13.5F, 20, theme.text);
+        return draw_paragraph(
+            picture, context, room.x, 130, room.w,
+            tr("No head is pinned. Pin heads by the star in the list of the atlas or by the "
+               "button on their card; they are compared here."),
+            Font::ui, 13.5F, 20, theme.text);
     }
     const auto count = static_cast<float>(heads.size());
     const float pitch = std::max(110.0F, std::min(340.0F, (room.w - names_width) / count)),
@@ -48,12 +52,12 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
                                            .stroke = open ? theme.ink : theme.line2,
                                            .stroke_width = open ? 2.0F : 1.0F});
         picture.hotspots.push_back(
-            {area, "tile " + name, ViewChange(AttentionChange(OpenHead{l, h})), "Its card"});
-        draw_text(picture, context, x, y + 16, scene.label(l, h).empty() ? "no label" : scene.label(l, h),
+            {area, "tile " + name, ViewChange(AttentionChange(OpenHead{l, h})), tr("Its card")});
+        draw_text(picture, context, x, y + 16, scene.label(l, h).empty() ? tr("no label") : scene.label(l, h),
                   Font::ui_semibold, 12.5F, theme.ink);
-        draw_text_button(picture, context, x, y + 26, "Unpin", false,
+        draw_text_button(picture, context, x, y + 26, tr("Unpin"), false,
                          ViewChange(AttentionChange(AtlasChange(PinHead{heads[n]}))),
-                         "Takes " + name + " out");
+                         tr("Takes {} out", name));
         picture.hotspots.back().label = "unpin " + name;
     }
     y += 62;
@@ -65,8 +69,8 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
             largest = std::max(largest, scene.score(head.layer, head.head, info.score).value_or(-1e300));
         const float baseline = figure::baseline_for(y + score_row / 2, 12.5F);
         draw_hairline(picture, context, room.x, y, names_width + pitch * count);
-        draw_text(picture, context, room.x, baseline, std::string(info.name), Font::ui, 12.5F, theme.text);
-        picture.tips.push_back({{room.x, y, names_width, score_row}, std::string(info.formula)});
+        draw_text(picture, context, room.x, baseline, tr(info.name), Font::ui, 12.5F, theme.text);
+        picture.tips.push_back({{room.x, y, names_width, score_row}, tr(info.formula)});
         for (std::size_t n = 0; n < heads.size(); ++n) {
             const auto value = scene.score(heads[n].layer, heads[n].head, info.score);
             const bool most = heads.size() > 1 && value && *value == largest;

@@ -1,6 +1,7 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -194,7 +195,7 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                      .frame = plane.area,
                      .dragged = [other, brushes = brushes(scene, plane)](
                                     figure::Point, figure::Point to) { return brushes(other, to); },
-                     .tip = "Drag to change what is chosen",
+                     .tip = tr("Drag to change what is chosen"),
                      .stepped = [other, at = plane.share(corner), brushes = brushes(scene, plane)](
                                     const ControlSteps& steps) { return brushes(other, moved(at, steps)); }});
             }
@@ -276,7 +277,7 @@ void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) 
 void draw_layers(Picture& picture, const AtlasScene& scene, float x, float baseline) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
-    x += draw_text(picture, context, x, baseline, "layer", Font::ui, 12, theme.muted) + 12;
+    x += draw_text(picture, context, x, baseline, tr("layer"), Font::ui, 12, theme.muted) + 12;
     const std::int64_t L = scene.atlas.L;
     // An odd step shows every shape.
     const std::int64_t step = (L + 7) / 8 | 1;
@@ -302,18 +303,19 @@ Plane plane_of(const AtlasScene& scene, const figure::Rect& area) {
     return {area, axis, axis, true};
 }
 
-std::string work_words(const std::string& what, const ScoreWork& work) {
-    if (!work.why_not.empty())
+/// `score`: its name; empty for the map of like heads.
+std::string work_words(const std::string& score, const ScoreWork& work) {
+    if (!work.why_not.empty() || !work.fraction)
         return work.why_not;
-    return work.fraction
-               ? what + " is being measured: " + percent_text(static_cast<double>(*work.fraction)) + " done."
-               : "";
+    const std::string share = percent_text(static_cast<double>(*work.fraction));
+    return score.empty() ? tr("How alike heads read is being measured: {} done.", share)
+                         : tr("{} is being measured: {} done.", score, share);
 }
 
 /// What still comes of the scores along the axes.
 std::string awaited(const AtlasScene& scene) {
     if (scene.view().pane == AtlasPane::alike)
-        return scene.atlas.alike == nullptr ? work_words("How alike heads read", scene.atlas.alike_work) : "";
+        return scene.atlas.alike == nullptr ? work_words({}, scene.atlas.alike_work) : "";
     for (const HeadScore score : {scene.look.x, scene.look.y})
         if (const ScoreWork* const work = scene.atlas.work(score))
             if (const std::string words = work_words(name_of(score), *work); !words.empty())
@@ -355,23 +357,24 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
     }
     if (alike && drawn) {
         const AlikeMap& map = *scene.atlas.alike;
-        y = draw_paragraph(
-            picture, context, room.x, y + 12, room.w,
-            "The closer, the more alike two heads read: Jensen-Shannon divergence of their rows, "
-            "summed" +
-                (map.rows < map.of ? " over " + grouped(map.rows) + " of " + grouped(map.of) + " rows"
-                                   : std::string()) +
-                ", brought to a plane by classical scaling." +
-                (scene.atlas.survey != nullptr
-                     ? " The rows are those of the prompt, not of the survey's texts."
-                     : ""),
-            Font::ui, 12.5F, 18, theme.muted);
+        std::string says =
+            map.rows < map.of
+                ? tr("The closer, the more alike two heads read: Jensen-Shannon divergence of their rows, "
+                     "summed over {} of {} rows, brought to a plane by classical scaling.",
+                     grouped(map.rows), grouped(map.of))
+                : tr("The closer, the more alike two heads read: Jensen-Shannon divergence of their rows, "
+                     "summed, brought to a plane by classical scaling.");
+        if (scene.atlas.survey != nullptr)
+            says += " " + tr("The rows are those of the prompt, not of the survey's texts.");
+        y = draw_paragraph(picture, context, room.x, y + 12, room.w, says, Font::ui, 12.5F, 18, theme.muted);
     }
     if (scene.info().axis != SetAxis::one)
         draw_layers(picture, scene, area.x, y + 12);
-    const std::string count = scene.look.choosing ? counted(scene.look.chosen_count, "head") + " of " +
-                                                        grouped(scene.atlas.L * scene.atlas.H) + " chosen"
-                                                  : "Drag over points to choose heads";
+    const std::int64_t chosen = scene.look.chosen_count;
+    const std::string count = scene.look.choosing
+                                  ? tr_n("{} head of {} chosen", "{} heads of {} chosen", chosen,
+                                         grouped(chosen), grouped(scene.atlas.L * scene.atlas.H))
+                                  : tr("Drag over points to choose heads");
     draw_text(picture, context, area.x, y + 36, count, scene.look.choosing ? Font::ui_semibold : Font::ui,
               12.5F, scene.look.choosing ? theme.ink : theme.muted);
     return y + 50;
