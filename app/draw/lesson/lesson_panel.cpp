@@ -112,8 +112,10 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
 std::string difficulty_text(const lesson::Lesson& lesson) {
     static constexpr std::array words{translatable("beginner"), translatable("intermediate"),
                                       translatable("advanced")};
-    const auto* const word = std::ranges::find(words, lesson.difficulty);
-    return word == words.end() ? lesson.difficulty : tr(*word);
+    for (const std::string_view word : words)
+        if (word == lesson.difficulty)
+            return tr(word);
+    return lesson.difficulty;
 }
 
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {

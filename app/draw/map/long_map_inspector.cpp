@@ -5,6 +5,7 @@
 #include "app/draw/map/long_map.h"
 #include "app/draw/map/long_map_parts.h"
 #include "app/draw/pages/attention_pages.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +20,11 @@ using figure::Font;
 std::string distance_text(const MapScene& scene, std::int64_t query, std::int64_t key) {
     if (scene.problem().cross())
         return "";
-    return query == key ? "the token itself"
-                        : grouped(std::abs(query - key)) + (key < query ? " back" : " ahead");
+    // Translators: how many tokens a key lies before or behind its query
+    const std::string tokens = grouped(std::abs(query - key));
+    return query == key  ? tr("the token itself")
+           : key < query ? tr("{} back", tokens)
+                         : tr("{} ahead", tokens);
 }
 
 /// The weights round the selected one with their tokens.
@@ -56,7 +60,7 @@ void draw_close_up(Sheet& sheet, const MapScene& scene) {
                                                          .stroke_width = 2});
             sheet.picture.tips.push_back(
                 {{x, y, cell, cell},
-                 scene.query(query) + " reads " + scene.key(key) + ": " + map_weight_text(weight)});
+                 tr("{} reads {}: {}", scene.query(query), scene.key(key), map_weight_text(weight))});
         }
     }
     for (std::int64_t c = 0; c < close.part.cols; ++c) {
@@ -75,19 +79,20 @@ void draw_close_up(Sheet& sheet, const MapScene& scene) {
 
 void add_row(Sheet& sheet, const MapScene& scene) {
     const MapRow& row = *scene.map.row;
-    sheet.section("This row", "query " + grouped(row.query));
-    sheet.row("sum of its weights", number(row.sum, 4) + (row.off ? " ⚠" : ""), row.off);
+    sheet.section(tr("This row"), tr("query {}", grouped(row.query)));
+    sheet.row(tr("sum of its weights"), number(row.sum, 4) + (row.off ? " ⚠" : ""), row.off);
     if (row.not_finite > 0)
-        sheet.row("no finite number", grouped(row.not_finite) + " ⚠", true);
-    sheet.row("rank of this weight", grouped(row.rank) + " of " + grouped(row.keys));
-    sheet.row("strongest key", scene.key(row.strongest));
-    sheet.row("its weight", map_weight_text(row.strongest_weight));
+        sheet.row(tr("no finite number"), grouped(row.not_finite) + " ⚠", true);
+    sheet.row(tr("rank of this weight"), tr("{} of {}", grouped(row.rank), grouped(row.keys)));
+    sheet.row(tr("strongest key"), scene.key(row.strongest));
+    sheet.row(tr("its weight"), map_weight_text(row.strongest_weight));
     if (row.strongest == scene.map.selected->key)
         return;
     sheet.y += 6;
     draw_button(sheet.picture, scene.context, {sheet.left, sheet.y, sheet.width(), 34},
-                "Go to the strongest key", ViewChange(LongMapChange(GoToWeight{row.query, row.strongest})),
-                false, with_key("Shows the largest weight of this row", "strongest key"));
+                tr("Go to the strongest key"),
+                ViewChange(LongMapChange(GoToWeight{row.query, row.strongest})), false,
+                with_key(tr("Shows the largest weight of this row"), "strongest key"));
     sheet.y += 44;
 }
 
@@ -101,12 +106,12 @@ void add_head(Sheet& sheet, const MapScene& scene) {
     const analysis::HeadFacts* const facts = facts_of(context, scene.map.head);
     if (facts == nullptr) {
         sheet.section(name);
-        return sheet.paragraph("Being measured …", context.theme.muted);
+        return sheet.paragraph(tr("Being measured …"), context.theme.muted);
     }
-    const std::string label(facts->metrics.label());
-    sheet.section(name, label.empty() ? "no clear label" : label);
+    const std::string_view label = facts->metrics.label();
+    sheet.section(name, label.empty() ? tr("no clear label") : tr(label));
     if (facts->empty_rows > 0)
-        sheet.row("rows of zeros", grouped(facts->empty_rows));
+        sheet.row(tr("rows of zeros"), grouped(facts->empty_rows));
     for (const std::string& flag : flags_of(*facts, given->set->info()))
         sheet.paragraph("⚠ " + flag, context.theme.bad);
     if (!facts->flagged())
@@ -116,8 +121,9 @@ void add_head(Sheet& sheet, const MapScene& scene) {
                           : facts->outside > 0 ? GoToWeight{facts->first_outside.i, facts->first_outside.j}
                                                : GoToWeight{facts->worst_row, 0};
     sheet.y += 6;
-    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 34}, "Go to the fault",
-                ViewChange(LongMapChange(to)), false, "Shows the first weight, or the row, that is at fault");
+    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 34}, tr("Go to the fault"),
+                ViewChange(LongMapChange(to)), false,
+                tr("Shows the first weight, or the row, that is at fault"));
     sheet.y += 44;
 }
 
@@ -128,12 +134,17 @@ void add_under_mouse(Sheet& sheet, const MapScene& scene) {
     const auto [query, key] = *scene.view.under_mouse;
     const int scale = tile_scale(scene.sight().scale);
     const std::string side = grouped(std::int64_t{1} << scale);
-    sheet.section("Under the mouse", scale == 0 ? "one weight" : side + " × " + side + " weights");
-    sheet.row(scale == 0 ? "query" : "queries from",
+    sheet.section(tr("Under the mouse"), scale == 0 ? tr("one weight") : tr("{} × {} weights", side, side));
+    // Translators: a number follows: the first of some queries or keys
+    sheet.row(scale == 0 ? tr("query") : tr("queries from"),
               scale == 0 ? scene.query(query) : grouped(query >> scale << scale));
-    sheet.row(scale == 0 ? "key" : "keys from", scale == 0 ? scene.key(key) : grouped(key >> scale << scale));
-    const char* const what = scale == 0 ? "weight" : scene.view.pooling == Pooling::max ? "largest" : "mean";
-    sheet.row(what, scene.map.under_mouse ? map_weight_text(*scene.map.under_mouse) : "not read yet", true);
+    sheet.row(scale == 0 ? tr("key") : tr("keys from"),
+              scale == 0 ? scene.key(key) : grouped(key >> scale << scale));
+    const std::string what = scale == 0                           ? tr("weight")
+                             : scene.view.pooling == Pooling::max ? tr("largest")
+                                                                  : tr("mean");
+    sheet.row(what, scene.map.under_mouse ? map_weight_text(*scene.map.under_mouse) : tr("not read yet"),
+              true);
 }
 
 } // namespace
@@ -158,14 +169,14 @@ Picture draw_long_map_inspector(const DrawContext& context) {
                   distance_text(scene, spot.query, spot.key), Font::ui, 12.5F, context.theme.muted);
         sheet.y += 18;
         if (map->close) {
-            sheet.section("Token by token", std::to_string(map->close->part.rows) + " × " +
-                                                std::to_string(map->close->part.cols) + " weights");
+            sheet.section(tr("Token by token"),
+                          tr("{} × {} weights", map->close->part.rows, map->close->part.cols));
             draw_close_up(sheet, scene);
         }
         if (map->row)
             add_row(sheet, scene);
     } else {
-        sheet.paragraph("Click the map: the largest weight under that pixel is looked up, with its row.",
+        sheet.paragraph(tr("Click the map: the largest weight under that pixel is looked up, with its row."),
                         context.theme.muted);
     }
     add_under_mouse(sheet, scene);
@@ -177,10 +188,10 @@ Picture draw_long_map_strip(const DrawContext& context) {
     const Dims& dims = context.dims();
     std::vector<Segment> tabs;
     if (!context.shown.document->is_long())
-        tabs.push_back({.label = "← Stages",
+        tabs.push_back({.label = tr("← Stages"),
                         .action = ViewChange(AttentionChange(ShowScreen{Screen::stages})),
                         .on = false,
-                        .tip = with_key("Back to the walk through the numbers", "stages screen")});
+                        .tip = with_key(tr("Back to the walk through the numbers"), "stages screen")});
     // As many as there is room for; digits reach the first nine heads.
     const auto most = static_cast<std::int64_t>(std::max((context.width - 260) / 52, 2.0F));
     const auto add = [&](std::int64_t open, std::int64_t count, std::int64_t room, const auto& tab) {
@@ -199,50 +210,49 @@ Picture draw_long_map_strip(const DrawContext& context) {
             return Segment{.label = analysis::layer_name(info, l),
                            .action = ViewChange(AttentionChange(OpenHead{l, context.view.head})),
                            .on = l == given->layer,
-                           .tip = "The same head there"};
+                           .tip = tr("The same head there")};
         });
     }
     add(context.view.head, dims.H, heads, [&](std::int64_t h) {
         return Segment{.label = "H" + std::to_string(h),
                        .action = ViewChange(PickHead{h}),
                        .on = h == context.view.head,
-                       .tip = "The weights of head " + std::to_string(h)};
+                       .tip = tr("The weights of head {}", h)};
     });
     Picture picture;
     draw_strip_tabs(picture, context, tabs, 24, {},
-                    grouped(dims.Tq) + " queries × " + grouped(dims.Tk) + " keys");
+                    tr("{} queries × {} keys", grouped(dims.Tq), grouped(dims.Tk)));
     return picture;
 }
 
 Picture draw_long_map_panel(const DrawContext& context) {
     Sheet sheet(context);
     const figure::Color text = context.theme.text;
-    sheet.section("A map of any length");
+    sheet.section(tr("A map of any length"));
+    sheet.paragraph(tr("Each row is a query, each column a key. The whole map has {} weights, which no "
+                       "memory has to hold: "
+                       "they are made from the queries and keys where you look.",
+                       grouped(context.dims().Tq * context.dims().Tk)),
+                    text);
     sheet.paragraph(
-        "Each row is a query, each column a key. The whole map has " +
-            grouped(context.dims().Tq * context.dims().Tk) +
-            " weights, which no memory has to hold: they are made from the queries and keys where "
-            "you look.",
+        tr("Far out, a pixel stands for a square of weights and shows the largest of them, so that a "
+           "single strong weight stays visible. Mean shows how much weight lies there instead."),
         text);
+    sheet.section(tr("Move"));
+    sheet.row(tr("nearer, farther"), tr("wheel   {}   {}", key_hint("map nearer"), key_hint("map farther")));
+    sheet.row(tr("8 times nearer"), tr("double click"));
+    sheet.row(tr("move"), tr("drag   arrows"));
+    sheet.row(tr("the whole map"), key_hint("map whole"));
+    sheet.section(tr("Find"));
+    sheet.row(tr("next far weight"), key_hint("next spot"));
+    sheet.row(tr("the one before"), key_hint("spot before"));
+    sheet.row(tr("strongest key of the row"), key_hint("strongest key"));
+    sheet.row(tr("one weight"), tr("click"));
+    sheet.section(tr("Not shown"));
     sheet.paragraph(
-        "Far out, a pixel stands for a square of weights and shows the largest of them, so that a "
-        "single strong weight stays visible. Mean shows how much weight lies there instead.",
-        text);
-    sheet.section("Move");
-    sheet.row("nearer, farther", "wheel   " + key_hint("map nearer") + "   " + key_hint("map farther"));
-    sheet.row("8 times nearer", "double click");
-    sheet.row("move", "drag   arrows");
-    sheet.row("the whole map", key_hint("map whole"));
-    sheet.section("Find");
-    sheet.row("next far weight", key_hint("next spot"));
-    sheet.row("the one before", key_hint("spot before"));
-    sheet.row("strongest key of the row", key_hint("strongest key"));
-    sheet.row("one weight", "click");
-    sheet.section("Not shown");
-    sheet.paragraph(
-        "From " + grouped(Document::most_held + 1) +
-            " tokens on, the other stages and all heads at once are not computed: one map of that "
-            "size takes gigabytes.",
+        tr("From {} tokens on, the other stages and all heads at once are not computed: one map of that "
+           "size takes gigabytes.",
+           grouped(Document::most_held + 1)),
         context.theme.muted);
     return sheet.finish();
 }
@@ -261,7 +271,7 @@ Picture draw_long_map_bar(const DrawContext& context) {
     const float center = context.height / 2, baseline = figure::baseline_for(center, 13);
     const bool complete = map->overview != nullptr && map->overview->complete();
     float x = 32;
-    const auto button = [&](const char* label, MapReading reading, const char* tip) {
+    const auto button = [&](const std::string& label, MapReading reading, const std::string& tip) {
         x += draw_text_button(picture, context, x, center - 13, label, false,
                               ViewChange(LongMapChange(ReadMap{reading})), tip) +
              8;
@@ -277,31 +287,32 @@ Picture draw_long_map_bar(const DrawContext& context) {
                                                .radius = 3});
             x = track.right() + 14;
         }
-        x += draw_text(picture, context, x, baseline,
-                       off ? "The whole map is not read."
-                           : (paused ? "Paused at " : "Reading the whole map: ") +
-                                 percent_text(static_cast<double>(map->fraction)),
-                       Font::ui, 13, theme.text) +
+        x += draw_text(
+                 picture, context, x, baseline,
+                 off      ? tr("The whole map is not read.")
+                 : paused ? tr("Paused at {}", percent_text(static_cast<double>(map->fraction)))
+                          : tr("Reading the whole map: {}", percent_text(static_cast<double>(map->fraction))),
+                 Font::ui, 13, theme.text) +
              18;
         if (off)
-            button("Read it", MapReading::on,
-                   "Reads all weights once, for the whole map and the far weights");
+            button(tr("Read it"), MapReading::on,
+                   tr("Reads all weights once, for the whole map and the far weights"));
         else if (paused)
-            button("Go on", MapReading::on, "Reads the rest of the map");
+            button(tr("Go on"), MapReading::on, tr("Reads the rest of the map"));
         else
-            button("Pause", MapReading::paused, "Stops reading; what is read stays");
+            button(tr("Pause"), MapReading::paused, tr("Stops reading; what is read stays"));
         if (!off)
-            button("Cancel", MapReading::off,
-                   "Stops reading and leaves the whole map away; near views are made all the same");
+            button(tr("Cancel"), MapReading::off,
+                   tr("Stops reading and leaves the whole map away; near views are made all the same"));
     } else if (std::ssize(map->tiles) < map->tiles_wanted) {
         x += draw_text(picture, context, x, baseline,
-                       "Making what is seen: " + grouped(std::ssize(map->tiles)) + " of " +
-                           grouped(map->tiles_wanted) + " tiles",
+                       tr("Making what is seen: {} of {} tiles", grouped(std::ssize(map->tiles)),
+                          grouped(map->tiles_wanted)),
                        Font::ui, 13, theme.text);
     } else {
-        const std::string hints = "wheel, double click: nearer    drag, arrows: move    " +
-                                  key_hint("next spot") + ": next far weight    " + key_hint("help") +
-                                  " all keys";
+        const std::string hints =
+            tr("wheel, double click: nearer    drag, arrows: move    {}: next far weight    {} all keys",
+               key_hint("next spot"), key_hint("help"));
         if (x + context.measure(hints, Font::ui, 13) < context.width - 24)
             x += draw_text(picture, context, x, baseline, hints, Font::ui, 13, theme.muted);
     }
@@ -309,9 +320,9 @@ Picture draw_long_map_bar(const DrawContext& context) {
     const GivenWeights* const given = context.shown.document->given();
     const std::string sizes =
         (d.Tq == d.Tk ? "T " + grouped(d.Tq) : "Tq " + grouped(d.Tq) + "  Tk " + grouped(d.Tk)) + "  ·  " +
-        (given == nullptr ? bytes_text(d.Tq * d.Tk * 4) + " of weights, made where they are seen"
-                          : bytes_text(static_cast<std::int64_t>(given->set->info().bytes)) +
-                                " in the file, read where they are seen");
+        (given == nullptr ? tr("{} of weights, made where they are seen", bytes_text(d.Tq * d.Tk * 4))
+                          : tr("{} in the file, read where they are seen",
+                               bytes_text(static_cast<std::int64_t>(given->set->info().bytes))));
     if (x + 40 + context.measure(sizes, Font::ui, 13) < context.width - 24)
         draw_text(picture, context, context.width - 24, baseline, sizes, Font::ui, 13, theme.text,
                   Align::right);

@@ -7,6 +7,7 @@
 #include "app/draw/matrix/matrix.h"
 #include "app/state/model_document.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <charconv>
@@ -190,8 +191,8 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
     draw_ruler(picture, scene, room, true);
     const bool words = scene.sight().pixels >= static_cast<double>(words_from);
     if (!words) {
-        draw_text(picture, scene.context, room.x, room.y - 30, "key", Font::ui, 12, theme.muted);
-        draw_text(picture, scene.context, room.x - 10, room.y - 11, "query", Font::ui, 12, theme.muted,
+        draw_text(picture, scene.context, room.x, room.y - 30, tr("key"), Font::ui, 12, theme.muted);
+        draw_text(picture, scene.context, room.x - 10, room.y - 11, tr("query"), Font::ui, 12, theme.muted,
                   Align::right);
     }
     const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
@@ -228,19 +229,20 @@ Action found(const Document& document, const LongMap& map, const MapPart& seen, 
         if (read == 1)
             key = query, query = std::max(row, key);
         if (query < 0 || key < 0 || query >= map.rows || key >= map.cols)
-            fail_input("The map has queries 0 to " + grouped(map.rows - 1) + " and keys 0 to " +
-                       grouped(map.cols - 1) + ".");
+            fail_input(tr("The map has queries 0 to {} and keys 0 to {}.", grouped(map.rows - 1),
+                          grouped(map.cols - 1)));
         return go(query, key);
     }
     const std::vector<std::string>& tokens = problem.cross() ? problem.kv_tokens : problem.tokens;
     if (tokens.empty())
-        fail_input("These tokens have no names; type the number of a key, or query and key as 9042, 881.");
+        fail_input(
+            tr("These tokens have no names; type the number of a key, or query and key as 9042, 881."));
     for (std::int64_t n = 1; n <= map.cols; ++n) {
         const std::int64_t at = (col + n) % map.cols;
         if (tokens[static_cast<std::size_t>(at)].find(typed) != std::string::npos)
             return go(std::min(std::max(row, at), map.rows - 1), at);
     }
-    fail_input("No token holds \"" + typed + "\".");
+    fail_input(tr("No token holds \"{}\".", typed));
 }
 
 /// What a pixel shows and how it is coloured, at the top right.
@@ -248,14 +250,16 @@ void draw_switches(Picture& picture, const MapScene& scene) {
     const DrawContext& context = scene.context;
     const auto change = [](const LongMapChange& to) { return ViewChange(to); };
     const bool mean = scene.view.pooling == Pooling::mean;
-    const std::vector<Segment> pooling{{"Largest", change(PoolMap{Pooling::max}), !mean,
-                                        with_key("A pixel shows the largest of its weights", "map pooling")},
-                                       {"Mean", change(PoolMap{Pooling::mean}), mean,
-                                        with_key("A pixel shows the mean of its weights", "map pooling")}};
-    const std::vector<Segment> colours{{"Log", change(ColourMapBy{false}), !scene.view.linear,
-                                        with_key("Colours by the logarithm of a weight", "map colours")},
-                                       {"Linear", change(ColourMapBy{true}), scene.view.linear,
-                                        with_key("Colours by the weight", "map colours")}};
+    // Translators: switches: what a pixel shows of its weights, and how colours go by them
+    const std::vector<Segment> pooling{
+        {tr("Largest"), change(PoolMap{Pooling::max}), !mean,
+         with_key(tr("A pixel shows the largest of its weights"), "map pooling")},
+        {tr("Mean"), change(PoolMap{Pooling::mean}), mean,
+         with_key(tr("A pixel shows the mean of its weights"), "map pooling")}};
+    const std::vector<Segment> colours{{tr("Log"), change(ColourMapBy{false}), !scene.view.linear,
+                                        with_key(tr("Colours by the logarithm of a weight"), "map colours")},
+                                       {tr("Linear"), change(ColourMapBy{true}), scene.view.linear,
+                                        with_key(tr("Colours by the weight"), "map colours")}};
     float x = context.width - canvas_pad - segmented_width(context, colours);
     draw_segmented(picture, context, x, 28, colours);
     x -= segmented_width(context, pooling) + 12;
@@ -266,18 +270,18 @@ void draw_switches(Picture& picture, const MapScene& scene) {
 float draw_zoom_row(Picture& picture, const MapScene& scene, float right) {
     const DrawContext& context = scene.context;
     float x = right;
-    const auto button = [&](const char* label, const LongMapChange& change, const std::string& tip) {
+    const auto button = [&](const std::string& label, const LongMapChange& change, const std::string& tip) {
         x -= context.measure(label, Font::ui_medium, 12.5F) + 16;
         draw_text_button(picture, context, x, 64, label, false, ViewChange(change), tip);
         x -= 6;
     };
-    button("Whole map", WholeLongMap{}, with_key("Show all of it", "map whole"));
-    button("−", scale_change("-"), with_key("Twice as many weights under a pixel", "map farther"));
+    button(tr("Whole map"), WholeLongMap{}, with_key(tr("Show all of it"), "map whole"));
+    button("−", scale_change("-"), with_key(tr("Twice as many weights under a pixel"), "map farther"));
     button("+", scale_change("+"),
-           with_key("Half as many weights under a pixel; or turn the wheel", "map nearer"));
+           with_key(tr("Half as many weights under a pixel; or turn the wheel"), "map nearer"));
     constexpr float field = 132;
     x -= field + 8;
-    draw_text(picture, context, x - 8, figure::baseline_for(76, 12.5F), "find", Font::ui, 12.5F,
+    draw_text(picture, context, x - 8, figure::baseline_for(76, 12.5F), tr("find"), Font::ui, 12.5F,
               context.theme.muted, Align::right);
     picture.fields.push_back(
         {.area = {x, 63, field, 26},
@@ -292,9 +296,9 @@ float draw_zoom_row(Picture& picture, const MapScene& scene, float right) {
          .leave = [selected = scene.view.selected](const std::string&) -> Action {
              return ViewChange(LongMapChange(SelectOnMap{selected})); // not typed to its end
          },
-         .tip = "Text of a token, the number of a key, or query and key as 9042, 881; Enter goes there, "
-                "and again to the next"});
-    return x - 8 - context.measure("find", Font::ui, 12.5F);
+         .tip = tr("Text of a token, the number of a key, or query and key as 9042, 881; Enter goes there, "
+                   "and again to the next")});
+    return x - 8 - context.measure(tr("find"), Font::ui, 12.5F);
 }
 
 void draw_scale_legend(Picture& picture, const MapScene& scene, float x, float y, float width) {
@@ -302,7 +306,8 @@ void draw_scale_legend(Picture& picture, const MapScene& scene, float x, float y
     const bool log = !scene.view.linear;
     draw_legend(picture, scene.context, x, y, std::min(width, 180.0F),
                 scene.context.head_ramp(scene.map.head), 0, end,
-                scene.view.pooling == Pooling::max || scene.sight().scale <= 0 ? "weight" : "mean weight",
+                scene.view.pooling == Pooling::max || scene.sight().scale <= 0 ? tr("weight")
+                                                                               : tr("mean weight"),
                 false, log, width);
 }
 
@@ -310,7 +315,7 @@ void draw_scale_legend(Picture& picture, const MapScene& scene, float x, float y
 void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
-    draw_text(picture, context, side.x, side.y - 11, "Whole map", Font::ui_semibold, 12.5F, theme.ink);
+    draw_text(picture, context, side.x, side.y - 11, tr("Whole map"), Font::ui_semibold, 12.5F, theme.ink);
     const float square = std::min(side.w, side.h);
     draw_map_whole(picture, scene, {side.x, side.y, square, square});
     float y = side.y + square + 18;
@@ -325,27 +330,28 @@ void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side
         draw_text(picture, context, side.x + 24, y + 1, text, Font::ui, 12.5F, theme.text);
         y += 22;
     };
-    key_line("not read yet", [&](const figure::Rect& at) {
+    // Translators: a legend: samples of colours and marks, and what they mean
+    key_line(tr("not read yet"), [&](const figure::Rect& at) {
         for (float d = 3; d < 14; d += 4)
             picture.scene.add(figure::LineItem{{at.x + d, at.y}, {at.x, at.y + d}, theme.line2, 1});
         picture.scene.add(figure::RectItem{.area = at, .stroke = theme.line2});
     });
-    key_line("weight 0, or masked", [&](const figure::Rect& at) {
+    key_line(tr("weight 0, or masked"), [&](const figure::Rect& at) {
         picture.scene.add(figure::RectItem{.area = at, .fill = theme.canvas, .stroke = theme.line2});
     });
-    key_line("far weight, as listed", [&](const figure::Rect& at) {
+    key_line(tr("far weight, as listed"), [&](const figure::Rect& at) {
         picture.scene.add(
             figure::RectItem{.area = at, .stroke = theme.ink, .stroke_width = 1.5F, .radius = 7});
     });
     if (context.shown.document->is_given())
-        key_line("no finite number, or below 0", [&](const figure::Rect& at) {
+        key_line(tr("no finite number, or below 0"), [&](const figure::Rect& at) {
             picture.scene.add(figure::RectItem{.area = at, .fill = theme.bad});
             for (const float x : {0.0F, 7.0F})
                 picture.scene.add(figure::RectItem{.area = {at.x + x, at.y + x, 7, 7}, .fill = theme.ink});
         });
     const std::int64_t ready = std::ssize(scene.map.tiles);
     if (scene.map.tiles_wanted > 0 && ready < scene.map.tiles_wanted)
-        key_line("paler: coarser as yet", [&](const figure::Rect& at) {
+        key_line(tr("paler: coarser as yet"), [&](const figure::Rect& at) {
             const figure::Color full = context.head_ramp(scene.map.head).back();
             picture.scene.add(figure::RectItem{.area = {at.x, at.y, 7, 14}, .fill = full});
             picture.scene.add(
@@ -365,14 +371,17 @@ std::string MapScene::key(std::int64_t j) const {
     return tokens.empty() ? std::to_string(j) : problem().key_label(j) + "@" + std::to_string(j);
 }
 
-std::string map_scale_text(const LongMapView& view, int scale) {
+std::string map_scale_text(const LongMapView& view, int scale, bool little_room) {
     if (scale < 0)
-        return "1 weight = " + std::to_string(1 << -scale) + " × " + std::to_string(1 << -scale) + " pixels";
+        return tr("1 weight = {} × {} pixels", 1 << -scale, 1 << -scale);
     if (scale == 0)
-        return "1 pixel = 1 weight";
+        return tr("1 pixel = 1 weight");
     const std::string side = grouped(std::int64_t{1} << scale);
-    return "1 pixel = " + side + " × " + side + " weights, " +
-           (view.pooling == Pooling::max ? "largest shown" : "mean shown");
+    if (view.pooling == Pooling::max)
+        return little_room ? tr("1 pixel = {} × {}, largest shown", side, side)
+                           : tr("1 pixel = {} × {} weights, largest shown", side, side);
+    return little_room ? tr("1 pixel = {} × {}, mean shown", side, side)
+                       : tr("1 pixel = {} × {} weights, mean shown", side, side);
 }
 
 std::string map_weight_text(float weight) {
@@ -421,7 +430,7 @@ void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect&
          .dragged = [place](figure::Point, figure::Point to) -> Action {
              return ViewChange(LongMapChange(place(to)));
          },
-         .tip = "The frame is what the map shows; drag it, or drag anywhere",
+         .tip = tr("The frame is what the map shows; drag it, or drag anywhere"),
          .stepped = [](const ControlSteps& steps) -> Action {
              const float by = steps.fine ? 0.02F : 0.125F;
              return ViewChange(LongMapChange(
@@ -439,28 +448,25 @@ Picture draw_long_map_page(const DrawContext& context) {
     picture.scene.height = context.height;
     const LongMap* const map = context.shown.map.get();
     if (map == nullptr || !map->error.empty()) {
-        draw_page_head(picture, context, "Weights", "");
+        draw_page_head(picture, context, tr("Weights"), "");
         const bool given = context.shown.document->is_given();
         draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
                        map != nullptr ? map->error
-                       : given        ? "The weights are being read."
-                                      : "The queries and keys are being computed.",
+                       : given        ? tr("The weights are being read.")
+                                      : tr("The queries and keys are being computed."),
                        Font::ui, 13.5F, 20, map == nullptr ? context.theme.muted : context.theme.bad);
         return picture;
     }
     const MapScene scene = scene_of(context);
     const Places places = places_of(context);
     const Document& document = *context.shown.document;
-    draw_page_head(
-        picture, context,
-        document.has_board() ? open_head_name(document, map->head) : "Head " + std::to_string(map->head), "");
+    draw_page_head(picture, context,
+                   document.has_board() ? open_head_name(document, map->head) : tr("Head {}", map->head), "");
     draw_switches(picture, scene);
     std::string scale = map_scale_text(scene.view, scene.sight().scale);
     const float controls = draw_zoom_row(picture, scene, context.width - canvas_pad);
-    if (const auto words = scale.find(" weights,");
-        words != std::string::npos &&
-        context.measure(scale, Font::ui_medium, 13) > controls - canvas_pad - 16)
-        scale.erase(words, std::string(" weights").size());
+    if (context.measure(scale, Font::ui_medium, 13) > controls - canvas_pad - 16)
+        scale = map_scale_text(scene.view, scene.sight().scale, true);
     draw_text(picture, context, canvas_pad, 78,
               fitted(context, scale, Font::ui_medium, 13, std::max(controls - canvas_pad - 16, 60.0F)),
               Font::ui_medium, 13, context.theme.text);

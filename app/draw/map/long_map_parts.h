@@ -40,8 +40,8 @@ float spots_height(int rows);
 /// How many of them the list has room for.
 std::size_t listed_spots(const MapScene& scene, float height);
 
-/// "1 pixel = 64 × 64 weights, largest shown".
-std::string map_scale_text(const LongMapView& view, int scale);
+/// "1 pixel = 64 × 64 weights, largest shown"; where there is little room, without the word weights.
+std::string map_scale_text(const LongMapView& view, int scale, bool little_room = false);
 /// "0.63", "0.00042", "3e-07": three digits of a weight.
 std::string map_weight_text(float weight);
 

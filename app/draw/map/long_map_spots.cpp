@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/map/long_map_parts.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,9 +61,10 @@ void draw_words(Picture& picture, const MapScene& scene, const std::vector<std::
 /// Why the list is empty.
 std::string no_spots(const MapScene& scene) {
     if (scene.map.spots != nullptr)
-        return "No weight that far from the diagonal is above 0.";
-    return scene.view.reading == MapReading::on ? "Looked for once the whole map is read."
-                                                : "Looked for once the whole map is read, which was stopped.";
+        return tr("No weight that far from the diagonal is above 0.");
+    return scene.view.reading == MapReading::on
+               ? tr("Looked for once the whole map is read.")
+               : tr("Looked for once the whole map is read, which was stopped.");
 }
 
 } // namespace
@@ -82,21 +84,22 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
     const analysis::SpotRules rules =
         analysis::spot_rules(scene.map.rows, scene.map.cols, scene.problem().cross());
     const std::string title =
-        scene.problem().cross() ? "Strongest weights" : "Strongest weights far from the diagonal";
+        scene.problem().cross() ? tr("Strongest weights") : tr("Strongest weights far from the diagonal");
     const float wide =
         draw_text(picture, context, area.x, area.y + 16, title, Font::ui_semibold, 13, theme.ink);
     const std::size_t listed = listed_spots(scene, area.h);
     if (listed > 0) {
-        std::string says =
-            grouped(static_cast<std::int64_t>(scene.map.spots->size())) + ", " +
-            (rules.distance > 0 ? "at least " + grouped(rules.distance) + " tokens away, " : "") +
-            key_hint("next spot") + " the next";
+        const std::string count = grouped(std::ssize(*scene.map.spots)), key = key_hint("next spot");
+        // Translators: the number of weights in a list, their distance, and the key that goes to the next
+        std::string says = rules.distance > 0 ? tr("{}, at least {} tokens away, {} the next", count,
+                                                   grouped(rules.distance), key)
+                                              : tr("{}, {} the next", count, key);
         says = fitted(context, says, Font::ui, 12.5F, area.w - wide - 150);
         draw_text(picture, context, area.x + wide + 12, area.y + 16, says, Font::ui, 12.5F, theme.muted);
     }
-    draw_text(picture, context, area.right() - 8, area.y + 16, "weight", Font::ui, 12, theme.muted,
+    draw_text(picture, context, area.right() - 8, area.y + 16, tr("weight"), Font::ui, 12, theme.muted,
               Align::right);
-    draw_text(picture, context, area.right() - 72, area.y + 16, "distance", Font::ui, 12, theme.muted,
+    draw_text(picture, context, area.right() - 72, area.y + 16, tr("distance"), Font::ui, 12, theme.muted,
               Align::right);
     draw_hairline(picture, context, area.x, area.y + head_height - 4, area.w);
     if (listed == 0) {
@@ -124,11 +127,11 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
             draw_words(picture, scene,
                        scene.problem().cross() ? scene.problem().kv_tokens : scene.problem().tokens, spot.key,
                        row.x + 30 + words + 52, baseline, words);
-            draw_text(picture, context, row.x + 30 + words + 8, baseline, "reads", Font::ui, 12.5F,
+            draw_text(picture, context, row.x + 30 + words + 8, baseline, tr("reads"), Font::ui, 12.5F,
                       theme.muted);
         } else {
             draw_text(picture, context, row.x + 30, baseline,
-                      "query " + grouped(spot.query) + " reads key " + grouped(spot.key), Font::ui, 12.5F,
+                      tr("query {} reads key {}", grouped(spot.query), grouped(spot.key)), Font::ui, 12.5F,
                       theme.text);
         }
         draw_text(picture, context, row.right() - 72, baseline, grouped(std::abs(spot.query - spot.key)),
@@ -137,7 +140,7 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
                   Font::mono_semibold, 12.5F, theme.ink, Align::right);
         picture.hotspots.push_back(
             {row, label, ViewChange(LongMapChange(GoToWeight{spot.query, spot.key})),
-             "Query " + grouped(spot.query) + " reads key " + grouped(spot.key) + ": goes there"});
+             tr("Query {} reads key {}: goes there", grouped(spot.query), grouped(spot.key))});
     }
 }
 
