@@ -1,6 +1,7 @@
 #include "core/lesson/check.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/formula.h"
@@ -94,9 +95,9 @@ private:
         if (scene.model)
             return run_model(scene);
         if (scene.layer)
-            fail_input("\"layer\" is of a model; add model: pocket");
+            fail_input(tr("\"layer\" is of a model; add model: pocket"));
         if (scene.screen)
-            fail_input("\"screen\" is of a model; add model: pocket");
+            fail_input(tr("\"screen\" is of a model; add model: pocket"));
         const project::Recipe recipe = recipe_of(scene);
         Stage stage{.problem = project::with_edits(project::build_recipe(recipe).problem, recipe),
                     .trace = {}};
@@ -128,13 +129,13 @@ private:
             guarded(line, [&] {
                 const CellRange cells = resolve(target, stage.problem);
                 if (one && cells.size() != 1)
-                    fail_input("select names " + std::to_string(cells.size()) + " cells with " +
-                               target_text(target) + "; name one");
+                    fail_input(
+                        tr("select names {} cells with {}; name one", cells.size(), target_text(target)));
                 const Tensor* const tensor = stage.model != nullptr
                                                  ? tensor_of(*stage.model, stage.layer, target.tensor)
                                                  : tensor_of(stage.problem, stage.trace, target.tensor);
                 if (tensor == nullptr)
-                    fail_input("this problem has no " + std::string(tensor_info(target.tensor).name));
+                    fail_input(tr("this problem has no {}", tensor_info(target.tensor).name));
             });
         };
         if (scene.select)
@@ -149,9 +150,8 @@ private:
             guarded(line, [&] { check_screen(scene, *stage.model); });
         for (const auto& head : {scene.head, scene.other})
             if (head && (*head < 0 || *head >= stage.problem.dims.H))
-                faults_.push_back({line, "there is no head " + std::to_string(*head) +
-                                             "; heads are numbered 0 to " +
-                                             std::to_string(stage.problem.dims.H - 1)});
+                faults_.push_back({line, tr("there is no head {}; heads are numbered 0 to {}", *head,
+                                            stage.problem.dims.H - 1)});
     }
 
     /// The words and the prompt that a screen of the model is asked about, and the cell that is selected
@@ -163,9 +163,8 @@ private:
         if (scene.screen != "patching")
             return;
         if (model.further->corrupted().inputs.T != model.inputs.T)
-            fail_input("the second prompt has " + std::to_string(model.further->corrupted().inputs.T) +
-                       " tokens and the sentence " + std::to_string(model.inputs.T) +
-                       "; patching needs as many");
+            fail_input(tr("the second prompt has {} tokens and the sentence {}; patching needs as many",
+                          model.further->corrupted().inputs.T, model.inputs.T));
         const auto kind = std::ranges::find(analysis::patch_kinds(), scene.patched.value_or("residual"),
                                             &analysis::PatchKindInfo::id);
         if (!scene.patch || kind == analysis::patch_kinds().end())
@@ -174,8 +173,7 @@ private:
         const bool streams = kind->kind == analysis::PatchKind::residual;
         if ((*scene.patch)[0] >= architecture.layers + (streams ? 1 : 0) ||
             (*scene.patch)[1] >= (kind->by_head ? architecture.H : model.inputs.T))
-            fail_input("the map of patches has no cell " + std::to_string((*scene.patch)[0]) + "." +
-                       std::to_string((*scene.patch)[1]));
+            fail_input(tr("the map of patches has no cell {}.{}", (*scene.patch)[0], (*scene.patch)[1]));
     }
 
     void check(const LiveValue& value, const LessonState& state) {
@@ -193,8 +191,8 @@ private:
             const std::string computed =
                 number == nullptr ? std::get<std::string>(found) : with_decimals(*number, decimals_of(typed));
             if (computed != typed)
-                fail_input("the lesson says " + typed + " for " + value.expression.text() +
-                           ", and the engine computes " + computed);
+                fail_input(tr("the lesson says {} for {}, and the engine computes {}", typed,
+                              value.expression.text(), computed));
         });
     }
 
@@ -272,8 +270,9 @@ private:
         ++tally_.gates;
         tally_.words += count_words(gate.task);
         if (gate.condition.truth(with_view(before, scene)))
-            fail_input("the gate \"" + gate.condition.text() +
-                       "\" is open before the learner did anything; ask for something that is not so yet");
+            fail_input(tr("the gate \"{}\" is open before the learner did anything; ask for something that "
+                          "is not so yet",
+                          gate.condition.text()));
         const StepScene solved = laid_over(scene, gate.solution);
         const Stage stage = run(solved);
         check_scene(solved, stage);
@@ -284,14 +283,15 @@ private:
                 if (const auto* table = std::get_if<FillTable>(&block))
                     after.done.insert(table->id);
         if (!gate.condition.truth(after))
-            fail_input("the gate \"" + gate.condition.text() + "\" stays closed after its solution");
+            fail_input(tr("the gate \"{}\" stays closed after its solution", gate.condition.text()));
     }
 
     /// The state refers to the scene.
     static LessonState with_view(LessonState state, const StepScene& scene) {
         if (scene.stage && is_around(*scene.stage) && !scene.model)
-            fail_input("the stage \"" + std::string(group_info(*scene.stage).label) +
-                       "\" stands around attention, where a preset has nothing; add model: pocket");
+            fail_input(
+                tr("the stage \"{}\" stands around attention, where a preset has nothing; add model: pocket",
+                   group_info(*scene.stage).label));
         if (scene.stage)
             state.stage = group_info(*scene.stage).label;
         state.head = scene.head.value_or(0);
@@ -315,7 +315,7 @@ private:
         const int before = tally_.words;
         check(step.blocks, scene, stage);
         if (tally_.words - before < fewest_words)
-            faults_.push_back({step.line, "the step \"" + step.title + "\" has no text"});
+            faults_.push_back({step.line, tr("the step \"{}\" has no text", step.title)});
     }
 
     void play(const Question& question) {

@@ -1,6 +1,7 @@
 #include "core/analysis/heads/head_metrics.h"
 #include "core/attention/cost.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/lesson/expression_node.h"
 #include "core/lesson/further_passes.h"
 
@@ -50,8 +51,7 @@ private:
     /// The same place in another layer of the checkpoint.
     LessonState of_layer(std::int64_t l) const {
         if (state_.model == nullptr)
-            fail_input("layers are read with L" + std::to_string(l) +
-                       ". where a model is on screen, and here is none");
+            fail_input(tr("layers are read with L{}. where a model is on screen, and here is none", l));
         const checkpoint::LayerRun& layer = lesson::layer_of(*state_.model, l);
         return {.problem = *layer.problem,
                 .trace = layer.trace,
@@ -71,7 +71,7 @@ private:
     /// The same layer of the checkpoint over the second prompt.
     LessonState of_corrupted() const {
         if (state_.model == nullptr)
-            fail_input("corrupted reads a model's second prompt, and no model is on screen");
+            fail_input(tr("corrupted reads a model's second prompt, and no model is on screen"));
         const LessonModel& second = state_.model->further->corrupted();
         const checkpoint::LayerRun& layer = lesson::layer_of(second, state_.layer);
         return {.problem = *layer.problem, .trace = layer.trace, .model = &second, .layer = state_.layer};
@@ -81,14 +81,14 @@ private:
         const LessonValue found = value(node);
         if (const auto* number = std::get_if<double>(&found))
             return *number;
-        fail_input("\"" + std::get<std::string>(found) + "\" stands where a number is needed");
+        fail_input(tr("\"{}\" stands where a number is needed", std::get<std::string>(found)));
     }
 
     LessonValue single(const Expression::Node& node) const {
         const std::vector<float> values = cells(node);
         if (values.size() != 1)
-            fail_input(target_text(node.target) + " is " + std::to_string(values.size()) +
-                       " numbers; name one cell, or use sum, mean, max, min or norm");
+            fail_input(tr("{} is {} numbers; name one cell, or use sum, mean, max, min or norm",
+                          target_text(node.target), values.size()));
         return static_cast<double>(values.front());
     }
 
@@ -105,7 +105,7 @@ private:
         const CellRange place = resolve(node.target, state.problem);
         const Tensor* const tensor = tensor_of(*state.model, state.layer, place.tensor);
         if (tensor == nullptr)
-            fail_input("this model has no " + std::string(tensor_info(place.tensor).name));
+            fail_input(tr("this model has no {}", tensor_info(place.tensor).name));
         return values_of(place, *tensor);
     }
 
@@ -142,7 +142,7 @@ private:
             {"edited", state_.edited ? 1.0 : 0.0}};
         const auto found = numbers.find(name);
         if (found == numbers.end())
-            fail_input("there is no value \"" + name + "\"");
+            fail_input(tr("there is no value \"{}\"", name));
         return found->second;
     }
 
@@ -159,7 +159,7 @@ private:
         const auto* x = std::get_if<double>(&a);
         const auto* y = std::get_if<double>(&b);
         if (x == nullptr || y == nullptr)
-            fail_input("\"" + sign + "\" stands between words; it needs numbers");
+            fail_input(tr("\"{}\" stands between words; it needs numbers", sign));
         static const std::map<std::string_view, std::function<double(double, double)>> operations{
             {"+", std::plus<>()},
             {"-", std::minus<>()},
@@ -177,24 +177,23 @@ private:
         const double h = number(*call.arguments[argument]);
         const std::int64_t H = state_.problem.dims.H;
         if (h != std::floor(h) || h < 0 || h >= static_cast<double>(H))
-            fail_input(call.text + " names a head that is not there; heads are numbered 0 to " +
-                       std::to_string(H - 1));
+            fail_input(tr("{} names a head that is not there; heads are numbered 0 to {}", call.text, H - 1));
         return static_cast<std::int64_t>(h);
     }
 
     const Expression::Node& target(const Expression::Node& call, std::size_t argument) const {
         const Expression::Node& node = *call.arguments[argument];
         if (node.kind == Kind::name && !find_tensor(node.text))
-            fail_input("there is no tensor \"" + node.text + "\"");
+            fail_input(tr("there is no tensor \"{}\"", node.text));
         if (node.kind != Kind::cells)
-            fail_input(call.text + " needs cells, such as weights[0][1, :]");
+            fail_input(tr("{} needs cells, such as weights[0][1, :]", call.text));
         return node;
     }
 
     const Tensor& weights() const {
         const Tensor* A = state_.trace.stage(TensorId::weights);
         if (A == nullptr)
-            fail_input("this problem has no weights");
+            fail_input(tr("this problem has no weights"));
         return *A;
     }
 
@@ -212,7 +211,7 @@ private:
         const int last = tensor_info(row.tensor).rank() - 1;
         const auto axis = static_cast<std::size_t>(last);
         if (place.size() != place.count[axis])
-            fail_input("top needs one row, such as weights[0][1, :]");
+            fail_input(tr("top needs one row, such as weights[0][1, :]"));
         const std::int64_t at = place.first[axis] + best;
         return tensor_info(row.tensor).axes[axis] == Axis::Tk ? state_.problem.key_label(at)
                                                               : std::to_string(at);
@@ -251,8 +250,9 @@ private:
         const std::size_t given = node.arguments.size();
         const auto need = [&](std::size_t low, std::size_t high) {
             if (given < low || given > high)
-                fail_input(name + " was given " + std::to_string(given) + " arguments and takes " +
-                           std::to_string(low) + (high > low ? " or " + std::to_string(high) : ""));
+                fail_input(high > low
+                               ? tr("{} was given {} arguments and takes {} or {}", name, given, low, high)
+                               : tr("{} was given {} arguments and takes {}", name, given, low));
         };
         static const std::map<std::string_view, std::function<double(std::span<const float>)>> reductions{
             {"sum", [](auto v) { return std::accumulate(v.begin(), v.end(), 0.0); }},
@@ -309,7 +309,7 @@ private:
             const LessonValue what = value(*node.arguments[0]);
             const auto* words = std::get_if<std::string>(&what);
             if (words == nullptr)
-                fail_input("done needs a text, such as done(\"quiz 1\")");
+                fail_input(tr("done needs a text, such as done(\"quiz 1\")"));
             return state_.done.contains(*words) ? 1.0 : 0.0;
         }
         if (name == "corrupted") {
@@ -324,7 +324,7 @@ private:
         }
         if (const auto found = model_function(name, arguments, state_))
             return *found;
-        fail_input("there is no function \"" + name + "\"");
+        fail_input(tr("there is no function \"{}\"", name));
     }
 
     static bool holds(const CellRange& cells, const std::optional<CellRange>& cell) {
@@ -340,9 +340,8 @@ private:
     double difference(const Expression::Node& a, const Expression::Node& b) const {
         const std::vector<float> first = cells(a), second = cells(b);
         if (first.size() != second.size())
-            fail_input("difference compares " + target_text(a.target) + " with " +
-                       std::to_string(first.size()) + " numbers and " + target_text(b.target) + " with " +
-                       std::to_string(second.size()) + "; they need as many");
+            fail_input(tr("difference compares {} with {} numbers and {} with {}; they need as many",
+                          target_text(a.target), first.size(), target_text(b.target), second.size()));
         return std::transform_reduce(
             first.begin(), first.end(), second.begin(), 0.0,
             [](double p, double q) { return std::max(p, q); },

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/lesson/expression_node.h"
 #include "core/text/plain_text.h"
 
@@ -25,19 +26,18 @@ public:
         ExpressionNode node = any();
         skip();
         if (at_ < text_.size())
-            fail("something is left over from \"" + text::plain_beginning(text_.substr(at_)) + "\" on");
+            fail(tr("something is left over from \"{}\" on", text::plain_beginning(text_.substr(at_))));
         return node;
     }
 
 private:
     [[noreturn]] void fail(const std::string& why) const {
-        fail_input("the expression \"" + text::plain_beginning(text_) + "\" cannot be read: " + why);
+        fail_input(tr("the expression \"{}\" cannot be read: {}", text::plain_beginning(text_), why));
     }
 
     void count_part() {
         if (++parts_ > most_parts)
-            fail("it has more than " + std::to_string(most_parts) +
-                 " operators, brackets and functions; shorten it");
+            fail(tr("it has more than {} operators, brackets and functions; shorten it", most_parts));
     }
 
     void skip() {
@@ -119,12 +119,12 @@ private:
     ExpressionNode single() {
         skip();
         if (at_ >= text_.size())
-            fail("it ends where a number, a name or a cell should stand");
+            fail(tr("it ends where a number, a name or a cell should stand"));
         if (take("(")) {
             count_part();
             ExpressionNode inner = any();
             if (!take(")"))
-                fail("a bracket is not closed");
+                fail(tr("a bracket is not closed"));
             return inner;
         }
         const char c = text_[at_];
@@ -134,13 +134,13 @@ private:
             return number();
         if (std::isalpha(static_cast<unsigned char>(c)) != 0)
             return name();
-        fail("\"" + std::string(1, c) + "\" is not expected");
+        fail(tr("\"{}\" is not expected", c));
     }
 
     ExpressionNode quoted() {
         const auto close = text_.find('"', at_ + 1);
         if (close == std::string_view::npos)
-            fail("a quotation mark is not closed");
+            fail(tr("a quotation mark is not closed"));
         auto node = std::make_shared<Expression::Node>();
         node->kind = Kind::text;
         node->text = text_.substr(at_ + 1, close - at_ - 1);
@@ -153,7 +153,7 @@ private:
         const auto [end, fault] =
             std::from_chars(text_.data() + at_, text_.data() + text_.size(), node->number);
         if (fault != std::errc())
-            fail("\"" + text::plain_beginning(text_.substr(at_)) + "\" is no number");
+            fail(tr("\"{}\" is no number", text::plain_beginning(text_.substr(at_))));
         at_ = static_cast<std::size_t>(end - text_.data());
         return node;
     }
@@ -192,15 +192,15 @@ private:
             else
                 return node;
             if (!take(")"))
-                fail("the bracket after " + node->text + " is not closed");
+                fail(tr("the bracket after {} is not closed", node->text));
             return node;
         }
         // One number without axes, such as the temperature, is a name.
         if (const auto id = find_named(node->text); !id || tensor_info(*id).rank() == 0) {
             if (node->layer)
-                fail("\"" + node->text + "\" is neither a tensor nor a function of a layer");
+                fail(tr("\"{}\" is neither a tensor nor a function of a layer", node->text));
             if (!id && at_ < text_.size() && text_[at_] == '[')
-                fail("there is no tensor \"" + node->text + "\"");
+                fail(tr("there is no tensor \"{}\"", node->text));
             node->kind = Kind::name;
             return node;
         }
@@ -208,7 +208,7 @@ private:
         while (at_ < text_.size() && text_[at_] == '[') {
             at_ = text_.find(']', at_);
             if (at_ == std::string_view::npos)
-                fail("the bracket after " + node->text + " is not closed");
+                fail(tr("the bracket after {} is not closed", node->text));
             ++at_;
         }
         node->target = parse_target(text_.substr(begin, at_ - begin));
@@ -255,8 +255,7 @@ double Expression::number(const LessonState& state) const {
     const LessonValue found = value(state);
     if (const auto* number = std::get_if<double>(&found))
         return *number;
-    fail_input("\"" + text_ + "\" is the word \"" + std::get<std::string>(found) +
-               "\", and a number is needed");
+    fail_input(tr("\"{}\" is the word \"{}\", and a number is needed", text_, std::get<std::string>(found)));
 }
 
 bool Expression::truth(const LessonState& state) const {

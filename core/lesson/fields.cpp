@@ -1,6 +1,7 @@
 #include "core/lesson/fields.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -11,7 +12,9 @@ namespace {
 std::string joined(const std::vector<std::string>& words) {
     std::string out;
     for (std::size_t i = 0; i < words.size(); ++i)
-        out += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+        out = i == 0                  ? words[i]
+              : i + 1 == words.size() ? tr("{} or {}", out, words[i])
+                                      : out + ", " + words[i];
     return out;
 }
 
@@ -29,11 +32,12 @@ Fields Fields::parse(std::string_view text, const std::string& what, int first_l
     try {
         node = YAML::Load(std::string(text));
         if (!node.IsNull() && !node.IsMap()) {
-            faults.push_back({first_line, what + " is no list of \"name: value\" lines"});
+            faults.push_back({first_line, tr("{} is no list of \"name: value\" lines", what)});
             node = YAML::Node();
         }
     } catch (const YAML::Exception& fault) {
-        faults.push_back({first_line + std::max(fault.mark.line, 0), what + " is not YAML: " + fault.msg});
+        faults.push_back(
+            {first_line + std::max(fault.mark.line, 0), tr("{} is not YAML: {}", what, fault.msg)});
         node = YAML::Node();
     }
     return {node, what, first_line, faults};
@@ -63,7 +67,7 @@ std::optional<std::string> Fields::text(const std::string& key) {
     if (!node.IsDefined())
         return {};
     if (!node.IsScalar()) {
-        fault(key, "\"" + key + "\" of " + what_ + " is no text; write " + key + ": words");
+        fault(key, tr("\"{0}\" of {1} is no text; write {0}: words", key, what_));
         return {};
     }
     return node.Scalar();
@@ -72,7 +76,7 @@ std::optional<std::string> Fields::text(const std::string& key) {
 std::string Fields::needed_text(const std::string& key) {
     const std::optional<std::string> found = text(key);
     if (!found || found->empty())
-        faults_->push_back({line(), what_ + " has no \"" + key + "\"; add " + key + ": ..."});
+        faults_->push_back({line(), tr("{0} has no \"{1}\"; add {1}: ...", what_, key)});
     return found.value_or("");
 }
 
@@ -83,7 +87,7 @@ std::optional<double> Fields::number(const std::string& key) {
     double value = 0;
     if (node.IsScalar() && YAML::convert<double>::decode(node, value))
         return value;
-    fault(key, "\"" + key + "\" of " + what_ + " is no number");
+    fault(key, tr("\"{}\" of {} is no number", key, what_));
     return {};
 }
 
@@ -94,7 +98,7 @@ std::optional<std::int64_t> Fields::whole(const std::string& key) {
     std::int64_t value = 0;
     if (node.IsScalar() && YAML::convert<std::int64_t>::decode(node, value))
         return value;
-    fault(key, "\"" + key + "\" of " + what_ + " is no whole number");
+    fault(key, tr("\"{}\" of {} is no whole number", key, what_));
     return {};
 }
 
@@ -105,14 +109,14 @@ std::optional<bool> Fields::flag(const std::string& key) {
     bool value = false;
     if (node.IsScalar() && YAML::convert<bool>::decode(node, value))
         return value;
-    fault(key, "\"" + key + "\" of " + what_ + " is neither true nor false");
+    fault(key, tr("\"{}\" of {} is neither true nor false", key, what_));
     return {};
 }
 
 std::optional<std::string> Fields::word(const std::string& key, const std::vector<std::string>& choices) {
     std::optional<std::string> found = text(key);
     if (found && std::ranges::find(choices, *found) == choices.end()) {
-        fault(key, "\"" + key + "\" of " + what_ + " is \"" + *found + "\"; it can be " + joined(choices));
+        fault(key, tr("\"{}\" of {} is \"{}\"; it can be {}", key, what_, *found, joined(choices)));
         return {};
     }
     return found;
@@ -130,8 +134,8 @@ std::vector<std::string> Fields::texts(const std::string& key) {
             if (item.IsScalar())
                 all.push_back(item.Scalar());
     if (!node.IsSequence() || all.size() != node.size())
-        fault(key, "\"" + key + "\" of " + what_ +
-                       " is no list of texts; put texts with brackets in quotation marks");
+        fault(key,
+              tr("\"{}\" of {} is no list of texts; put texts with brackets in quotation marks", key, what_));
     return all;
 }
 
@@ -142,7 +146,7 @@ std::vector<std::int64_t> Fields::wholes(const std::string& key) {
         if (YAML::convert<std::int64_t>::decode(YAML::Node(one), value))
             all.push_back(value);
         else
-            fault(key, "\"" + one + "\" in \"" + key + "\" of " + what_ + " is no whole number");
+            fault(key, tr("\"{}\" in \"{}\" of {} is no whole number", one, key, what_));
     }
     return all;
 }
@@ -152,10 +156,10 @@ std::optional<Fields> Fields::map(const std::string& key) {
     if (!node.IsDefined())
         return {};
     if (!node.IsMap()) {
-        fault(key, "\"" + key + "\" of " + what_ + " is no list of \"name: value\" lines");
+        fault(key, tr("\"{}\" of {} is no list of \"name: value\" lines", key, what_));
         return {};
     }
-    return Fields(node, "\"" + key + "\" of " + what_, first_line_, *faults_);
+    return Fields(node, tr("\"{}\" of {}", key, what_), first_line_, *faults_);
 }
 
 std::vector<Fields> Fields::maps(const std::string& key) {
@@ -164,14 +168,14 @@ std::vector<Fields> Fields::maps(const std::string& key) {
     if (!node.IsDefined())
         return all;
     if (!node.IsSequence()) {
-        fault(key, "\"" + key + "\" of " + what_ + " is no list; begin each entry with \"- \"");
+        fault(key, tr("\"{}\" of {} is no list; begin each entry with \"- \"", key, what_));
         return all;
     }
     for (const YAML::Node& item : node)
         if (item.IsMap())
-            all.emplace_back(item, "an entry of \"" + key + "\"", first_line_, *faults_);
+            all.emplace_back(item, tr("an entry of \"{}\"", key), first_line_, *faults_);
         else
-            fault(key, "an entry of \"" + key + "\" of " + what_ + " is no list of \"name: value\" lines");
+            fault(key, tr("an entry of \"{}\" of {} is no list of \"name: value\" lines", key, what_));
     return all;
 }
 
@@ -186,7 +190,7 @@ std::vector<std::pair<std::string, double>> Fields::numbers_by_name(const std::s
             if (pair.second.IsScalar() && YAML::convert<double>::decode(pair.second, value))
                 all.emplace_back(pair.first.Scalar(), value);
     if (!node.IsMap() || all.size() != node.size())
-        fault(key, "\"" + key + "\" of " + what_ + " is no list of \"name: number\" lines");
+        fault(key, tr("\"{}\" of {} is no list of \"name: number\" lines", key, what_));
     return all;
 }
 
@@ -214,8 +218,8 @@ void Fields::refuse_others() {
     for (const auto& pair : map_)
         if (!asked_.contains(pair.first.Scalar()))
             faults_->push_back({first_line_ + std::max(pair.first.Mark().line, 0),
-                                what_ + " has no entry \"" + pair.first.Scalar() + "\"; known are " +
-                                    joined({asked_.begin(), asked_.end()})});
+                                tr("{} has no entry \"{}\"; known are {}", what_, pair.first.Scalar(),
+                                   joined({asked_.begin(), asked_.end()}))});
 }
 
 } // namespace headscope::lesson

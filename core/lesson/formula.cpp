@@ -1,6 +1,7 @@
 #include "core/lesson/formula.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/plain_text.h"
 
 #include <cctype>
@@ -33,13 +34,13 @@ public:
     Formula whole() {
         Formula row = parts_until("");
         if (at_ < text_.size())
-            fail("\"" + std::string(1, text_[at_]) + "\" closes nothing");
+            fail(tr("\"{}\" closes nothing", text_[at_]));
         return row;
     }
 
 private:
     [[noreturn]] void fail(const std::string& why) const {
-        fail_input("the formula \"" + text::plain_beginning(text_) + "\" cannot be read: " + why);
+        fail_input(tr("the formula \"{}\" cannot be read: {}", text::plain_beginning(text_), why));
     }
 
     void skip() {
@@ -74,7 +75,7 @@ private:
             const bool down = text_[at_++] == '_';
             Formula& slot = down ? below : above;
             if (!slot.parts.empty() || !slot.text.empty())
-                fail("two scripts stand at the same place; put them in braces");
+                fail(tr("two scripts stand at the same place; put them in braces"));
             slot = argument();
             any = true;
         }
@@ -94,7 +95,7 @@ private:
     /// One level deeper: every recursion of the reader goes through here.
     Formula single() {
         if (++levels_ > most_levels)
-            fail("it is nested more than " + std::to_string(most_levels) + " levels deep; flatten it");
+            fail(tr("it is nested more than {} levels deep; flatten it", most_levels));
         Formula found = part();
         --levels_;
         return found;
@@ -103,7 +104,7 @@ private:
     Formula part() {
         skip();
         if (at_ >= text_.size())
-            fail("it ends where something should stand");
+            fail(tr("it ends where something should stand"));
         const char c = text_[at_];
         if (c == '{')
             return braces();
@@ -140,7 +141,7 @@ private:
         ++at_;
         Formula inner = parts_until("");
         if (at_ >= text_.size())
-            fail("a brace is not closed");
+            fail(tr("a brace is not closed"));
         ++at_;
         return inner;
     }
@@ -149,7 +150,7 @@ private:
         skip();
         const auto close = text_.find('}', at_);
         if (at_ >= text_.size() || text_[at_] != '{' || close == std::string_view::npos)
-            fail("words in braces are expected");
+            fail(tr("words in braces are expected"));
         const std::string inner(text_.substr(at_ + 1, close - at_ - 1));
         at_ = close + 1;
         return inner;
@@ -181,21 +182,21 @@ private:
             return matrix();
         const auto known = symbols().find(name);
         if (known == symbols().end())
-            fail("\\" + text::plain_beginning(name) + " is not known");
+            fail(tr("\\{} is not known", text::plain_beginning(name)));
         return {.kind = Formula::Kind::text, .text = std::string(known->second), .parts = {}, .columns = 0};
     }
 
     char bracket() {
         skip();
         if (at_ >= text_.size())
-            fail("a bracket is expected");
+            fail(tr("a bracket is expected"));
         return text_[at_++];
     }
 
     void expect(std::string_view what) {
         skip();
         if (!text_.substr(at_).starts_with(what))
-            fail(std::string(what) + " is missing");
+            fail(tr("{} is missing", what));
         at_ += what.size();
     }
 
@@ -221,7 +222,7 @@ private:
                 continue;
             }
             if (out.columns != 0 && out.columns != in_row)
-                fail("the rows of the matrix are not equally long");
+                fail(tr("the rows of the matrix are not equally long"));
             out.columns = in_row;
             in_row = 0;
             if (text_.substr(at_).starts_with("\\\\")) {

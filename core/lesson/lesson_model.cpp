@@ -1,6 +1,7 @@
 #include "core/lesson/lesson_model.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/engine/engine.h"
 #include "core/lesson/further_passes.h"
 
@@ -37,7 +38,7 @@ LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::
     out.run = run(*model, out.inputs, {.stages = every_stage(), .keep_problems = true, .edits = out.edits},
                   progress);
     if (out.run.logits == nullptr)
-        fail_input(model->name() + " has no language-model head, and lessons read its predictions");
+        fail_input(tr("{} has no language-model head, and lessons read its predictions", model->name()));
     for (checkpoint::LayerRun& layer : out.run.layers) {
         layer.problem->dims.d_ff = model->model->architecture().d_ff;
         layer.problem->dims.vocab = model->model->architecture().vocab;
@@ -60,9 +61,8 @@ checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::Archit
     for (const HeadGain& gain : scene.gains) {
         const std::int64_t l = gain.layer.value_or(scene.layer.value_or(0));
         if (l < 0 || l >= architecture.layers || gain.head < 0 || gain.head >= architecture.H)
-            fail_input("there is no head " + std::to_string(l) + "." + std::to_string(gain.head) +
-                       "; layers are numbered 0 to " + std::to_string(architecture.layers - 1) +
-                       " and heads 0 to " + std::to_string(architecture.H - 1));
+            fail_input(tr("there is no head {}.{}; layers are numbered 0 to {} and heads 0 to {}", l,
+                          gain.head, architecture.layers - 1, architecture.H - 1));
         std::vector<float>& gains = edits[l].gains;
         gains.resize(static_cast<std::size_t>(architecture.H), 1.0F);
         gains[static_cast<std::size_t>(gain.head)] = gain.gain;
@@ -76,8 +76,7 @@ checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::Archit
 const checkpoint::LayerRun& layer_of(const LessonModel& model, std::int64_t l) {
     const auto layers = static_cast<std::int64_t>(model.run.layers.size());
     if (l < 0 || l >= layers)
-        fail_input("there is no layer " + std::to_string(l) + "; layers are numbered 0 to " +
-                   std::to_string(layers - 1));
+        fail_input(tr("there is no layer {}; layers are numbered 0 to {}", l, layers - 1));
     return model.run.layers[static_cast<std::size_t>(l)];
 }
 

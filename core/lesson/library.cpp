@@ -3,6 +3,7 @@
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/base/user_folders.h"
 
 #include <algorithm>
@@ -80,8 +81,8 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
 Lesson open_lesson(const std::string& path) {
     ParsedLesson parsed = parse_lesson(read_file(path, largest_lesson), path);
     if (!parsed.faults.empty())
-        fail_input(path + ", line " + std::to_string(parsed.faults.front().line) + ": " +
-                   parsed.faults.front().sentence + "; headscope lesson check lists all faults");
+        fail_input(tr("{}, line {}: {}; headscope lesson check lists all faults", path,
+                      parsed.faults.front().line, parsed.faults.front().sentence));
     return std::move(parsed.lesson);
 }
 

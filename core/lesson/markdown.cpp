@@ -1,6 +1,7 @@
 #include "core/lesson/markdown.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <md4c.h>
 
@@ -60,7 +61,7 @@ std::string take_values(std::string_view text, int first_line, std::vector<std::
             const auto close = line.find(closes, open);
             if (close == std::string_view::npos) {
                 faults.push_back(
-                    {number, "a live value that begins with {{ does not end with }} on its line"});
+                    {number, tr("a live value that begins with {{ does not end with }} on its line")});
                 break;
             }
             out += line.substr(0, open);
@@ -109,7 +110,7 @@ public:
         };
         const int result = md_parse(text_.data(), static_cast<MD_SIZE>(text_.size()), &parser, this);
         if (result != 0 && result != stopped)
-            faults_.push_back({first_line_, "the text cannot be read as Markdown"});
+            faults_.push_back({first_line_, tr("the text cannot be read as Markdown")});
     }
 
 private:
@@ -119,9 +120,10 @@ private:
         switch (type) {
         case MD_BLOCK_QUOTE:
             if (callouts_.size() == most_quotations) {
-                faults_.push_back({first_line_ + static_cast<int>(counted_),
-                                   "quotations stand more than " + std::to_string(most_quotations) +
-                                       " deep in each other; take some of the > away"});
+                faults_.push_back(
+                    {first_line_ + static_cast<int>(counted_),
+                     tr("quotations stand more than {} deep in each other; take some of the > away",
+                        most_quotations)});
                 return stopped;
             }
             callouts_.emplace_back();

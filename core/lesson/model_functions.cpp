@@ -1,5 +1,6 @@
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/predictions.h"
 #include "core/lesson/expression_node.h"
 #include "core/lesson/further_passes.h"
@@ -53,8 +54,8 @@ public:
         const auto* const words = std::get_if<std::string>(&arguments_[0]);
         const auto* const head = std::get_if<double>(&arguments_[0]);
         if (words != nullptr && *words != "mlp" && *words != "embedding")
-            fail_input("attribution is of a head by its number, of mlp or of embedding, not of \"" + *words +
-                       "\"");
+            fail_input(
+                tr("attribution is of a head by its number, of mlp or of embedding, not of \"{}\"", *words));
         const auto wanted = [&](const analysis::Writer& writer) {
             if (words != nullptr && *words == "embedding")
                 return writer.kind == Kind::embedding || writer.kind == Kind::position;
@@ -70,14 +71,14 @@ public:
                                   arguments_.size() == 3 ? std::optional(token(2, row)) : std::nullopt),
             Progress());
         if (std::ranges::none_of(all.parts, wanted, &analysis::LogitPart::writer))
-            fail_input("attribution names a head that is not there");
+            fail_input(tr("attribution names a head that is not there"));
         return sum_of_parts(all, wanted);
     }
     LessonValue lost() const {
         need(2, 3);
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
         return model_.further->lost(
-            {state_.layer, whole(0, "the number of a head")},
+            {state_.layer, head_number(0)},
             {token(1, row), arguments_.size() == 3 ? std::optional(token(2, row)) : std::nullopt});
     }
     LessonValue recovered() const {
@@ -86,11 +87,10 @@ public:
         const auto kinds = analysis::patch_kinds();
         const auto kind = std::ranges::find(kinds, id == nullptr ? "" : *id, &analysis::PatchKindInfo::id);
         if (kind == kinds.end())
-            fail_input("recovered takes what is patched, such as head or residual");
+            fail_input(tr("recovered takes what is patched, such as head or residual"));
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
         return model_.further->recovered(kind->kind, state_.layer,
-                                         kind->by_head ? whole(1, "the number of a head")
-                                                       : position(arguments_[1]),
+                                         kind->by_head ? head_number(1) : position(arguments_[1]),
                                          {token(2, row), token(3, row)});
     }
     LessonValue path() const {
@@ -98,8 +98,8 @@ public:
         const auto word = [&](std::size_t n) {
             const auto* const text = std::get_if<std::string>(&arguments_[n]);
             if (text == nullptr)
-                fail_input("path takes words: two heads in quotation marks, such as \"0.4\", and what is "
-                           "changed of the second");
+                fail_input(tr("path takes words: two heads in quotation marks, such as \"0.4\", and what is "
+                              "changed of the second"));
             return *text;
         };
         using enum analysis::PatchKind;
@@ -107,7 +107,7 @@ public:
             {{"queries", q}, {"keys", k}, {"values", v}}};
         const auto input = std::ranges::find(inputs, word(2), [](const auto& known) { return known.first; });
         if (input == inputs.end())
-            fail_input("path ends in queries, keys or values of a head");
+            fail_input(tr("path ends in queries, keys or values of a head"));
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
         return model_.further->path(head_place(word(0)), head_place(word(1)), input->second,
                                     {token(3, row), token(4, row)});
@@ -116,8 +116,10 @@ public:
 private:
     void need(std::size_t low, std::size_t high) const {
         if (arguments_.size() < low || arguments_.size() > high)
-            fail_input(name_ + " was given " + std::to_string(arguments_.size()) + " arguments and takes " +
-                       std::to_string(low) + (high > low ? " or " + std::to_string(high) : ""));
+            fail_input(
+                high > low
+                    ? tr("{} was given {} arguments and takes {} or {}", name_, arguments_.size(), low, high)
+                    : tr("{} was given {} arguments and takes {}", name_, arguments_.size(), low));
     }
 
     /// Those of the position that argument `n` names; of the last token without such an argument.
@@ -136,10 +138,10 @@ private:
         return query_row(index, state_.problem);
     }
 
-    std::int64_t whole(std::size_t n, const char* what) const {
+    std::int64_t head_number(std::size_t n) const {
         const auto* const number = std::get_if<double>(&arguments_[n]);
         if (number == nullptr || *number != std::floor(*number))
-            fail_input(name_ + " takes " + what);
+            fail_input(tr("{} takes the number of a head", name_));
         return static_cast<std::int64_t>(*number);
     }
 
@@ -149,7 +151,7 @@ private:
             return checkpoint::word_token(*model_.model, *word);
         const double place = std::get<double>(arguments_[n]);
         if (place < 1 || place != std::floor(place) || place > static_cast<double>(logits.size()))
-            fail_input(name_ + " takes a word, or 1 for the likeliest token, 2 for the next");
+            fail_input(tr("{} takes a word, or 1 for the likeliest token, 2 for the next", name_));
         return checkpoint::likeliest(logits, static_cast<std::size_t>(place)).back().id;
     }
 
@@ -180,7 +182,7 @@ std::optional<LessonValue> model_function(const std::string& name, const Argumen
     if (found == functions.end())
         return {};
     if (state.model == nullptr)
-        fail_input(name + " reads a model's predictions, and no model is on screen");
+        fail_input(tr("{} reads a model's predictions, and no model is on screen", name));
     return found->second(ModelCall(name, arguments, state, *state.model), *state.model);
 }
 

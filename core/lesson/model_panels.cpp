@@ -1,6 +1,7 @@
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/analysis/heads/head_metrics.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/predictions.h"
 #include "core/checkpoint/run/sampling.h"
 #include "core/lesson/panel_figure.h"
@@ -54,7 +55,7 @@ public:
             return std::ranges::find(panel.columns, column) != panel.columns.end();
         };
         if ((wants("attribution") || wants("effect") || wants("without")) && panel.word.empty())
-            fail_input("the panel of heads speaks of a token's logit; add word: Mary");
+            fail_input(tr("the panel of heads speaks of a token's logit; add word: Mary"));
         if (!panel.word.empty())
             token_ = checkpoint::word_token(*model.model, panel.word);
         if (!panel.against.empty())
@@ -119,9 +120,9 @@ private:
         }
         const analysis::HeadScoreInfo* const score = analysis::find_head_score(column);
         if (score == nullptr || !analysis::is_of_one_run(*score))
-            fail_input(
-                "a panel of heads has no column \"" + column +
-                "\"; columns are reads, induction, attribution, effect, without and the scores of heads");
+            fail_input(tr("a panel of heads has no column \"{}\"; columns are reads, induction, attribution, "
+                          "effect, without and the scores of heads",
+                          column));
         const checkpoint::LayerRun& layer = layer_of(model_, head.layer);
         const auto all = analysis::head_metrics(*layer.problem, layer.trace, 0);
         return {static_cast<double>(all[static_cast<std::size_t>(head.head)][score->score]), {}};

@@ -1,6 +1,7 @@
 #include "core/lesson/panel.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/lesson/panel_figure.h"
 
@@ -101,37 +102,40 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
     std::visit(
         Overloaded{
             [&](const CostPanel& p) {
-                list.whole("T", "tokens", p.T, lengths());
-                const std::int64_t D = list.whole("D", "width of x", p.D, powers_of_two(16, widest, true));
-                const std::int64_t H = list.stop("H", "heads; H divides D", p.H, divisors(D, most_heads));
-                list.stop("Hkv", "key/value heads; Hkv divides H", p.Hkv == 0 ? H : p.Hkv,
+                list.whole("T", tr("tokens"), p.T, lengths());
+                const std::int64_t D =
+                    list.whole("D", tr("width of x"), p.D, powers_of_two(16, widest, true));
+                const std::int64_t H = list.stop("H", tr("heads; H divides D"), p.H, divisors(D, most_heads));
+                list.stop("Hkv", tr("key/value heads; Hkv divides H"), p.Hkv == 0 ? H : p.Hkv,
                           divisors(H, most_heads));
             },
             [&](const CachePanel& p) {
-                list.whole("T", "tokens kept", p.T, lengths());
-                list.whole("layers", "layers of the model", p.layers, powers_of_two(1, most_layers, true));
+                list.whole("T", tr("tokens kept"), p.T, lengths());
+                list.whole("layers", tr("layers of the model"), p.layers,
+                           powers_of_two(1, most_layers, true));
                 const std::int64_t H =
-                    list.whole("H", "query heads", p.H, powers_of_two(1, most_heads, true));
-                list.stop("Hkv", "key/value heads; Hkv divides H", p.Hkv, divisors(H, most_heads));
-                list.whole("dk", "width of a head", p.dk, powers_of_two(16, 256, true));
-                list.stop("bytes", "bytes per number", p.bytes, {1, 2, 4});
+                    list.whole("H", tr("query heads"), p.H, powers_of_two(1, most_heads, true));
+                list.stop("Hkv", tr("key/value heads; Hkv divides H"), p.Hkv, divisors(H, most_heads));
+                list.whole("dk", tr("width of a head"), p.dk, powers_of_two(16, 256, true));
+                list.stop("bytes", tr("bytes per number"), p.bytes, {1, 2, 4});
             },
             [&](const BlurPanel&) {
-                list.number("merged", "how much of the others' questions each head asks, too", 0, 0, 1);
+                list.number("merged", tr("how much of the others' questions each head asks, too"), 0, 0, 1);
             },
             [](const LoopPanel&) {},
             [&](const SamplingPanel& p) {
-                list.number("temperature", "divides the logits", p.temperature, 0.1, 3);
-                list.whole("top_k", "only so many of the likeliest tokens", p.top_k,
+                list.number("temperature", tr("divides the logits"), p.temperature, 0.1, 3);
+                list.whole("top_k", tr("only so many of the likeliest tokens"), p.top_k,
                            {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, SamplingPanel::most_top_k});
-                list.number("top_p", "only the likeliest tokens that together reach this", p.top_p, 0.05, 1);
+                list.number("top_p", tr("only the likeliest tokens that together reach this"), p.top_p, 0.05,
+                            1);
             },
             [](const HeadsPanel&) {}, [](const PathPanel&) {},
             [&](const PositionsPanel& p) {
                 constexpr std::int64_t last = 63;
-                list.whole("query", "position of the token that asks", p.query, counted(last));
-                list.whole("key", "position of the token that is asked", p.key, counted(last));
-                list.whole("pair", "pair of numbers that turns together", p.pair, counted(p.dk / 2 - 1));
+                list.whole("query", tr("position of the token that asks"), p.query, counted(last));
+                list.whole("key", tr("position of the token that is asked"), p.key, counted(last));
+                list.whole("pair", tr("pair of numbers that turns together"), p.pair, counted(p.dk / 2 - 1));
             }},
         panel.kind);
     return std::move(list.all);
@@ -143,19 +147,19 @@ void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& n
     const std::vector<Knob> knobs = knobs_of(panel, wanted);
     const auto knob = std::ranges::find(knobs, name, &Knob::name);
     if (knob == knobs.end())
-        fail_input("the panel has no knob \"" + name + "\"");
+        fail_input(tr("the panel has no knob \"{}\"", name));
     if (knob->value == value)
         return;
     if (knob->decimals > 0)
-        fail_input(name + " takes numbers from " + std::to_string(knob->low).substr(0, 4) + " to " +
-                   std::to_string(knob->high).substr(0, 4));
+        fail_input(tr("{} takes numbers from {} to {}", name, std::to_string(knob->low).substr(0, 4),
+                      std::to_string(knob->high).substr(0, 4)));
     const auto text = [](double number) { return std::to_string(static_cast<std::int64_t>(number)); };
     if (value < knob->low || value > knob->high || value != std::round(value))
-        fail_input(name + " takes whole numbers from " + text(knob->low) + " to " + text(knob->high));
+        fail_input(tr("{} takes whole numbers from {} to {}", name, text(knob->low), text(knob->high)));
     std::string stops;
     for (const double stop : knob->stops)
         stops += (stops.empty() ? "" : ", ") + text(stop);
-    fail_input(name + " = " + text(value) + " does not fit the sizes beside it; it can be " + stops);
+    fail_input(tr("{} = {} does not fit the sizes beside it; it can be {}", name, text(value), stops));
 }
 
 } // namespace headscope::lesson

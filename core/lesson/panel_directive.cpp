@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/lesson/directives.h"
 #include "core/lesson/fields.h"
 
@@ -14,7 +15,7 @@ analysis::HeadPlace head_place(const std::string& text) {
     const TargetIndex layer = parse_index(text.substr(0, point)),
                       head = parse_index(point == std::string::npos ? "" : text.substr(point + 1));
     if (layer.kind != TargetIndex::Kind::number || head.kind != TargetIndex::Kind::number)
-        fail_input("\"" + text + "\" is no head; write 2.7 for head 7 of layer 2");
+        fail_input(tr("\"{}\" is no head; write 2.7 for head 7 of layer 2", text));
     return {layer.first, head.first};
 }
 
@@ -27,8 +28,7 @@ void take(Fields& fields, const Sizes& sizes) {
     for (const auto& [key, size] : sizes) {
         *size = fields.whole(key).value_or(*size);
         if (*size < 1 && !(std::string_view(key) == "Hkv" && *size == 0))
-            fields.fault(key, std::string("\"") + key + "\" of the panel is " + std::to_string(*size) +
-                                  "; it starts at 1");
+            fields.fault(key, tr("\"{}\" of the panel is {}; it starts at 1", key, *size));
     }
 }
 
@@ -64,7 +64,7 @@ BlurPanel blur_panel(Fields& fields) {
         named = panel.row.kind == TargetIndex::Kind::word || panel.row.kind == TargetIndex::Kind::number;
     });
     if (!named)
-        fields.fault("row", "the panel has no row whose weights it shows; add row: cat");
+        fields.fault("row", tr("the panel has no row whose weights it shows; add row: cat"));
     if (const std::vector<std::int64_t> heads = fields.wholes("heads"); !heads.empty())
         panel.heads = heads;
     panel.H = fields.whole("H").value_or(0);
@@ -83,7 +83,7 @@ HeadsPanel heads_panel(Fields& fields) {
     HeadsPanel panel;
     panel.columns = fields.texts("columns");
     if (panel.columns.empty())
-        fields.fault("columns", "the panel of heads has no columns; add columns: [reads, attribution]");
+        fields.fault("columns", tr("the panel of heads has no columns; add columns: [reads, attribution]"));
     panel.word = fields.text("word").value_or("");
     panel.against = fields.text("against").value_or("");
     take(fields, {{"rows", &panel.rows}});
@@ -97,7 +97,7 @@ PathPanel path_panel(Fields& fields) {
     fields.use("row", [&](const std::string& text) { panel.row = parse_index(text); });
     fields.use("key", [&](const std::string& text) { panel.key = parse_index(text); });
     if (panel.to.empty())
-        fields.fault("to", "the panel of a path names no head that reads; add to: [2.4]");
+        fields.fault("to", tr("the panel of a path names no head that reads; add to: [2.4]"));
     return panel;
 }
 
@@ -109,7 +109,7 @@ PositionsPanel positions_panel(Fields& fields) {
     panel.key = fields.whole("key").value_or(panel.key);
     panel.pair = fields.whole("pair").value_or(panel.pair);
     if (panel.dk < 2 || panel.dk % 2 != 0 || panel.base <= 1)
-        fields.fault("dk", "the panel of positions needs an even dk and a base above 1");
+        fields.fault("dk", tr("the panel of positions needs an even dk and a base above 1"));
     return panel;
 }
 
@@ -127,7 +127,7 @@ const std::map<std::string, ReadPanel> kinds{
 } // namespace
 
 std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFault>& faults) {
-    Fields fields = Fields::parse(fence.text, "the panel", fence.line, faults);
+    Fields fields = Fields::parse(fence.text, tr("the panel"), fence.line, faults);
     LessonPanel panel;
     panel.line = fence.line;
     const auto kind = kinds.find(fields.text("kind").value_or(""));
@@ -137,8 +137,8 @@ std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFaul
             names += (names.empty() ? "" : ", ") + name;
         const std::optional<std::string> given = fields.text("kind");
         fields.fault("kind",
-                     (given ? "\"kind\" of the panel is \"" + *given + "\"" : "the panel has no \"kind\"") +
-                         "; it should be one of " + names);
+                     given ? tr("\"kind\" of the panel is \"{}\"; it should be one of {}", *given, names)
+                           : tr("the panel has no \"kind\"; it should be one of {}", names));
         return {};
     }
     kind->second(fields, panel);
@@ -147,7 +147,7 @@ std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFaul
     const std::vector<Knob> all = knobs_of(panel, {});
     for (const std::string& name : panel.knobs)
         if (std::ranges::find(all, name, &Knob::name) == all.end())
-            fields.fault("knobs", "the panel has no knob \"" + name + "\"");
+            fields.fault("knobs", tr("the panel has no knob \"{}\"", name));
     return panel;
 }
 

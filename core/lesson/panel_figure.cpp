@@ -4,6 +4,7 @@
 #include "core/analysis/heads/merged_heads.h"
 #include "core/attention/regroup.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -61,8 +62,8 @@ CacheFigure cache_figure(std::int64_t T, std::int64_t layers, std::int64_t H, st
 
 void demand_small(const Problem& problem, std::int64_t runs) {
     if (cost_of(problem.dims, false).flops() > most_flops / runs)
-        fail_input("this problem is too large for the panel, which computes along with every move of the "
-                   "mouse; type a shorter sentence");
+        fail_input(tr("this problem is too large for the panel, which computes along with every move of the "
+                      "mouse; type a shorter sentence"));
 }
 
 BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_screen,
@@ -113,7 +114,7 @@ BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_s
 
 const LessonModel& of_model(const LessonModel* model) {
     if (model == nullptr)
-        fail_input("this panel reads a model, and no model is on screen");
+        fail_input(tr("this panel reads a model, and no model is on screen"));
     return *model;
 }
 

@@ -1,5 +1,6 @@
 #include "core/lesson/parse.h"
 
+#include "core/base/message.h"
 #include "core/lesson/directives.h"
 #include "core/text/plain_text.h"
 
@@ -36,15 +37,15 @@ private:
         lesson_.steps.push_back(std::move(step));
     }
 
-    bool outside(int line, const std::string& what) {
+    bool outside(int line, const std::string& fault) {
         if (!lesson_.steps.empty())
             return false;
-        faults_.push_back({line, what + " stands before the first step; begin a step with \"## Title\""});
+        faults_.push_back({line, fault});
         return true;
     }
 
     void add(LessonBlock block) {
-        if (!outside(1, "text"))
+        if (!outside(1, tr("text stands before the first step; begin a step with \"## Title\"")))
             lesson_.steps.back().blocks.push_back(std::move(block));
     }
 
@@ -59,7 +60,7 @@ private:
                 lesson_.quiz.push_back(std::move(*question));
             return {};
         }
-        if (outside(fence.line, "a block"))
+        if (outside(fence.line, tr("a block stands before the first step; begin a step with \"## Title\"")))
             return {};
         if (fence.word == "step") {
             lesson_.steps.back().scene = read_scene(fence, faults_);
@@ -96,7 +97,7 @@ std::string with_plain_lines(std::string_view text, std::vector<LessonFault>& fa
         const std::string plain = text::plain_text(without_tabs);
         if (plain != without_tabs)
             faults.push_back(
-                {number, "the line has bytes that are no text in UTF-8; save the file as UTF-8"});
+                {number, tr("the line has bytes that are no text in UTF-8; save the file as UTF-8")});
         out += plain == without_tabs ? line : plain;
         if (end < given.size())
             out += '\n';
@@ -115,9 +116,8 @@ ParsedLesson parse_lesson(std::string_view given, const std::string& path) {
     int line = 1;
     const auto end = body.starts_with(rule) ? body.find("\n---\n", rule.size() - 1) : std::string_view::npos;
     if (end == std::string_view::npos) {
-        out.faults.push_back(
-            {1, "the front matter is missing; begin the file with ---, lines such as id: masks, "
-                "and --- again"});
+        out.faults.push_back({1, tr("the front matter is missing; begin the file with ---, lines such as id: "
+                                    "masks, and --- again")});
     } else {
         read_front_matter(body.substr(rule.size(), end + 1 - rule.size()), 2, out.lesson, out.faults);
         line += static_cast<int>(std::ranges::count(body.substr(0, end + 5), '\n'));
@@ -130,9 +130,9 @@ ParsedLesson parse_lesson(std::string_view given, const std::string& path) {
                &step == &out.lesson.steps.back();
     });
     if (out.lesson.steps.empty())
-        out.faults.push_back({line, "the lesson has no step; begin one with \"## Title\""});
+        out.faults.push_back({line, tr("the lesson has no step; begin one with \"## Title\"")});
     if (out.lesson.quiz.empty())
-        out.faults.push_back({line, "the lesson has no quiz; add a ```quiz block at the end"});
+        out.faults.push_back({line, tr("the lesson has no quiz; add a ```quiz block at the end")});
     std::ranges::stable_sort(out.faults, {}, &LessonFault::line);
     return out;
 }

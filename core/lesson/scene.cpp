@@ -1,6 +1,7 @@
 #include "core/lesson/scene.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/preset.h"
 
 namespace headscope::lesson {
@@ -87,17 +88,17 @@ project::Recipe recipe_of(const StepScene& scene) {
     const Problem built = project::build_recipe(recipe).problem;
     for (const auto& [layer, head, gain] : scene.gains) {
         if (layer)
-            fail_input("a preset is one layer; write gain: {" + std::to_string(head) + ": 0}");
+            fail_input(tr("a preset is one layer; write gain: {{{}: 0}}", head));
         if (head < 0 || head >= built.dims.H)
-            fail_input("there is no head " + std::to_string(head) + "; heads are numbered 0 to " +
-                       std::to_string(built.dims.H - 1));
+            fail_input(tr("there is no head {}; heads are numbered 0 to {}", head, built.dims.H - 1));
         recipe.gains.resize(static_cast<std::size_t>(built.dims.H), 1.0F);
         recipe.gains[static_cast<std::size_t>(head)] = gain;
     }
     for (const auto& [target, value] : scene.edits) {
         const Tensor* now = built.input(target.tensor);
         if (now == nullptr)
-            fail_input(target_text(target) + " cannot be edited: it is computed, or this problem has none");
+            fail_input(
+                tr("{} cannot be edited: it is computed, or this problem has none", target_text(target)));
         const auto edited = recipe.edits.find(target.tensor);
         Tensor changed(now->shape(), edited == recipe.edits.end() ? now->values() : edited->second->values());
         for (const std::int64_t offset : offsets_of(resolve(target, built), changed.shape()))

@@ -1,6 +1,7 @@
 #include "core/lesson/target.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <charconv>
@@ -65,10 +66,10 @@ std::int64_t find_word(const std::string& word, const std::vector<std::string>& 
     const auto is = [&](const std::string& token) { return is_word(token, word); };
     const auto first = std::ranges::find_if(tokens, is);
     if (first == tokens.end())
-        fail_input("there is no token \"" + word + "\" in the sentence");
+        fail_input(tr("there is no token \"{}\" in the sentence", word));
     if (std::find_if(first + 1, tokens.end(), is) != tokens.end())
-        fail_input("\"" + word + "\" stands more than once in the sentence; write " + word + "@" +
-                   std::to_string(first - tokens.begin()) + " for the first");
+        fail_input(tr("\"{0}\" stands more than once in the sentence; write {0}@{1} for the first", word,
+                      first - tokens.begin()));
     return first - tokens.begin();
 }
 
@@ -82,7 +83,7 @@ std::int64_t CellRange::size() const {
 TargetIndex parse_index(std::string_view raw) {
     const std::string_view text = without_blanks(raw);
     if (text.empty())
-        fail_input("an index is missing; write a number, a word, : or a:b");
+        fail_input(tr("an index is missing; write a number, a word, : or a:b"));
     if (text == ":")
         return {};
     if (const auto number = whole_number(text))
@@ -111,13 +112,13 @@ Target parse_target(std::string_view text) {
     const std::string_view name = without_blanks(all.substr(0, open));
     const auto id = find_named(name);
     if (!id)
-        fail_input("there is no tensor \"" + std::string(name) + "\"");
+        fail_input(tr("there is no tensor \"{}\"", name));
     Target target{.tensor = *id, .indices = {}};
     for (std::string_view rest = open == std::string_view::npos ? std::string_view{} : all.substr(open);
          !rest.empty(); rest = without_blanks(rest)) {
         const auto close = rest.find(']');
         if (rest.front() != '[' || close == std::string_view::npos)
-            fail_input("\"" + std::string(all) + "\" has a bracket that is not closed");
+            fail_input(tr("\"{}\" has a bracket that is not closed", all));
         for (std::string_view inner = rest.substr(1, close - 1);;) {
             const auto comma = inner.find(',');
             target.indices.push_back(parse_index(inner.substr(0, comma)));
@@ -147,8 +148,7 @@ std::int64_t query_row(const TargetIndex& index, const Problem& problem) {
     const std::int64_t row =
         index.kind == TargetIndex::Kind::word ? find_word(index.word, problem.tokens) : index.first;
     if (row < 0 || row >= problem.dims.Tq)
-        fail_input("there is no row " + std::to_string(row) + "; rows are numbered 0 to " +
-                   std::to_string(problem.dims.Tq - 1));
+        fail_input(tr("there is no row {}; rows are numbered 0 to {}", row, problem.dims.Tq - 1));
     return row;
 }
 
@@ -157,9 +157,8 @@ CellRange resolve(const Target& target, const Problem& problem) {
     const Shape shape = info.shape(problem.dims);
     const int batch = info.rank() > 0 && info.axes[0] == Axis::B ? 1 : 0;
     if (static_cast<int>(target.indices.size()) > info.rank() - batch)
-        fail_input(target_text(target) + " has " + std::to_string(target.indices.size()) + " indices; " +
-                   std::string(info.name) + " has " + std::to_string(info.rank() - batch) +
-                   " (the batch is not counted)");
+        fail_input(tr("{} has {} indices; {} has {} (the batch is not counted)", target_text(target),
+                      target.indices.size(), info.name, info.rank() - batch));
     CellRange cells{.tensor = target.tensor, .first = {}, .count = {}};
     if (batch == 1)
         cells.count[0] = 1;
@@ -174,15 +173,14 @@ CellRange resolve(const Target& target, const Problem& problem) {
         } else if (index.kind == TargetIndex::Kind::word) {
             const auto* labels = labels_of(problem, target.tensor, axis);
             if (labels == nullptr)
-                fail_input(target_text(target) + ": index " + std::to_string(given) + " of " +
-                           std::string(info.name) + " is a number, and \"" + index.word + "\" is a word");
+                fail_input(tr("{}: index {} of {} is a number, and \"{}\" is a word", target_text(target),
+                              given, info.name, index.word));
             first = find_word(index.word, *labels);
             end = first + 1;
         }
         if (first < 0 || end > shape[axis])
-            fail_input(target_text(target) + ": index " + std::to_string(given) + " goes to " +
-                       std::to_string(end - 1) + ", and " + std::string(info.name) + " has 0 to " +
-                       std::to_string(shape[axis] - 1) + " there");
+            fail_input(tr("{}: index {} goes to {}, and {} has 0 to {} there", target_text(target), given,
+                          end - 1, info.name, shape[axis] - 1));
         cells.first[at] = first;
         cells.count[at] = end - first;
     }
@@ -219,7 +217,7 @@ std::vector<float> values_of(const CellRange& cells, const Tensor& tensor) {
 std::vector<float> values_of(const CellRange& cells, const Problem& problem, const Trace& trace) {
     const Tensor* tensor = tensor_of(problem, trace, cells.tensor);
     if (tensor == nullptr)
-        fail_input("this problem has no " + std::string(tensor_info(cells.tensor).name));
+        fail_input(tr("this problem has no {}", tensor_info(cells.tensor).name));
     return values_of(cells, *tensor);
 }
 
