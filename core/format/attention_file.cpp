@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/memory.h"
+#include "core/base/message.h"
 #include "core/format/attention_tensors.h"
 #include "core/format/attention_tokens.h"
 #include "core/format/npy_header.h"
@@ -114,7 +115,8 @@ public:
         while (kept_.size() >= most_kept_)
             kept_.pop_back();
         require_memory(static_cast<std::uint64_t>(info_.H * info_.Tq * info_.Tk) * sizeof(float),
-                       "a layer of " + info_.title, "save fewer heads, or a part of the rows and columns");
+                       tr("a layer of {}", info_.title),
+                       tr("save fewer heads, or a part of the rows and columns"));
         auto weights = std::make_shared<Tensor>(Shape{1, info_.H, info_.Tq, info_.Tk});
         numbers_->read(l, 0, weights->values());
         kept_.emplace_front(l, std::move(weights));
@@ -154,7 +156,7 @@ void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int
                 const std::string& what) {
     const std::string shape = shape_text(extents);
     if (std::ranges::find(extents, 0) != extents.end())
-        fail_input(what + " of shape " + shape + " is empty; save it again with weights in it");
+        fail_input(tr("{} of shape {} is empty; save it again with weights in it", what, shape));
     // (L, 1, H, Tq, Tk): one sequence. (1, H, Tq, Tk): one layer of a file with many tensors.
     if (extents.size() == 5 && extents[1] == 1)
         extents.erase(extents.begin() + 1);
@@ -162,42 +164,48 @@ void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int
     if (many && extents.size() == 4 && extents[0] == 1)
         extents.erase(extents.begin());
     if (many && extents.size() == 4)
-        fail_input(what + " of shape " + shape +
-                   " holds several sequences for each layer; save the layers of one of them");
+        fail_input(tr("{} of shape {} holds several sequences for each layer; save the layers of one of them",
+                      what, shape));
     if (extents.size() == 5)
-        fail_input(what + " of shape " + shape +
-                   " has 5 axes; save one sequence, for example a[:, 0] of (L, B, H, T, T)");
+        fail_input(tr("{} of shape {} has 5 axes; save one sequence, for example a[:, 0] of (L, B, H, T, T)",
+                      what, shape));
     if (extents.size() != 3 && extents.size() != 4)
-        fail_input(what + " of shape " + shape + " has " + std::to_string(extents.size()) +
-                   (extents.size() == 1 ? " axis" : " axes") +
-                   "; attention weights have the shape (H, T, T), (L, H, T, T) or (B, H, T, T)");
+        fail_input(tr_n("{} of shape {} has {} axis; attention weights have the shape (H, T, T), (L, H, T, "
+                        "T) or (B, H, T, T)",
+                        "{} of shape {} has {} axes; attention weights have the shape (H, T, T), (L, H, T, "
+                        "T) or (B, H, T, T)",
+                        std::ssize(extents), what, shape, extents.size()));
     info.L = many ? layers : extents.size() == 4 ? extents[0] : 1;
     info.H = extents[extents.size() - 3];
     info.Tq = extents[extents.size() - 2];
     info.Tk = extents[extents.size() - 1];
     constexpr std::int64_t most_maps = 1 << 16, most_tokens = 1 << 20;
     if (info.L > most_maps || info.H > most_maps / std::max<std::int64_t>(info.L, 1))
-        fail_input(what + " of shape " + shape + " has more than " + std::to_string(most_maps) +
-                   " heads in all; save fewer layers or sequences");
+        fail_input(tr("{} of shape {} has more than {} heads in all; save fewer layers or sequences", what,
+                      shape, most_maps));
     if (info.Tq > most_tokens || info.Tk > most_tokens)
-        fail_input(what + " of shape " + shape + " has more than " + std::to_string(most_tokens) +
-                   " tokens; save a part of the rows and columns");
+        fail_input(tr("{} of shape {} has more than {} tokens; save a part of the rows and columns", what,
+                      shape, most_tokens));
 }
 
 void check_tokens(const AttentionTokens& tokens, const AttentionInfo& info) {
     const auto check = [&](const std::vector<std::vector<std::string>>& lists, std::int64_t count,
-                           const char* whose) {
+                           bool queries) {
         if (lists.size() > 1 && lists.size() != static_cast<std::size_t>(info.L))
-            fail_input(tokens.from + " has " + std::to_string(lists.size()) + " lists of tokens for " +
-                       std::to_string(info.L) + " sequences of weights; write one list, or one for each");
+            fail_input(
+                tr("{} has {} lists of tokens for {} sequences of weights; write one list, or one for each",
+                   tokens.from, lists.size(), info.L));
         for (const auto& list : lists)
             if (static_cast<std::int64_t>(list.size()) != count)
-                fail_input(tokens.from + " has " + std::to_string(list.size()) + " tokens for " +
-                           std::to_string(count) + " " + whose +
-                           " of the weights; write one for each, or remove it");
+                fail_input(queries ? tr("{} has {} tokens for {} queries (rows) of the weights; write one "
+                                        "for each, or remove it",
+                                        tokens.from, list.size(), count)
+                                   : tr("{} has {} tokens for {} keys (columns) of the weights; write one "
+                                        "for each, or remove it",
+                                        tokens.from, list.size(), count));
     };
-    check(tokens.queries, info.Tq, "queries (rows)");
-    check(tokens.keys, info.Tk, "keys (columns)");
+    check(tokens.queries, info.Tq, true);
+    check(tokens.keys, info.Tk, false);
 }
 
 /// The tokens of NAME.tokens.json beside NAME.npy, if that file exists.
@@ -213,9 +221,10 @@ AttentionTokens tokens_in(const Safetensors& file, const std::string& path) {
     const auto entry = file.metadata().find("tokens");
     if (entry == file.metadata().end())
         return tokens_beside(path);
-    AttentionTokens tokens = parse_attention_tokens(entry->second, path + ": the metadata entry tokens");
+    AttentionTokens tokens = parse_attention_tokens(entry->second, tr("{}: the metadata entry tokens", path));
     if (const auto keys = file.metadata().find("kv_tokens"); keys != file.metadata().end()) {
-        AttentionTokens read = parse_attention_tokens(keys->second, path + ": the metadata entry kv_tokens");
+        AttentionTokens read =
+            parse_attention_tokens(keys->second, tr("{}: the metadata entry kv_tokens", path));
         tokens.keys = std::move(read.queries);
         tokens.key_pieces = std::move(read.query_pieces);
     }
@@ -261,7 +270,7 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
     const SafetensorsEntry& first = *found.entries.front();
     AttentionInfo info;
     take_shape(info, first.extents, static_cast<std::int64_t>(found.entries.size()),
-               path + ": tensor " + first.name);
+               tr("{}: tensor {}", path, first.name));
     info.tensor = found.name;
     info.numbers = found.numbers;
     // In a trace of one layer, the first axis is the batch.

@@ -1,6 +1,7 @@
 #include "core/format/attention_tensors.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/format/number_types.h"
 
 #include <algorithm>
@@ -59,10 +60,14 @@ int rank_of(std::string_view pattern) {
         list += (i > 0 ? ", " : "") + entry.name + " " + entry.shape_text() + " " + entry.dtype;
     }
     if (file.entries().size() > most)
-        list += ", and " + std::to_string(file.entries().size() - most) + " more";
-    fail_input(file.source() + " has no tensor that is clearly attention weights; name one \"attentions\", " +
-               "of floats and of shape (H, T, T), (L, H, T, T) or (B, H, T, T): it has " +
-               (list.empty() ? "no tensors" : list));
+        list = tr("{}, and {} more", list, file.entries().size() - most);
+    fail_input(list.empty()
+                   ? tr("{} has no tensor that is clearly attention weights; name one \"attentions\", of "
+                        "floats and of shape (H, T, T), (L, H, T, T) or (B, H, T, T): it has no tensors",
+                        file.source())
+                   : tr("{} has no tensor that is clearly attention weights; name one \"attentions\", of "
+                        "floats and of shape (H, T, T), (L, H, T, T) or (B, H, T, T): it has {}",
+                        file.source(), list));
 }
 
 AttentionTensors layers_of(const Safetensors& file,
@@ -72,9 +77,10 @@ AttentionTensors layers_of(const Safetensors& file,
     for (const auto& [number, entry] : layers) {
         const SafetensorsEntry& first = *layers.begin()->second;
         if (entry->extents != first.extents || entry->dtype != first.dtype)
-            fail_input(file.source() + ": tensor " + entry->name + " has the shape " + entry->shape_text() +
-                       " of " + entry->dtype + " and " + first.name + " " + first.shape_text() + " of " +
-                       first.dtype + "; all layers should have the same");
+            fail_input(
+                tr("{}: tensor {} has the shape {} of {} and {} {} of {}; all layers should have the same",
+                   file.source(), entry->name, entry->shape_text(), entry->dtype, first.name,
+                   first.shape_text(), first.dtype));
         out.numbers.push_back(number);
         out.entries.push_back(entry);
     }

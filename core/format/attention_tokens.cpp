@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 
 #include <nlohmann/json.hpp>
 
@@ -14,10 +15,10 @@ using nlohmann::json;
 std::vector<std::string> list_of(const json& value, const std::string& from) {
     std::vector<std::string> out;
     if (!value.is_array())
-        fail_input(from + " should be a JSON list of strings, one for each token");
+        fail_input(tr("{} should be a JSON list of strings, one for each token", from));
     for (const json& token : value) {
         if (!token.is_string())
-            fail_input(from + " should hold strings alone, and holds " + token.dump().substr(0, 40));
+            fail_input(tr("{} should hold strings alone, and holds {}", from, token.dump().substr(0, 40)));
         out.push_back(token.get<std::string>());
     }
     return out;
@@ -26,7 +27,7 @@ std::vector<std::string> list_of(const json& value, const std::string& from) {
 /// Reads one list, or a list of lists.
 std::vector<std::vector<std::string>> lists_of(const json& value, const std::string& from) {
     if (!value.is_array())
-        fail_input(from + " should be a JSON list of strings, one for each token");
+        fail_input(tr("{} should be a JSON list of strings, one for each token", from));
     if (value.empty()) // a trace without tokens has an empty list
         return {};
     if (!value.front().is_array())
@@ -61,7 +62,7 @@ AttentionTokens parse_attention_tokens(const std::string& text, const std::strin
     }
     const auto queries = value.find("tokens"), keys = value.find("key_tokens");
     if (queries == value.end())
-        fail_input(from + " should have a list \"tokens\"");
+        fail_input(tr("{} should have a list \"tokens\"", from));
     set_queries(tokens, lists_of(*queries, from));
     if (keys != value.end()) {
         tokens.key_pieces = lists_of(*keys, from);

@@ -1,6 +1,7 @@
 #include "core/format/npy_header.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <charconv>
@@ -54,7 +55,7 @@ public:
 
 private:
     [[noreturn]] void damaged() const {
-        fail_input(path_ + " has a damaged .npy header; write the file again with numpy.save");
+        fail_input(tr("{} has a damaged .npy header; write the file again with numpy.save", path_));
     }
     void skip_blank() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
     bool take(char wanted) {
@@ -83,8 +84,9 @@ private:
     std::string descr() {
         skip_blank();
         if (at_ < text_.size() && text_[at_] == '[')
-            fail_input(path_ + " holds records with named fields; save one field alone, for example "
-                               "numpy.save(path, a[\"weights\"])");
+            fail_input(tr("{} holds records with named fields; save one field alone, for example "
+                          "numpy.save(path, a[\"weights\"])",
+                          path_));
         return quoted();
     }
     bool truth() {
@@ -127,13 +129,15 @@ const NumberType& float_type_of(const std::string& descr, const std::string& pat
         type != nullptr && type->read_floats != nullptr)
         return *type;
     if (descr.find('O') != std::string::npos)
-        fail_input(path + " holds Python objects (a pickle), which can run code and are not read here; save "
-                          "an array of numbers: numpy.save(path, numpy.stack(list_of_arrays))");
+        fail_input(tr("{} holds Python objects (a pickle), which can run code and are not read here; save an "
+                      "array of numbers: numpy.save(path, numpy.stack(list_of_arrays))",
+                      path));
     if (descr.starts_with(">f"))
-        fail_input(path +
-                   " holds big-endian numbers; save it again with numpy.save(path, a.astype(\"<f4\"))");
-    fail_input(path + " holds numbers of the type " + descr.substr(0, 40) +
-               "; attention weights are floats: save them with numpy.save(path, a.astype(\"float32\"))");
+        fail_input(
+            tr("{} holds big-endian numbers; save it again with numpy.save(path, a.astype(\"<f4\"))", path));
+    fail_input(tr("{} holds numbers of the type {}; attention weights are floats: save them with "
+                  "numpy.save(path, a.astype(\"float32\"))",
+                  path, descr.substr(0, 40)));
 }
 
 std::string tuple_text(const std::vector<std::int64_t>& extents) {
@@ -153,19 +157,26 @@ void check_size(const NpyHeader& header, const RandomAccessFile& file) {
     const std::uint64_t there = file.size() - header.data;
     if (!overflow && wanted <= there)
         return;
-    fail_input(file.path() + " was cut short: shape " + tuple_text(header.extents) + " of " +
-               std::string(header.type->name) + " needs " + (overflow ? "more" : std::to_string(wanted)) +
-               " bytes, and " + std::to_string(there) + " are there; write or copy it again");
+    const std::string shape = tuple_text(header.extents);
+    fail_input(
+        overflow
+            ? tr("{} was cut short: shape {} of {} needs more bytes, and {} are there; write or copy it "
+                 "again",
+                 file.path(), shape, header.type->name, there)
+            : tr("{} was cut short: shape {} of {} needs {} bytes, and {} are there; write or copy it again",
+                 file.path(), shape, header.type->name, wanted, there));
 }
 
 void refuse_what_is_not_npy(std::string_view start, const std::string& path) {
     if (start.starts_with("PK\x03\x04"))
-        fail_input(path + " is a zip archive (.npz, .pt), not .npy; save one array alone with numpy.save");
+        fail_input(
+            tr("{} is a zip archive (.npz, .pt), not .npy; save one array alone with numpy.save", path));
     if (start.starts_with("\x80"))
-        fail_input(path + " is a Python pickle, which can run code and is not read here; save an array of "
-                          "numbers with numpy.save");
+        fail_input(tr("{} is a Python pickle, which can run code and is not read here; save an array of "
+                      "numbers with numpy.save",
+                      path));
     if (!start.starts_with(npy_magic))
-        fail_input(path + " is no .npy file: it does not begin as one; write it with numpy.save");
+        fail_input(tr("{} is no .npy file: it does not begin as one; write it with numpy.save", path));
 }
 
 } // namespace
@@ -176,12 +187,12 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     file.read(0, start);
     refuse_what_is_not_npy(start, path);
     if (start.size() < before_length + 4)
-        fail_input(path + " has " + std::to_string(file.size()) +
-                   " bytes, too few for a .npy file; write or copy it again");
+        fail_input(tr("{} has {} bytes, too few for a .npy file; write or copy it again", path, file.size()));
     const int version = static_cast<unsigned char>(start[npy_magic.size()]);
     if (version < 1 || version > 3)
-        fail_input(path + " is a .npy file of version " + std::to_string(version) +
-                   "; versions 1 to 3 are read: write it again with numpy.save");
+        fail_input(
+            tr("{} is a .npy file of version {}; versions 1 to 3 are read: write it again with numpy.save",
+               path, version));
     const std::size_t length_bytes = version == 1 ? 2 : 4;
     std::uint64_t length = 0;
     for (std::size_t i = length_bytes; i-- > 0;)
@@ -189,20 +200,22 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     NpyHeader header;
     header.data = before_length + length_bytes + length;
     if (length > largest_npy_header || header.data > file.size())
-        fail_input(path + " was cut short or is damaged: it speaks of a header of " + std::to_string(length) +
-                   " bytes and has " + std::to_string(file.size() - before_length - length_bytes) +
-                   " after its beginning; write or copy it again");
+        fail_input(tr("{} was cut short or is damaged: it speaks of a header of {} bytes and has {} after "
+                      "its beginning; write or copy it again",
+                      path, length, file.size() - before_length - length_bytes));
     std::string text(length, '\0');
     file.read(before_length + length_bytes, text);
 
     const Literal::Fields fields = Literal(text, path).read();
     if (!fields.descr || !fields.fortran || !fields.shape)
-        fail_input(path + " has a .npy header without type, order or shape; write it again with numpy.save");
+        fail_input(
+            tr("{} has a .npy header without type, order or shape; write it again with numpy.save", path));
     header.type = &float_type_of(*fields.descr, path);
     header.extents = *fields.shape;
     if (*fields.fortran && header.extents.size() > 1)
-        fail_input(path + " is stored in Fortran order, in which the numbers of one head lie scattered; save "
-                          "it again with numpy.save(path, numpy.ascontiguousarray(a))");
+        fail_input(tr("{} is stored in Fortran order, in which the numbers of one head lie scattered; save "
+                      "it again with numpy.save(path, numpy.ascontiguousarray(a))",
+                      path));
     check_size(header, file);
     return header;
 }

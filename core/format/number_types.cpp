@@ -1,5 +1,7 @@
 #include "core/format/number_types.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -125,7 +127,7 @@ std::string float_type_names() {
             names += (names.empty() ? "" : ", ") + std::string(last);
         last = type.safetensors;
     }
-    return names + " or " + std::string(last);
+    return tr("{} or {}", names, last);
 }
 
 } // namespace headscope::format

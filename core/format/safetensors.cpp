@@ -4,6 +4,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
+#include "core/base/message.h"
 #include "core/base/random_access_file.h"
 #include "core/base/sha256.h"
 #include "core/format/number_types.h"
@@ -39,33 +40,34 @@ void refuse_other_formats(std::string_view bytes, const std::string& source) {
     const bool pickled = bytes.starts_with("PK\x03\x04") || bytes.starts_with("\x80\x02") ||
                          bytes.starts_with("\x80\x03") || bytes.starts_with("\x80\x04");
     if (pickled)
-        fail_input(source +
-                   " is a PyTorch pickle (.pt, .bin), which can run code and is not read here; convert it "
-                   "in Python: safetensors.torch.save_file(torch.load(path), \"out.safetensors\")");
+        fail_input(tr("{} is a PyTorch pickle (.pt, .bin), which can run code and is not read here; convert "
+                      "it in Python: safetensors.torch.save_file(torch.load(path), \"out.safetensors\")",
+                      source));
     if (bytes.starts_with("\x93NUMPY"))
-        fail_input(source + " is a NumPy file, not safetensors; convert it in Python: "
-                            "safetensors.numpy.save_file({\"X\": numpy.load(path)}, \"out.safetensors\")");
+        fail_input(tr("{} is a NumPy file, not safetensors; convert it in Python: "
+                      "safetensors.numpy.save_file({{\"X\": numpy.load(path)}}, \"out.safetensors\")",
+                      source));
     if (bytes.starts_with("version https://git-lfs"))
-        fail_input(source + " is a Git LFS pointer, not the file itself; fetch it with git lfs pull");
+        fail_input(tr("{} is a Git LFS pointer, not the file itself; fetch it with git lfs pull", source));
 }
 
 /// The size of the header in bytes. `start`: the first bytes of a file of `size` bytes.
 std::size_t header_size(std::string_view start, std::size_t size, const std::string& source) {
     refuse_other_formats(start, source);
     if (size < prefix)
-        fail_input(source + " has " + std::to_string(size) +
-                   " bytes, too few for a safetensors file; get it again");
+        fail_input(tr("{} has {} bytes, too few for a safetensors file; get it again", source, size));
     const std::uint64_t header_bytes = little_endian(start.substr(0, prefix));
     if (header_bytes > std::min(largest_header, size - prefix))
-        fail_input(source + " is no safetensors file, or was cut short: it speaks of a header of " +
-                   std::to_string(header_bytes) + " bytes and has " + std::to_string(size - prefix) +
-                   " after the first 8; name another file or get it again");
+        fail_input(tr("{} is no safetensors file, or was cut short: it speaks of a header of {} bytes and "
+                      "has {} after the first 8; name another file or get it again",
+                      source, header_bytes, size - prefix));
     return static_cast<std::size_t>(header_bytes);
 }
 
 std::uint64_t whole_number(const json& value, const std::string& where) {
     if (!value.is_number_unsigned())
-        fail_input(where + ": expected a whole number of 0 or more, found " + value.dump().substr(0, 40));
+        fail_input(
+            tr("{}: expected a whole number of 0 or more, found {}", where, value.dump().substr(0, 40)));
     return value.get<std::uint64_t>();
 }
 
@@ -83,45 +85,45 @@ std::optional<std::uint64_t> byte_count(const std::vector<std::int64_t>& extents
 const json& need_field(const json& value, const char* field, const std::string& where) {
     const auto found = value.find(field);
     if (found == value.end())
-        fail_input(where + " has no \"" + field + "\" in the header; write the file again");
+        fail_input(tr("{} has no \"{}\" in the header; write the file again", where, field));
     return *found;
 }
 
 SafetensorsEntry read_entry(const std::string& name, const json& value, std::size_t data_bytes,
                             const std::string& source) {
-    const std::string where = source + ": tensor " + name;
+    const std::string where = tr("{}: tensor {}", source, name);
     if (!value.is_object())
-        fail_input(where + " is not described by an object in the header; write the file again");
+        fail_input(tr("{} is not described by an object in the header; write the file again", where));
     SafetensorsEntry entry;
     entry.name = name;
     const json& dtype = need_field(value, "dtype", where);
     const NumberType* const type = find_safetensors_type(dtype.is_string() ? dtype.get<std::string>() : "");
     if (type == nullptr)
-        fail_input(where + " has the unknown type " + dtype.dump().substr(0, 40) + "; store it as F32");
+        fail_input(tr("{} has the unknown type {}; store it as F32", where, dtype.dump().substr(0, 40)));
     entry.dtype = type->safetensors;
 
     const json& shape = need_field(value, "shape", where);
     if (!shape.is_array() || shape.size() > most_axes)
-        fail_input(where + ": its shape should be a list of at most 8 whole numbers");
+        fail_input(tr("{}: its shape should be a list of at most 8 whole numbers", where));
     for (const json& extent : shape) {
-        const std::uint64_t number = whole_number(extent, where + ": its shape");
+        const std::uint64_t number = whole_number(extent, tr("{}: its shape", where));
         if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-            fail_input(where + ": the extent " + extent.dump() + " of its shape is too large");
+            fail_input(tr("{}: the extent {} of its shape is too large", where, extent.dump()));
         entry.extents.push_back(static_cast<std::int64_t>(number));
     }
 
     const json& offsets = need_field(value, "data_offsets", where);
     if (!offsets.is_array() || offsets.size() != 2)
-        fail_input(where + ": its data_offsets should be a list of two whole numbers");
-    const std::uint64_t begin = whole_number(offsets[0], where + ": its data_offsets");
-    const std::uint64_t end = whole_number(offsets[1], where + ": its data_offsets");
+        fail_input(tr("{}: its data_offsets should be a list of two whole numbers", where));
+    const std::uint64_t begin = whole_number(offsets[0], tr("{}: its data_offsets", where));
+    const std::uint64_t end = whole_number(offsets[1], tr("{}: its data_offsets", where));
     if (begin > end || end > data_bytes)
-        fail_input(where + " lies at bytes " + offsets[0].dump() + " to " + offsets[1].dump() + " of " +
-                   std::to_string(data_bytes) +
-                   " bytes of data; the file is cut short or damaged, get it again");
+        fail_input(tr(
+            "{} lies at bytes {} to {} of {} bytes of data; the file is cut short or damaged, get it again",
+            where, offsets[0].dump(), offsets[1].dump(), data_bytes));
     if (byte_count(entry.extents, type->width) != end - begin)
-        fail_input(where + " of type " + entry.dtype + " and shape " + entry.shape_text() +
-                   " does not fit its " + std::to_string(end - begin) + " bytes; write the file again");
+        fail_input(tr("{} of type {} and shape {} does not fit its {} bytes; write the file again", where,
+                      entry.dtype, entry.shape_text(), end - begin));
     entry.begin = static_cast<std::size_t>(begin);
     entry.end = static_cast<std::size_t>(end);
     return entry;
@@ -138,24 +140,24 @@ void check_layout(const std::vector<SafetensorsEntry>& entries, std::size_t data
     std::size_t at = 0;
     for (const SafetensorsEntry* entry : in_file) {
         if (entry->begin < at)
-            fail_input(source + ": tensor " + entry->name + " overlaps another one; write the file again");
+            fail_input(tr("{}: tensor {} overlaps another one; write the file again", source, entry->name));
         if (entry->begin > at)
-            fail_input(source + ": the " + std::to_string(entry->begin - at) + " bytes before tensor " +
-                       entry->name + " belong to no tensor; write the file again");
+            fail_input(tr("{}: the {} bytes before tensor {} belong to no tensor; write the file again",
+                          source, entry->begin - at, entry->name));
         at = entry->end;
     }
     if (at != data_bytes)
-        fail_input(source + ": the last " + std::to_string(data_bytes - at) +
-                   " bytes belong to no tensor; the file is damaged, get it again");
+        fail_input(tr("{}: the last {} bytes belong to no tensor; the file is damaged, get it again", source,
+                      data_bytes - at));
 }
 
 std::map<std::string, std::string> read_metadata(const json& value, const std::string& source) {
     std::map<std::string, std::string> metadata;
     if (!value.is_object())
-        fail_input(source + ": __metadata__ should be an object of strings");
+        fail_input(tr("{}: __metadata__ should be an object of strings", source));
     for (const auto& [key, text] : value.items()) {
         if (!text.is_string())
-            fail_input(source + ": the metadata entry " + key + " should be a string");
+            fail_input(tr("{}: the metadata entry {} should be a string", source, key));
         metadata[key] = text.get<std::string>();
     }
     return metadata;
@@ -165,8 +167,9 @@ std::map<std::string, std::string> read_metadata(const json& value, const std::s
 
 void Safetensors::parse(std::string_view header, std::size_t data_bytes) {
     if (!header.starts_with('{'))
-        fail_input(source_ + " is no safetensors file: its header does not begin with {; name another file");
-    const json parsed = parse_json(header, "the header of " + source_);
+        fail_input(
+            tr("{} is no safetensors file: its header does not begin with {{; name another file", source_));
+    const json parsed = parse_json(header, tr("the header of {}", source_));
     for (const auto& [name, value] : parsed.items())
         if (name == "__metadata__")
             metadata_ = read_metadata(value, source_);
@@ -189,7 +192,7 @@ Safetensors Safetensors::from_bytes(std::string bytes, std::string source) {
 Safetensors Safetensors::open(const std::string& path) {
     // While a pipe is read its bytes are in memory twice, and tensors are made of them.
     const std::uint64_t most = std::min(available_memory() / 4, 4096 * mebibyte);
-    return from_bytes(read_file(path, most), path == "-" ? "standard input" : path);
+    return from_bytes(read_file(path, most), path == "-" ? tr("standard input") : path);
 }
 
 Safetensors Safetensors::open_lazily(const std::string& path) {
@@ -233,8 +236,8 @@ const SafetensorsEntry& Safetensors::need(std::string_view name) const {
         names += (i > 0 ? ", " : "") + entries_[i].name;
     if (entries_.size() > most_named)
         names += ", ...";
-    fail_input(source_ + " has no tensor " + std::string(name) + "; it has " +
-               (names.empty() ? "no tensors" : names));
+    fail_input(names.empty() ? tr("{} has no tensor {}; it has no tensors", source_, name)
+                             : tr("{} has no tensor {}; it has {}", source_, name, names));
 }
 
 } // namespace headscope::format

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/random_access_file.h"
 #include "core/format/number_types.h"
 #include "core/format/safetensors.h"
@@ -34,7 +35,7 @@ std::string_view Safetensors::bytes_of(const SafetensorsEntry& entry, std::strin
 }
 
 void Safetensors::refuse_dtype(const SafetensorsEntry& entry, const std::string& wanted) const {
-    fail_input(source_ + ": tensor " + entry.name + " is " + entry.dtype + "; store it as " + wanted);
+    fail_input(tr("{}: tensor {} is {}; store it as {}", source_, entry.name, entry.dtype, wanted));
 }
 
 TensorPtr Safetensors::tensor(std::string_view name) const {
@@ -53,8 +54,9 @@ TensorPtr Safetensors::tensor(std::string_view name) const {
     for (std::size_t i = 0; type.read_wide != nullptr && i < out->values().size(); ++i)
         if (const double number = type.read_wide(bytes.data() + i * type.width);
             std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())
-            fail_input(source_ + ": number " + std::to_string(i) + " of tensor " + entry.name + " is " +
-                       std::to_string(number) + ", which float32 cannot hold; scale the tensor down");
+            fail_input(
+                tr("{}: number {} of tensor {} is {}, which float32 cannot hold; scale the tensor down",
+                   source_, i, entry.name, std::to_string(number)));
     return out;
 }
 
@@ -89,8 +91,8 @@ BoolTensorPtr Safetensors::bools(std::string_view name) const {
     out->values.assign(bytes.begin(), bytes.end());
     if (const auto odd = std::ranges::find_if(out->values, [](std::uint8_t byte) { return byte > 1; });
         odd != out->values.end())
-        fail_input(source_ + ": number " + std::to_string(odd - out->values.begin()) + " of tensor " +
-                   entry.name + " is " + std::to_string(*odd) + "; it should be 0 or 1");
+        fail_input(tr("{}: number {} of tensor {} is {}; it should be 0 or 1", source_,
+                      odd - out->values.begin(), entry.name, *odd));
     return out;
 }
 

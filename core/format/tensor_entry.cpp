@@ -1,6 +1,7 @@
 #include "core/format/tensor_entry.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 namespace headscope::format {
 
@@ -13,8 +14,8 @@ std::string shape_text(const std::vector<std::int64_t>& extents) {
 
 Shape shape_of(const TensorEntry& entry, const std::string& source) {
     if (entry.extents.size() > Shape::max_rank)
-        fail_input(source + ": tensor " + entry.name + " has " + std::to_string(entry.extents.size()) +
-                   " axes " + entry.shape_text() + "; at most 4 can be used here");
+        fail_input(tr("{}: tensor {} has {} axes {}; at most 4 can be used here", source, entry.name,
+                      entry.extents.size(), entry.shape_text()));
     return Shape(entry.extents);
 }
 

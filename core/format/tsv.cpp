@@ -1,6 +1,7 @@
 #include "core/format/tsv.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/format/number_text.h"
 
 #include <algorithm>
@@ -31,9 +32,9 @@ float parse_cell(std::string_view cell, std::int64_t row, std::int64_t col) {
     if (fault == std::errc() && end == digits.data() + digits.size() && std::isfinite(value))
         return value;
     constexpr std::size_t shown = 20;
-    fail_input("row " + std::to_string(row) + ", column " + std::to_string(col) +
-               " of what was pasted holds “" + digits.substr(0, shown) +
-               "”, which is no finite float32; paste numbers alone, such as 0.25");
+    fail_input(tr("row {}, column {} of what was pasted holds “{}”, which is no finite float32; paste "
+                  "numbers alone, such as 0.25",
+                  row, col, digits.substr(0, shown)));
 }
 
 /// Splits a line into cells at tabs. Without tabs, cells end at runs of blanks, commas and semicolons.
@@ -100,7 +101,7 @@ Table parse_tsv(std::string_view text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
         text.remove_suffix(1);
     if (text.empty())
-        fail_input("there is no text to paste; copy cells of a spreadsheet first");
+        fail_input(tr("there is no text to paste; copy cells of a spreadsheet first"));
     const bool tabs = text.find('\t') != std::string_view::npos;
     Table table;
     for (bool last = false; !last;) {
@@ -112,9 +113,9 @@ Table parse_tsv(std::string_view text) {
         if (table.rows == 1)
             table.cols = count;
         if (count != table.cols)
-            fail_input("row " + std::to_string(table.rows) + " of what was pasted has " +
-                       std::to_string(count) + " columns and the first row has " +
-                       std::to_string(table.cols) + "; paste a rectangle");
+            fail_input(
+                tr("row {} of what was pasted has {} columns and the first row has {}; paste a rectangle",
+                   table.rows, count, table.cols));
         for (std::int64_t col = 0; col < count; ++col)
             table.values.push_back(parse_cell(cells[static_cast<std::size_t>(col)], table.rows, col + 1));
         if (!last)
