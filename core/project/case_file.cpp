@@ -1,6 +1,7 @@
 #include "core/project/case_file.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -19,8 +20,8 @@ TensorPtr read_tokens(const format::Safetensors& file, const std::string& name) 
     if (shape.rank() == 2)
         return make_tensor({1, shape[0], shape[1]}, tensor->values());
     if (shape.rank() != 3)
-        fail_input(file.source() + ": tensor " + name + " has shape " + shape.text() +
-                   "; it should be (B, T, width) or (T, width)");
+        fail_input(tr("{}: tensor {} has shape {}; it should be (B, T, width) or (T, width)", file.source(),
+                      name, shape.text()));
     return tensor;
 }
 
@@ -31,8 +32,8 @@ TensorPtr read_weights(const format::Safetensors& file, const format::Safetensor
     if (file.has(name))
         return file.tensor(name);
     if (needed)
-        fail_input(file.source() + " has no tensor " + name +
-                   "; add it, or name a file that has it with --weights");
+        fail_input(tr("{} has no tensor {}; add it, or name a file that has it with --weights", file.source(),
+                      name));
     return nullptr;
 }
 
@@ -41,8 +42,9 @@ void add_file_masks(const format::Safetensors& file, Mask& mask) {
     for (std::size_t i = 0; i < mask.size(); ++i)
         if (const auto* rule = std::get_if<AdditiveMask>(&mask[i]);
             rule != nullptr && rule->add == nullptr && !has_add)
-            fail_input("mask rule " + std::to_string(i) + " (\"additive\") has no \"add\", and " +
-                       file.source() + " has no tensor mask.add; give one of them");
+            fail_input(tr(
+                "mask rule {} (\"additive\") has no \"add\", and {} has no tensor mask.add; give one of them",
+                i, file.source()));
     std::erase_if(mask, [](const MaskRule& rule) {
         const auto* additive = std::get_if<AdditiveMask>(&rule);
         return additive != nullptr && additive->add == nullptr;
@@ -61,8 +63,8 @@ std::optional<std::int64_t> heads_in_metadata(const format::Safetensors& file, c
     std::int64_t count = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
     if (fault != std::errc() || end != text.data() + text.size() || count < 1)
-        fail_input(file.source() + ": the metadata \"" + key + "\" is \"" + text +
-                   "\"; it should be a number of heads, 1 or more");
+        fail_input(tr("{}: the metadata \"{}\" is \"{}\"; it should be a number of heads, 1 or more",
+                      file.source(), key, text));
     return count;
 }
 

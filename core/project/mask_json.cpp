@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-/// What --mask takes, said in messages.
-constexpr std::string_view known_kinds =
-    "causal, key_padding, sliding_window_causal, sliding_window_symmetric, explicit or additive";
 constexpr std::array<std::string_view, 5> known_fields{"key_valid", "window", "half_width", "allowed", "add"};
 /// Wider windows than any sequence; keeps sums of positions far from overflow.
 constexpr std::int64_t largest_window = std::numeric_limits<std::int32_t>::max();
@@ -32,7 +30,7 @@ std::string shown(const json& value) {
 const json& need(const json& rule, const char* field, const std::string& where) {
     const auto found = rule.find(field);
     if (found == rule.end())
-        fail_input(where + " has no \"" + field + "\"; add it");
+        fail_input(tr("{} has no \"{}\"; add it", where, field));
     return *found;
 }
 
@@ -41,8 +39,8 @@ std::int64_t read_window(const json& rule, const char* field, std::int64_t small
     const json& value = need(rule, field, where);
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::uint64_t{largest_window} ||
         value.get<std::int64_t>() < smallest)
-        fail_input(where + ": " + field + " is " + shown(value) + "; give a whole number from " +
-                   std::to_string(smallest) + " to " + std::to_string(largest_window));
+        fail_input(tr("{}: {} is {}; give a whole number from {} to {}", where, field, shown(value), smallest,
+                      largest_window));
     return value.get<std::int64_t>();
 }
 
@@ -53,12 +51,12 @@ std::vector<std::int64_t> nested_extents(const json& value, int levels_min, int 
     for (const json* level = &value; level->is_array(); level = &level->front()) {
         extents.push_back(static_cast<std::int64_t>(level->size()));
         if (level->empty())
-            fail_input(where + " holds an empty list; give one number for each query and key");
+            fail_input(tr("{} holds an empty list; give one number for each query and key", where));
     }
     const auto levels = static_cast<int>(extents.size());
     if (levels < levels_min || levels > levels_max)
-        fail_input(where + " should be nested lists of " + std::to_string(levels_min) + " to " +
-                   std::to_string(levels_max) + " levels; it has " + std::to_string(levels));
+        fail_input(tr("{} should be nested lists of {} to {} levels; it has {}", where, levels_min,
+                      levels_max, levels));
     return extents;
 }
 
@@ -71,8 +69,9 @@ void flatten(const json& value, std::span<const std::int64_t> extents, const std
         return;
     }
     if (!value.is_array() || static_cast<std::int64_t>(value.size()) != extents.front())
-        fail_input(where + " is ragged: found " + shown(value) + " where a list of " +
-                   std::to_string(extents.front()) + " should be; give all lists of a level the same length");
+        fail_input(tr(
+            "{} is ragged: found {} where a list of {} should be; give all lists of a level the same length",
+            where, shown(value), extents.front()));
     for (const json& element : value)
         flatten(element, extents.subspan(1), where, convert, out);
 }
@@ -89,7 +88,7 @@ BoolTensorPtr read_bools(const json& rule, const char* field, int levels_min, in
             return element.get<bool>() ? 1 : 0;
         if (element.is_number() && (element == 0 || element == 1))
             return element == 1 ? 1 : 0;
-        fail_input(where + " holds " + shown(element) + "; use 1 (may attend) and 0");
+        fail_input(tr("{} holds {}; use 1 (may attend) and 0", where, shown(element)));
     };
     flatten(value, std::span(extents), where, convert, out->values);
     return out;
@@ -101,11 +100,11 @@ TensorPtr read_numbers(const json& value, const std::string& where) {
         if (element == "-inf")
             return -std::numeric_limits<float>::infinity();
         if (!element.is_number())
-            fail_input(where + " holds " + shown(element) + "; use numbers, or \"-inf\" to forbid");
+            fail_input(tr("{} holds {}; use numbers, or \"-inf\" to forbid", where, shown(element)));
         const auto number = element.get<double>();
         if (std::abs(number) > std::numeric_limits<float>::max())
-            fail_input(where + " holds " + shown(element) +
-                       ", which float32 cannot hold; use \"-inf\" to forbid");
+            fail_input(
+                tr("{} holds {}, which float32 cannot hold; use \"-inf\" to forbid", where, shown(element)));
         return static_cast<float>(number);
     };
     std::vector<float> numbers;
@@ -117,13 +116,14 @@ TensorPtr read_numbers(const json& value, const std::string& where) {
 void refuse_other_fields(const json& rule, std::string_view own, const std::string& where) {
     for (const std::string_view field : known_fields)
         if (field != own && rule.contains(field))
-            fail_input(where + " takes no \"" + std::string(field) + "\"; take it out or use another kind");
+            fail_input(tr("{} takes no \"{}\"; take it out or use another kind", where, field));
 }
 
 MaskRule read_rule(const json& rule, std::size_t index) {
-    std::string where = "mask rule " + std::to_string(index);
+    std::string where = tr("mask rule {}", index);
     if (!rule.is_object())
-        fail_input(where + " is " + shown(rule) + "; it should be an object such as {\"kind\":\"causal\"}");
+        fail_input(
+            tr("{} is {}; it should be an object such as {{\"kind\":\"causal\"}}", where, shown(rule)));
     const json& kind_value = need(rule, "kind", where);
     const std::string kind = kind_value.is_string() ? kind_value.get<std::string>() : "";
     where += " (" + shown(kind_value) + ")";
@@ -154,7 +154,9 @@ MaskRule read_rule(const json& rule, std::size_t index) {
         refuse_other_fields(rule, "add", where);
         return AdditiveMask{rule.contains("add") ? read_numbers(rule["add"], where + ": add") : nullptr};
     }
-    fail_input(where + " is of an unknown kind; use " + std::string(known_kinds));
+    fail_input(tr("{} is of an unknown kind; use causal, key_padding, sliding_window_causal, "
+                  "sliding_window_symmetric, explicit or additive",
+                  where));
 }
 
 std::vector<std::int64_t> extents_of(const Shape& shape) {
@@ -194,17 +196,17 @@ Mask parse_mask(std::string_view text) {
     const auto first = text.find_first_not_of(blanks);
     if (first == std::string_view::npos)
         fail_input(
-            "the mask is empty; give a word such as causal, or a list such as [{\"kind\":\"causal\"}]");
+            tr("the mask is empty; give a word such as causal, or a list such as [{\"kind\":\"causal\"}]"));
     text = text.substr(first, text.find_last_not_of(blanks) - first + 1);
     if (text == "causal")
         return {CausalMask{}};
     if (text == "none")
         return {};
     if (text.front() != '[' && text.front() != '{')
-        fail_input("the mask \"" + std::string(text.substr(0, 40)) +
-                   "\" is not known; use the word causal or none, or a list such as "
-                   "[{\"kind\":\"sliding_window_causal\",\"window\":4}]");
-    const json rules = parse_json(text, "the mask");
+        fail_input(tr("the mask \"{}\" is not known; use the word causal or none, or a list such as "
+                      "[{{\"kind\":\"sliding_window_causal\",\"window\":4}}]",
+                      text.substr(0, 40)));
+    const json rules = parse_json(text, tr("the mask"));
     if (rules.is_object())
         return {read_rule(rules, 0)};
     Mask mask;

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 #include "core/base/random_access_file.h"
 #include "core/project/checksum.h"
 #include "core/project/project_parts.h"
@@ -20,8 +21,9 @@ using nlohmann::json;
 
 void check_size(std::uint64_t size, const std::string& source) {
     if (size > largest_project)
-        fail_input(source + " has " + std::to_string(size) +
-                   " bytes; a project has at most 2 GB, so this is another kind of file or a damaged one");
+        fail_input(tr(
+            "{} has {} bytes; a project has at most 2 GB, so this is another kind of file or a damaged one",
+            source, size));
 }
 
 /// The size is looked at before a byte is read.
@@ -60,8 +62,8 @@ OpenedProject settled(StoredProject stored, const std::string& source) {
     if (!stored.problem) {
         const BuiltRecipe built = build_recipe(stored.recipe);
         static_cast<void>(with_edits(built.problem, stored.recipe));
-        opened.notes.push_back("The numbers of " + source +
-                               " are built anew and may differ from those that were saved.");
+        opened.notes.push_back(
+            tr("The numbers of {} are built anew and may differ from those that were saved.", source));
         return opened;
     }
     const auto gives_stored = [&](const Recipe& recipe) {
@@ -70,14 +72,12 @@ OpenedProject settled(StoredProject stored, const std::string& source) {
     };
     if (gives_stored(opened.recipe))
         return opened;
-    const std::string why =
-        source + " was saved by Headscope " + stored.program +
-        ", and this program (" HEADSCOPE_VERSION
-        ") builds other numbers from the same choices; the saved numbers are kept as a problem of their own, "
-        "until you type a sentence or choose a preset";
     opened.recipe = over_stored_problem(stored);
     if (gives_stored(opened.recipe)) {
-        opened.notes.push_back(why + ".");
+        opened.notes.push_back(tr("{} was saved by Headscope {}, and this program ({}) builds other numbers "
+                                  "from the same choices; the saved numbers are kept as a problem of their "
+                                  "own, until you type a sentence or choose a preset.",
+                                  source, stored.program, HEADSCOPE_VERSION));
         return opened;
     }
     opened.recipe.edits.clear();
@@ -85,7 +85,11 @@ OpenedProject settled(StoredProject stored, const std::string& source) {
     opened.recipe.gains.clear();
     opened.recipe.temperature = stored.problem->temperature;
     opened.recipe.base = std::make_shared<const Problem>(*stored.problem);
-    opened.notes.push_back(why + ", and its edits are part of that problem.");
+    opened.notes.push_back(
+        tr("{} was saved by Headscope {}, and this program ({}) builds other numbers from the same choices; "
+           "the saved numbers are kept as a problem of their own, until you type a sentence or choose a "
+           "preset, and its edits are part of that problem.",
+           source, stored.program, HEADSCOPE_VERSION));
     return opened;
 }
 
@@ -99,10 +103,10 @@ format::Safetensors repaired(const std::string& bytes, const std::string& source
     for (std::size_t i = std::min(length_bytes, bytes.size()); i-- > 0;)
         header_bytes = header_bytes << 8U | static_cast<unsigned char>(bytes[i]);
     if (bytes.size() < length_bytes || header_bytes > bytes.size() - length_bytes)
-        fail_input(source + " ends before its structure does; nothing of it can be recovered");
+        fail_input(tr("{} ends before its structure does; nothing of it can be recovered", source));
     const auto header_end = length_bytes + static_cast<std::size_t>(header_bytes);
     const json header = parse_json(std::string_view(bytes).substr(length_bytes, header_end - length_bytes),
-                                   "the header of " + source);
+                                   tr("the header of {}", source));
     const std::size_t data_bytes = bytes.size() - header_end;
     std::uint64_t wanted = 0;
     for (const auto& [name, entry] : header.items()) {
@@ -157,9 +161,9 @@ OpenedProject parse_project(std::string bytes, const std::string& source) {
     const json project = project_json(file);
     check_format(project, source);
     if (is_damaged(holds, file, project))
-        fail_input(source +
-                   " is damaged: its bytes are not those that were saved; open a copy of it, or open "
-                   "it in the window, which recovers what it can");
+        fail_input(tr("{} is damaged: its bytes are not those that were saved; open a copy of it, or open it "
+                      "in the window, which recovers what it can",
+                      source));
     return settled(read_stored_project(file, {}), source);
 }
 
@@ -173,8 +177,9 @@ OpenedProject recover_project_bytes(std::string bytes, const std::string& source
     const format::Safetensors file = repaired(bytes, source, rules.lost);
     OpenedProject opened = settled(read_stored_project(file, rules), source);
     if (is_damaged(checksum_holds(bytes), file, project_json(file)))
-        opened.notes.insert(opened.notes.begin(), source + " is damaged, and its numbers may be others than "
-                                                           "those that were saved.");
+        opened.notes.insert(
+            opened.notes.begin(),
+            tr("{} is damaged, and its numbers may be others than those that were saved.", source));
     return opened;
 }
 

@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/checkpoint/files/config_reader.h"
 #include "core/project/mask_json.h"
@@ -27,7 +28,7 @@ std::string dump(const json& value) {
 }
 
 std::vector<float> read_numbers(const checkpoint::ConfigReader& object, const char* key) {
-    const std::string wanted = "a list of finite numbers";
+    const std::string wanted = tr("a list of finite numbers");
     std::vector<float> numbers;
     const json* list = object.find(key);
     if (list == nullptr)
@@ -49,7 +50,7 @@ std::vector<std::string> read_texts(const checkpoint::ConfigReader& object, cons
     if (list == nullptr)
         return texts;
     if (!list->is_array() || !std::ranges::all_of(*list, [](const json& text) { return text.is_string(); }))
-        object.refuse(key, "a list of texts");
+        object.refuse(key, tr("a list of texts"));
     for (const json& text : *list)
         texts.push_back(text.get<std::string>());
     return texts;
@@ -61,7 +62,7 @@ float read_positive(const checkpoint::ConfigReader& object, const char* key, flo
         return usual;
     const auto number = static_cast<float>(object.positive(key, static_cast<double>(usual)));
     if (!std::isfinite(number) || number <= 0)
-        object.refuse(key, "a number above 0 that float32 can hold");
+        object.refuse(key, tr("a number above 0 that float32 can hold"));
     return number;
 }
 
@@ -79,7 +80,7 @@ public:
         } catch (const Error& fault) {
             if (!rules_.leave_out || fault.kind() != ErrorKind::input)
                 throw;
-            notes_.push_back(what + " could not be recovered (" + fault.what() + ").");
+            notes_.push_back(tr("{} could not be recovered ({}).", what, fault.what()));
             return std::nullopt;
         }
     }
@@ -95,14 +96,16 @@ public:
     TensorPtr finite_tensor(const json& name, const std::string& what) {
         TensorPtr read = tensor(name, what);
         if (read->count() == 0)
-            fail_input(file_.source() + ": tensor " + dump(name) + " (" + what + ") has shape " +
-                       read->shape().text() + " and so no number; no extent should be 0");
+            fail_input(tr("{}: tensor {} ({}) has shape {} and so no number; no extent should be 0",
+                          file_.source(), dump(name), what, read->shape().text()));
         const auto values = read->values();
         const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
         if (bad != values.end())
-            fail_input(file_.source() + ": number " + std::to_string(bad - values.begin()) + " of tensor " +
-                       dump(name) + " (" + what + ") is " + (std::isnan(*bad) ? "NaN" : "infinite") +
-                       "; every number should be finite");
+            fail_input(std::isnan(*bad)
+                           ? tr("{}: number {} of tensor {} ({}) is NaN; every number should be finite",
+                                file_.source(), bad - values.begin(), dump(name), what)
+                           : tr("{}: number {} of tensor {} ({}) is infinite; every number should be finite",
+                                file_.source(), bad - values.begin(), dump(name), what));
         return read;
     }
     BoolTensorPtr bools(const json& name, const std::string& what) {
@@ -121,8 +124,8 @@ public:
             return ExplicitMask{bools(*named, what)};
         if (value.value("kind", json()) == "additive")
             return AdditiveMask{tensor(*named, what)};
-        fail_input(file_.source() + ": " + what + " is " + dump(value) +
-                   "; only explicit and additive rules name a tensor");
+        fail_input(tr("{}: {} is {}; only explicit and additive rules name a tensor", file_.source(), what,
+                      dump(value)));
     }
     /// With `whole`, a rule that cannot be read is an error even where parts may be left out.
     Mask mask(const checkpoint::ConfigReader& object, const char* key, const std::string& owner, bool whole) {
@@ -131,9 +134,9 @@ public:
         if (rules == nullptr)
             return mask;
         if (!rules->is_array())
-            object.refuse(key, "a list of rules");
+            object.refuse(key, tr("a list of rules"));
         for (const json& value : *rules) {
-            const std::string what = "mask rule " + std::to_string(mask.size()) + " of " + owner;
+            const std::string what = tr("mask rule {} of {}", mask.size(), owner);
             if (whole)
                 mask.push_back(rule(value, what));
             else if (auto read = part(what, [&] { return rule(value, what); }))
@@ -144,18 +147,17 @@ public:
 
     Problem problem(const checkpoint::ConfigReader& object, const std::string& owner);
     Recipe recipe(const checkpoint::ConfigReader& object);
-    std::map<TensorId, TensorPtr> inputs(const checkpoint::ConfigReader& object, const char* key,
-                                         const std::string& role);
+    std::map<TensorId, TensorPtr> inputs(const checkpoint::ConfigReader& object, const char* key, bool edits);
 
 private:
     std::string checked_name(const json& name, const std::string& what) const {
         if (!name.is_string())
-            fail_input(file_.source() + ": " + what + " is " + dump(name) +
-                       "; it should be the name of a tensor of the file");
+            fail_input(tr("{}: {} is {}; it should be the name of a tensor of the file", file_.source(), what,
+                          dump(name)));
         std::string key = name.get<std::string>();
         if (rules_.lost.contains(key))
-            fail_input("tensor " + key + " lies in the part of " + file_.source() +
-                       " that is missing; take it from another copy");
+            fail_input(tr("tensor {} lies in the part of {} that is missing; take it from another copy", key,
+                          file_.source()));
         return key;
     }
     MaskRule plain_rule(const json& value, const std::string& what) const {
@@ -167,8 +169,8 @@ private:
         }
         const auto* additive = std::get_if<AdditiveMask>(&read.front());
         if (additive != nullptr && additive->add == nullptr)
-            fail_input(file_.source() + ": " + what +
-                       " has no \"add\" and names no tensor; give one of them");
+            fail_input(
+                tr("{}: {} has no \"add\" and names no tensor; give one of them", file_.source(), what));
         return read.front();
     }
 
@@ -183,7 +185,7 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
     Problem problem;
     const auto dims = object.object("dims");
     if (!dims)
-        object.refuse("dims", "an object with B, Tq, Tk, D, Dkv, H, Hkv, dk and dv");
+        object.refuse("dims", tr("an object with B, Tq, Tk, D, Dkv, H, Hkv, dk and dv"));
     Dims& d = problem.dims;
     for (const auto& [key, extent] :
          {std::pair("B", &d.B), std::pair("Tq", &d.Tq), std::pair("Tk", &d.Tk), std::pair("D", &d.D),
@@ -192,16 +194,17 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
         if (const auto value = dims->integer(key, 1))
             *extent = *value;
         else
-            dims->refuse(key, "a whole number from 1 to " + std::to_string(largest_extent));
+            dims->refuse(key, tr("a whole number from 1 to {}", largest_extent));
 
     const json* tensors = object.find("tensors");
     if (tensors == nullptr || !tensors->is_object())
-        object.refuse("tensors", "an object that names the tensor for x, W_Q and the others");
+        object.refuse("tensors", tr("an object that names the tensor for x, W_Q and the others"));
     std::set<std::string_view> known;
     const auto read = [&](std::string_view name) {
         known.insert(name);
         const auto value = tensors->find(name);
-        return value == tensors->end() ? nullptr : finite_tensor(*value, std::string(name) + " of " + owner);
+        // Translators: "W_Q of the problem on screen"
+        return value == tensors->end() ? nullptr : finite_tensor(*value, tr("{} of {}", name, owner));
     };
     const auto key = [](const Field& field) { return std::string(field.name); };
     visit_fields(Overloaded{[](const Field&, const Dims&) {}, // read above
@@ -227,36 +230,37 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
                  problem);
     for (const auto& [name, value] : tensors->items())
         if (!known.contains(name))
-            fail_input(file_.source() + ": " + owner + " names a tensor for " + name +
-                       ", which no problem has; take it out");
+            fail_input(tr("{}: {} names a tensor for {}, which no problem has; take it out", file_.source(),
+                          owner, name));
     try {
         validate(problem);
     } catch (const Error& fault) {
-        throw Error(fault.kind(), file_.source() + ": in " + owner + ", " + fault.what());
+        throw Error(fault.kind(), tr("{}: in {}, {}", file_.source(), owner, fault.what()));
     }
     return problem;
 }
 
 std::map<TensorId, TensorPtr> Reader::inputs(const checkpoint::ConfigReader& object, const char* key,
-                                             const std::string& role) {
+                                             bool edits) {
     std::map<TensorId, TensorPtr> read;
     const json* named = object.find(key);
     if (named == nullptr)
         return read;
     if (!named->is_object())
-        object.refuse(key, "an object that names a tensor for each input");
+        object.refuse(key, tr("an object that names a tensor for each input"));
     for (const auto& [name, value] : named->items()) {
-        const std::string what = role + " " + name;
+        const std::string what = edits ? tr("the edit of {}", name) : tr("the unedited {}", name);
         const auto tensor = part(what, [&, &input = name, &tensor_name = value] {
             const auto id = find_tensor(input);
             if (!id || !is_editable(*id))
-                fail_input(file_.source() + ": there is no input " + input +
-                           "; edits are of x, x_kv, W_* and b_*");
+                fail_input(
+                    tr("{}: there is no input {}; edits are of x, x_kv, W_* and b_*", file_.source(), input));
             TensorPtr found = finite_tensor(tensor_name, what);
             if (found->shape().rank() != tensor_info(*id).rank())
-                fail_input(file_.source() + ": tensor " + dump(tensor_name) + " (" + what + ") has shape " +
-                           found->shape().text() + "; it should have " +
-                           std::to_string(tensor_info(*id).rank()) + " axes");
+                fail_input(tr_n("{}: tensor {} ({}) has shape {}; it should have {} axes",
+                                "{}: tensor {} ({}) has shape {}; it should have {} axes",
+                                tensor_info(*id).rank(), file_.source(), dump(tensor_name), what,
+                                found->shape().text(), tensor_info(*id).rank()));
             return std::pair(*id, std::move(found));
         });
         if (tensor)
@@ -269,7 +273,7 @@ MaskChoice read_mask_choice(const checkpoint::ConfigReader& object) {
     const std::string name = object.text("mask", "none");
     const auto row = std::ranges::find(mask_choice_names, name);
     if (row == mask_choice_names.end())
-        object.refuse("mask", "none, causal, causal_window or symmetric_window");
+        object.refuse("mask", tr("none, causal, causal_window or symmetric_window"));
     return static_cast<MaskChoice>(row - mask_choice_names.begin());
 }
 
@@ -283,19 +287,19 @@ Recipe Reader::recipe(const checkpoint::ConfigReader& object) {
     recipe.Hkv = object.integer("Hkv", 0).value_or(0);
     if (const json* seed = object.find("seed"); seed != nullptr) {
         if (!seed->is_number_unsigned())
-            object.refuse("seed", "a whole number from 0 to 2^64 - 1");
+            object.refuse("seed", tr("a whole number from 0 to 2^64 - 1"));
         recipe.seed = seed->get<std::uint64_t>();
     }
     recipe.identity_W_O = object.flag("identity_W_O", false);
     if (const auto base = object.object("base"))
-        if (auto read =
-                part("The problem from a file", [&] { return problem(*base, "the problem from a file"); }))
+        if (auto read = part(tr("The problem from a file"),
+                             [&] { return problem(*base, tr("the problem from a file")); }))
             recipe.base = std::make_shared<const Problem>(std::move(*read));
-    recipe.edits = inputs(object, "edits", "the edit of");
+    recipe.edits = inputs(object, "edits", true);
     recipe.gains = read_numbers(object, "gains");
     recipe.temperature = read_positive(object, "temperature", 1.0F);
-    recipe.extra_mask = mask(object, "extra_mask", "the recipe", false);
-    recipe.painted_mask = mask(object, "painted_mask", "the painted mask", false);
+    recipe.extra_mask = mask(object, "extra_mask", tr("the recipe"), false);
+    recipe.painted_mask = mask(object, "painted_mask", tr("the painted mask"), false);
     return recipe;
 }
 
@@ -317,12 +321,12 @@ bool is_project(const format::Safetensors& file) {
 nlohmann::json project_json(const format::Safetensors& file) {
     const auto entry = file.metadata().find(std::string(project_key));
     if (entry == file.metadata().end())
-        fail_input(file.source() +
-                   " is a safetensors file without a project in it; open it as a tensor file");
-    json project = parse_json(entry->second, "the project in " + file.source());
+        fail_input(
+            tr("{} is a safetensors file without a project in it; open it as a tensor file", file.source()));
+    json project = parse_json(entry->second, tr("the project in {}", file.source()));
     if (!project.is_object() || !project.contains("format") || !project["format"].is_number_unsigned() ||
         project["format"] == 0)
-        fail_input(file.source() + ": the project has no format number; it should be 1 or above");
+        fail_input(tr("{}: the project has no format number; it should be 1 or above", file.source()));
     return project;
 }
 
@@ -331,10 +335,13 @@ void check_format(const json& project, const std::string& source) {
     if (format <= std::uint64_t{project_format})
         return;
     const json writer = project.value("program", json());
-    fail_input(source + " is a project of format " + std::to_string(format) + ", written by Headscope " +
-               (writer.is_string() ? writer.get<std::string>() : "of another version") +
-               "; this is Headscope " HEADSCOPE_VERSION ", which reads up to format " +
-               std::to_string(project_format) + "; open it with a newer Headscope");
+    fail_input(writer.is_string()
+                   ? tr("{} is a project of format {}, written by Headscope {}; this is Headscope {}, which "
+                        "reads up to format {}; open it with a newer Headscope",
+                        source, format, writer.get<std::string>(), HEADSCOPE_VERSION, project_format)
+                   : tr("{} is a project of format {}, written by Headscope of another version; this is "
+                        "Headscope {}, which reads up to format {}; open it with a newer Headscope",
+                        source, format, HEADSCOPE_VERSION, project_format));
 }
 
 StoredProject read_stored_project(const format::Safetensors& file, const ReadingRules& rules) {
@@ -343,18 +350,18 @@ StoredProject read_stored_project(const format::Safetensors& file, const Reading
     const checkpoint::ConfigReader object(project, file.source());
     StoredProject stored;
     Reader reader(file, rules, stored.notes);
-    stored.program = object.text("program", "another program");
-    stored.problem = reader.part("The problem as it was on screen", [&] {
+    stored.program = object.text("program", tr("another program"));
+    stored.problem = reader.part(tr("The problem as it was on screen"), [&] {
         const auto problem = object.object("problem");
         if (!problem)
-            object.refuse("problem", "an object with dims, tensors and the others");
-        return reader.problem(*problem, "the problem on screen");
+            object.refuse("problem", tr("an object with dims, tensors and the others"));
+        return reader.problem(*problem, tr("the problem on screen"));
     });
     const auto recipe = object.object("recipe");
     if (!recipe && !stored.problem)
-        object.refuse("recipe", "an object with preset, sentence and the others");
+        object.refuse("recipe", tr("an object with preset, sentence and the others"));
     stored.recipe = recipe ? reader.recipe(*recipe) : recipe_for(*stored.problem);
-    stored.unedited = reader.inputs(object, "unedited", "the unedited");
+    stored.unedited = reader.inputs(object, "unedited", false);
     return stored;
 }
 

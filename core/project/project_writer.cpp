@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/project/checksum.h"
 #include "core/project/mask_json.h"
@@ -29,8 +30,9 @@ public:
     }
     std::string put_finite(const std::string& name, const TensorPtr& tensor) {
         if (!std::ranges::all_of(tensor->values(), [](float value) { return std::isfinite(value); }))
-            fail_input("the tensor " + name +
-                       " holds NaN or infinity, which a project cannot keep; give it finite numbers");
+            fail_input(
+                tr("the tensor {} holds NaN or infinity, which a project cannot keep; give it finite numbers",
+                   name));
         return put(name, tensor);
     }
     format::SafetensorsWriter& writer() { return writer_; }
@@ -40,10 +42,11 @@ private:
     std::map<const void*, std::string> names_;
 };
 
+/// `what` is their key in the file.
 ordered_json finite_numbers(std::span<const float> values, std::string_view what) {
     if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
-        fail_input("one of the " + std::string(what) +
-                   " is NaN or infinite, which a project cannot keep; give finite numbers");
+        fail_input(
+            tr("one of the {} is NaN or infinite, which a project cannot keep; give finite numbers", what));
     return std::vector<float>(values.begin(), values.end());
 }
 
@@ -144,7 +147,7 @@ std::string title_of(const Recipe& recipe, const Problem& problem) {
     std::string title;
     for (const std::string& token : problem.tokens)
         title += (title.empty() ? "" : " ") + token;
-    return title.empty() ? "a problem from a file" : title;
+    return title.empty() ? std::string(translatable("a problem from a file")) : title;
 }
 
 } // namespace
@@ -171,8 +174,9 @@ std::string project_bytes(const Recipe& recipe, const Problem& problem,
                         project.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
     std::string bytes = writer.bytes();
     if (bytes.size() > largest_project)
-        fail_input("the project would have " + std::to_string(bytes.size()) +
-                   " bytes, more than the 2 GB a project may have; take fewer tokens or a smaller model");
+        fail_input(tr("the project would have {} bytes, more than the 2 GB a project may have; take fewer "
+                      "tokens or a smaller model",
+                      bytes.size()));
     put_checksum(bytes);
     return bytes;
 }

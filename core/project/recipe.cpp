@@ -2,6 +2,7 @@
 
 #include "core/attention/regroup.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/text/preset.h"
 
 #include <algorithm>
@@ -13,9 +14,9 @@ namespace {
 Problem with_identity_output(Problem problem) {
     const Dims& dims = problem.dims;
     if (dims.H * dims.dv != dims.D)
-        fail_input("W_O can be the identity only when it is square, and here it has " +
-                   std::to_string(dims.H * dims.dv) + " rows (H·dv) and " + std::to_string(dims.D) +
-                   " columns (D); keep the learned W_O");
+        fail_input(tr("W_O can be the identity only when it is square, and here it has {} rows (H·dv) and {} "
+                      "columns (D); keep the learned W_O",
+                      dims.H * dims.dv, dims.D));
     Tensor identity({dims.D, dims.D}, 0.0F);
     for (std::int64_t d = 0; d < dims.D; ++d)
         identity.at(d, d) = 1.0F;
@@ -45,7 +46,8 @@ BuiltRecipe build_recipe(const Recipe& recipe) {
     BuiltRecipe built;
     if (recipe.base != nullptr) {
         built.problem = *recipe.base;
-        built.title = "from a file";
+        // Translators: the title of the document, where it is of no preset
+        built.title = translatable("from a file");
     } else {
         text::PresetProblem preset =
             text::build_preset(recipe.preset, recipe.sentence, recipe.seed, recipe.kv_sentence);
