@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/export/streamed_weights.h"
 #include "core/format/npy.h"
@@ -229,9 +230,8 @@ std::string model_trace_bytes(const checkpoint::Model& model, const checkpoint::
 
 void check_model_target(const TraceExport& wanted, const std::string& path) {
     if (wanted.format == TraceFormat::npy && (path == "-" || trace_format_of_path(path) == TraceFormat::npy))
-        throw Error(ErrorKind::usage,
-                    "a pass through a model has many tensors and a .npy file holds one; name "
-                    "a folder for all of them, or another format");
+        throw Error(ErrorKind::usage, tr("a pass through a model has many tensors and a .npy file holds one; "
+                                         "name a folder for all of them, or another format"));
 }
 
 void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,

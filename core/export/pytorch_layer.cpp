@@ -1,6 +1,7 @@
 #include "core/export/pytorch_layer.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/block_stages.h"
 
 #include <algorithm>
@@ -138,8 +139,9 @@ std::string line_of(const checkpoint::BlockTrace& block, TensorId id) {
 ScriptLayer script_layer(const checkpoint::BlockTrace& block) {
     const checkpoint::Architecture& architecture = *block.architecture;
     if (block[TensorId::mlp_act] == nullptr)
-        fail_input("layer " + std::to_string(block.layer) +
-                   " has a mixture of experts, which no script computes; export its attention alone");
+        fail_input(
+            tr("layer {} has a mixture of experts, which no script computes; export its attention alone",
+               block.layer));
     ScriptLayer out;
     out.inputs.push_back({"resid_in", axes_text(TensorId::resid_in), block[TensorId::resid_in]});
     for (const Named& named : names)

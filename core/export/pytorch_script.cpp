@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/memory.h"
+#include "core/base/message.h"
 #include "core/export/pytorch_layer.h"
 #include "core/export/pytorch_steps.h"
 #include "core/export/pytorch_terms.h"
@@ -162,9 +163,9 @@ void check_replaceable(const std::string& path) {
         }
     }();
     if (!own)
-        fail_input(path +
-                   ", where the script's numbers would go, is a file that no export wrote; move it away "
-                   "or give the script another name");
+        fail_input(tr("{}, where the script's numbers would go, is a file that no export wrote; move it away "
+                      "or give the script another name",
+                      path));
 }
 
 /// Both or neither: when the second cannot be written, the first is as it was.
@@ -223,10 +224,9 @@ std::string pytorch_clipboard(const Problem& problem, const Trace& trace, const 
     if (!hopeless)
         script = pytorch_script(problem, trace, title);
     if (hopeless || script.size() > longest_copied_script)
-        fail_input("the script with its " + std::to_string(count_numbers({problem, trace, title})) +
-                   " numbers is too long to be copied (the limit is " +
-                   std::to_string(longest_copied_script / 1'000'000) +
-                   " MB of text); save it to a file instead");
+        fail_input(tr("the script with its {} numbers is too long to be copied (the limit is {} MB of text); "
+                      "save it to a file instead",
+                      count_numbers({problem, trace, title}), longest_copied_script / 1'000'000));
     return script;
 }
 

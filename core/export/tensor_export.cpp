@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/export/trace_selection.h"
 #include "core/format/npy.h"
 #include "core/format/safetensors.h"
@@ -12,8 +13,6 @@
 namespace headscope::exporting {
 
 namespace {
-
-constexpr const char* suffixes = ".npy, .csv, .tsv or .safetensors";
 
 Shape shape_from(const std::vector<std::int64_t>& extents) {
     return extents.empty() ? Shape{1} : Shape(extents);
@@ -48,27 +47,15 @@ TensorPtr whole(const Problem& problem, const Trace& trace, const TensorInfo& in
     if (info.operation != Operation::given || is_stage(info.id) || is_block_weight(info.id)) {
         const TensorPtr& stage = trace.stages[static_cast<std::size_t>(info.id)];
         if (!has_tensor(info.id, trace.parts))
-            fail_input("this problem has no stage " + std::string(info.name) + "; name another one");
+            fail_input(tr("this problem has no stage {}; name another one", info.name));
         if (stage == nullptr)
             throw Error(ErrorKind::internal, "the stage " + std::string(info.name) + " was not computed");
         return stage;
     }
     const TensorPtr input = problem.input_ptr(info.id);
     if (input == nullptr)
-        fail_input("this problem has no tensor " + std::string(info.name) +
-                   "; name another one, such as weights or W_Q");
+        fail_input(tr("this problem has no tensor {}; name another one, such as weights or W_Q", info.name));
     return input;
-}
-
-void check_index(std::int64_t index, std::int64_t extent, const char* one, const char* many) {
-    if (index < 0 || index >= extent)
-        fail_input("there is no " + std::string(one) + " " + std::to_string(index) + "; " + many +
-                   " are numbered 0 to " + std::to_string(extent - 1));
-}
-
-[[noreturn]] void refuse_axis(const TensorInfo& info, const char* axis) {
-    fail_input(std::string(info.name) + " has no " + axis +
-               " axis to take one entry of; leave that choice out");
 }
 
 /// The part with all its axes, those that it fixes having extent 1, and where they begin.
@@ -78,16 +65,19 @@ SelectedStage select_part(const Problem& problem, const Trace& trace, const Tens
     if (part.b) {
         const int axis = find_axis(info, {Axis::B});
         if (axis < 0)
-            refuse_axis(info, "batch");
-        check_index(*part.b, problem.dims.B, "batch entry", "batch entries");
+            fail_input(tr("{} has no batch axis to take one entry of; leave that choice out", info.name));
+        if (*part.b < 0 || *part.b >= problem.dims.B)
+            fail_input(tr("there is no batch entry {}; batch entries are numbered 0 to {}", *part.b,
+                          problem.dims.B - 1));
         selected.tensor = slice(*selected.tensor, axis, *part.b);
         selected.first_batch = *part.b;
     }
     if (part.h) {
         const int axis = selected.head_axis();
         if (axis < 0)
-            refuse_axis(info, "head");
-        check_index(*part.h, problem.dims.H, "head", "heads");
+            fail_input(tr("{} has no head axis to take one entry of; leave that choice out", info.name));
+        if (*part.h < 0 || *part.h >= problem.dims.H)
+            fail_input(tr("there is no head {}; heads are numbered 0 to {}", *part.h, problem.dims.H - 1));
         const bool key_value = info.axes[static_cast<std::size_t>(axis)] == Axis::Hkv;
         selected.first_head = key_value ? problem.dims.kv_head(*part.h) : *part.h;
         selected.tensor = slice(*selected.tensor, axis, selected.first_head);
@@ -144,14 +134,16 @@ std::string tensor_bytes(const Problem& problem, const Trace& trace, const Tenso
     case TraceFormat::json:
         break;
     }
-    throw Error(ErrorKind::usage, std::string("one tensor is written as ") + suffixes + ", not as json");
+    throw Error(ErrorKind::usage,
+                tr("one tensor is written as .npy, .csv, .tsv or .safetensors, not as json"));
 }
 
 void export_tensor(const Problem& problem, const Trace& trace, const TensorPart& part,
                    const std::string& path, const std::map<std::string, std::string>& notes) {
     const auto format = trace_format_of_path(path);
     if (!format || *format == TraceFormat::json)
-        fail_input(path + " has an ending that no format of a tensor has; use " + suffixes);
+        fail_input(tr("{} has an ending that no format of a tensor has; use .npy, .csv, .tsv or .safetensors",
+                      path));
     write_file_atomically(path, tensor_bytes(problem, trace, part, *format, notes));
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 #include "core/engine/memory_need.h"
 #include "core/export/streamed_weights.h"
 #include "core/export/trace_selection.h"
@@ -39,8 +40,9 @@ std::ptrdiff_t count_of(const StageSet& stages) {
 }
 
 [[noreturn]] void refuse_several(std::ptrdiff_t stages) {
-    throw Error(ErrorKind::usage, "one .npy file holds one stage, not " + std::to_string(stages) +
-                                      "; name one stage, a folder for all of them, or another format");
+    throw Error(ErrorKind::usage, tr("one .npy file holds one stage, not {}; name one stage, a folder for "
+                                     "all of them, or another format",
+                                     stages));
 }
 
 /// What export_trace itself puts into a folder, so that it may be replaced.

@@ -1,6 +1,7 @@
 #include "core/export/trace_selection.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/project/mask_json.h"
 
 #include <algorithm>
@@ -61,8 +62,7 @@ int SelectedStage::head_axis() const {
 std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& wanted) {
     const Dims& dims = trace.dims;
     if (wanted.head && (*wanted.head < 0 || *wanted.head >= dims.H))
-        fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +
-                   std::to_string(dims.H - 1));
+        fail_input(tr("there is no head {}; heads are numbered 0 to {}", *wanted.head, dims.H - 1));
     std::vector<SelectedStage> selected;
     for (const TensorInfo& info : stage_table()) {
         if (!wanted.stages.has(info.id) || !has_tensor(info.id, trace.parts))

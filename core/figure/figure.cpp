@@ -1,6 +1,7 @@
 #include "core/figure/figure.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/figure/shaped_text.h"
 #include "core/figure/svg.h"
 #include "core/text/plain_text.h"
@@ -118,9 +119,9 @@ Color straight(std::uint32_t pixel) {
 CairoSurface grid_image(const GridItem& item) {
     CairoSurface image(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, item.cols, item.rows));
     if (cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS)
-        throw Error(ErrorKind::input, "a grid of " + std::to_string(item.cols) + " x " +
-                                          std::to_string(item.rows) +
-                                          " cells is too large for a figure: draw a part of it");
+        throw Error(
+            ErrorKind::input,
+            tr("a grid of {} x {} cells is too large for a figure: draw a part of it", item.cols, item.rows));
     unsigned char* const bytes = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
     const std::size_t cells = static_cast<std::size_t>(item.cols) * static_cast<std::size_t>(item.rows);
@@ -283,11 +284,9 @@ void FigurePainter::operator()(const GridItem& item) const {
 int pixels(float logical, float scale) {
     const double side = std::round(static_cast<double>(logical) * static_cast<double>(scale));
     if (!(side >= 1 && side <= largest_png_side))
-        throw Error(ErrorKind::input,
-                    "a figure with a side of " + std::to_string(std::lround(logical)) + " at scale " +
-                        std::to_string(scale) +
-                        " can't be drawn: a PNG has 1 to 16,384 pixels a side; choose another "
-                        "scale, SVG or PDF");
+        throw Error(ErrorKind::input, tr("a figure with a side of {} at scale {} can't be drawn: a PNG has 1 "
+                                         "to 16,384 pixels a side; choose another scale, SVG or PDF",
+                                         std::lround(logical), std::to_string(scale)));
     return static_cast<int>(side);
 }
 
@@ -328,9 +327,10 @@ FigureFormat figure_format(const std::string& path) {
         return FigureFormat::svg;
     if (ending == ".pdf")
         return FigureFormat::pdf;
-    throw Error(ErrorKind::input, "the picture file " + path +
-                                      (ending.empty() ? " has no ending" : " ends in " + ending) +
-                                      ": its name must end in .png, .svg or .pdf");
+    fail_input(
+        ending.empty()
+            ? tr("the picture file {} has no ending: its name must end in .png, .svg or .pdf", path)
+            : tr("the picture file {} ends in {}: its name must end in .png, .svg or .pdf", path, ending));
 }
 
 std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background) {

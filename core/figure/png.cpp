@@ -1,6 +1,7 @@
 #include "core/figure/png.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cairo.h>
@@ -46,9 +47,9 @@ cairo_status_t append_bytes(void* to, const unsigned char* bytes, unsigned int s
 template<class Fill>
 std::string png_of(cairo_format_t format, std::int64_t width, std::int64_t height, const Fill& fill) {
     if (std::max(width, height) > largest_png_side)
-        fail_input("a picture of " + std::to_string(width) + " x " + std::to_string(height) +
-                   " pixels can't be written; a PNG has at most " + std::to_string(largest_png_side) +
-                   " pixels a side here; write a .npy file, or take a smaller part");
+        fail_input(tr("a picture of {} x {} pixels can't be written; a PNG has at most {} pixels a side "
+                      "here; write a .npy file, or take a smaller part",
+                      width, height, largest_png_side));
     const std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface(
         cairo_image_surface_create(format, static_cast<int>(width), static_cast<int>(height)),
         &cairo_surface_destroy);

@@ -2,6 +2,7 @@
 
 #include "core/base/assets.h"
 #include "core/base/error.h"
+#include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/lesson/markdown.h"
 
@@ -14,37 +15,42 @@ namespace headscope::manual {
 namespace {
 
 struct Listed {
-    const char *page, *group;
+    const char* page;
+    std::string_view group;
 };
+// The groups of the table of contents.
+constexpr std::string_view program = translatable("Using the program"), models = translatable("Models"),
+                           command_line = translatable("Command line"),
+                           about = translatable("About the program");
 /// The table of contents.
 constexpr Listed contents[] = {
-    {"stages", "Using the program"},
-    {"glossary", "Using the program"},
-    {"finding", "Using the program"},
-    {"keyboard", "Using the program"},
-    {"presets", "Using the program"},
-    {"problem-files", "Using the program"},
-    {"project-file", "Using the program"},
-    {"export", "Using the program"},
-    {"recording", "Using the program"},
-    {"presenting", "Using the program"},
-    {"settings", "Using the program"},
-    {"colours", "Using the program"},
-    {"lessons", "Using the program"},
-    {"pocket", "Models"},
-    {"checkpoints-window", "Models"},
-    {"atlas", "Models"},
-    {"effects", "Models"},
-    {"generate", "Models"},
-    {"attention-files", "Models"},
-    {"checkpoints", "Command line"},
-    {"survey", "Command line"},
-    {"maps", "Command line"},
-    {"automation", "Command line"},
-    {"engines", "About the program"},
-    {"performance", "About the program"},
-    {"installing", "About the program"},
-    {"architecture", "About the program"},
+    {"stages", program},
+    {"glossary", program},
+    {"finding", program},
+    {"keyboard", program},
+    {"presets", program},
+    {"problem-files", program},
+    {"project-file", program},
+    {"export", program},
+    {"recording", program},
+    {"presenting", program},
+    {"settings", program},
+    {"colours", program},
+    {"lessons", program},
+    {"pocket", models},
+    {"checkpoints-window", models},
+    {"atlas", models},
+    {"effects", models},
+    {"generate", models},
+    {"attention-files", models},
+    {"checkpoints", command_line},
+    {"survey", command_line},
+    {"maps", command_line},
+    {"automation", command_line},
+    {"engines", about},
+    {"performance", about},
+    {"installing", about},
+    {"architecture", about},
 };
 
 /// As GitHub makes it of a heading: small letters, "-" for blanks, no punctuation.
