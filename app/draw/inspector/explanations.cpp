@@ -99,8 +99,7 @@ void add_token_places(Sheet& sheet, const CellAddress& cell) {
     sheet.place(tr("column"), n(cell.at[2]), tr("of {}", keys ? dims.Dkv : dims.D));
     if (d < names.size() && !names[d].empty())
         sheet.place(tr("feature"), names[d]);
-    // Translators: no head
-    sheet.place(tr("head"), tr("none"), tr("every head reads it"));
+    sheet.place(tr("head"), tr_in("no head", "none"), tr("every head reads it"));
 }
 
 void add_input_places(Sheet& sheet, const CellAddress& cell) {
@@ -113,7 +112,7 @@ void add_input_places(Sheet& sheet, const CellAddress& cell) {
     sheet.place(tr("column"), n(cell.at[static_cast<std::size_t>(last)]), tr("of {}", shape[last]));
     const HeadAxis heads = head_axis(info, dims);
     if (heads.axis < 0)
-        return sheet.place(tr("head"), tr("none"), tr("shared by all heads"));
+        return sheet.place(tr("head"), tr_in("no head", "none"), tr("shared by all heads"));
     const bool shared = heads.kv && dims.Hkv != dims.H;
     const std::int64_t h = cell.at[static_cast<std::size_t>(heads.axis)] / heads.width;
     sheet.place(shared ? tr("kv head") : tr("head"), n(h),

@@ -6,7 +6,6 @@
 #include "core/base/message.h"
 
 #include <algorithm>
-
 #include <cmath>
 #include <numeric>
 
@@ -156,8 +155,7 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
 
 std::string mask_name(const Problem& problem, const std::vector<RuleSays>& rules) {
     if (problem.mask.empty())
-        // Translators: there is no mask
-        return tr("none");
+        return tr_in("no mask", "none");
     return tr_n("{} rule", "{} rules", std::ssize(rules), grouped(std::ssize(rules)));
 }
 
