@@ -157,7 +157,8 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
     }
     SECTION("lessons that are there in German") {
         for (const char* const id : {"one-head", "first-lesson", "by-hand"}) {
-            Program::Options options{.device = "cpu", .wake = {}, .language = "de"};
+            const Program::Options options{
+                .recipe = {}, .device = "cpu", .wake = {}, .lesson_folders = {}, .language = "de"};
             Desk desk(options);
             Reader reader(desk);
             reader.know(desk.program.state().document->recipe.sentence);

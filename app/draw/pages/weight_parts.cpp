@@ -5,6 +5,7 @@
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/links.h"
+#include "app/state/model_document.h"
 #include "core/base/message.h"
 
 #include <algorithm>
