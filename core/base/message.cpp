@@ -13,8 +13,6 @@ namespace headscope {
 namespace {
 
 constexpr std::string_view folder = "languages/", ending = ".mo", english = "en";
-/// The key under which a catalogue has its language's name.
-constexpr std::string_view own_name = "English";
 
 struct InUse {
     std::string code = std::string(english);
@@ -56,9 +54,9 @@ std::string_view language_in_use() {
 }
 
 std::vector<Language> languages() {
-    std::vector<Language> all{{std::string(english), std::string(own_name)}};
+    std::vector<Language> all{{std::string(english), "English"}};
     for (const std::string& code : codes())
-        all.push_back({code, std::string(catalogue_of(code).find_in("name of this language", own_name))});
+        all.push_back({code, std::string(catalogue_of(code).find_in("name of this language", "English"))});
     return all;
 }
 

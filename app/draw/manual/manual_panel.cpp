@@ -55,7 +55,7 @@ void draw_contents(TextColumn& column) {
         if (page.group != group) {
             end_group();
             group = page.group;
-            column.draw(lesson::Heading{{words(group, lesson::SpanStyle::plain)}, 3});
+            column.draw(lesson::Heading{{words(tr(group), lesson::SpanStyle::plain)}, 3});
         }
         const manual::Place place{page.name, {}};
         list.items.push_back({words(page.title, lesson::SpanStyle::plain, &place)});
@@ -142,7 +142,7 @@ std::string trail(const ManualPanel& panel) {
     const manual::Page* const page = manual::find_page(panel.at.page);
     return !panel.search.empty() ? tr("Search")
            : page == nullptr     ? tr("Contents")
-                                 : page->group + " › " + page->title;
+                                 : tr(page->group) + " › " + page->title;
 }
 
 Picture draw_manual(const DrawContext& context, const ManualPanel& panel) {

@@ -5,10 +5,12 @@
 #include "app/draw/map/long_map.h"
 #include "app/draw/map/long_map_parts.h"
 #include "app/draw/pages/attention_pages.h"
+#include "app/state/model_document.h"
 #include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace headscope::app {
 
@@ -184,6 +186,25 @@ Picture draw_long_map_inspector(const DrawContext& context) {
     return sheet.finish();
 }
 
+namespace {
+
+/// The layers whose heads have maps, by name, and which one is open.
+struct MapLayers {
+    std::int64_t count = 1, open = 0;
+    std::function<std::string(std::int64_t l)> name = {};
+};
+MapLayers layers_of(const Document& document) {
+    if (const GivenWeights* const given = document.given(); given != nullptr)
+        return {given->set->info().L, given->layer,
+                [given](std::int64_t l) { return analysis::layer_name(given->set->info(), l); }};
+    if (document.is_checkpoint())
+        return {in_stack(document.part()->architecture(), document.stack()).layers, document.layer(),
+                [](std::int64_t l) { return "L" + std::to_string(l); }};
+    return {};
+}
+
+} // namespace
+
 Picture draw_long_map_strip(const DrawContext& context) {
     const Dims& dims = context.dims();
     std::vector<Segment> tabs;
@@ -201,15 +222,13 @@ Picture draw_long_map_strip(const DrawContext& context) {
             tabs.push_back(tab(n));
     };
     std::int64_t heads = most;
-    if (const GivenWeights* const given = context.shown.document->given();
-        given != nullptr && given->set->info().L > 1) {
-        const AttentionInfo& info = given->set->info();
-        const std::int64_t layers = std::min(info.L, std::max(most - dims.H, most / 2));
+    if (const MapLayers of = layers_of(*context.shown.document); of.count > 1) {
+        const std::int64_t layers = std::min(of.count, std::max(most - dims.H, most / 2));
         heads = std::max<std::int64_t>(most - layers, 1);
-        add(given->layer, info.L, layers, [&](std::int64_t l) {
-            return Segment{.label = analysis::layer_name(info, l),
+        add(of.open, of.count, layers, [&](std::int64_t l) {
+            return Segment{.label = of.name(l),
                            .action = ViewChange(AttentionChange(OpenHead{l, context.view.head})),
-                           .on = l == given->layer,
+                           .on = l == of.open,
                            .tip = tr("The same head there")};
         });
     }
@@ -249,10 +268,15 @@ Picture draw_long_map_panel(const DrawContext& context) {
     sheet.row(tr("strongest key of the row"), key_hint("strongest key"));
     sheet.row(tr("one weight"), tr("click"));
     sheet.section(tr("Not shown"));
+    const std::string from = grouped(Document::most_held + 1);
     sheet.paragraph(
-        tr("From {} tokens on, the other stages and all heads at once are not computed: one map of that "
-           "size takes gigabytes.",
-           grouped(Document::most_held + 1)),
+        context.shown.document->is_checkpoint()
+            ? tr("From {} tokens on, the stages of a layer are not computed: one map of that size takes "
+                 "gigabytes. Atlas, effects, circuits and predictions stay.",
+                 from)
+            : tr("From {} tokens on, the other stages and all heads at once are not computed: one map of "
+                 "that size takes gigabytes.",
+                 from),
         context.theme.muted);
     return sheet.finish();
 }

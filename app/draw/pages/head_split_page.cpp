@@ -112,7 +112,7 @@ float draw_half(Picture& picture, const DrawContext& context, const Half& half, 
             draw_row_labels(picture, context, grid, tensor_info(spec.tensor).axes[1] == Axis::Tk);
         if (step + 1 < half.steps.size()) {
             draw_arrow(picture, context, x + width + 18, y + height / 2, half_arrow_room - 40,
-                       std::string(tensor_info(half.steps[step + 1], parts).verb));
+                       tr(tensor_info(half.steps[step + 1], parts).verb));
             x += width + half_arrow_room;
         }
     }

@@ -68,6 +68,18 @@ std::vector<Offered> devices(const EngineState& engines) {
     return offered;
 }
 
+Setting of_language(const ViewState& view) {
+    static const std::vector<Language> all = languages();
+    const std::string chosen = view.language.empty() ? std::string(language_in_use()) : view.language;
+    Setting setting{tr("Language")};
+    for (const Language& language : all)
+        setting.choices.push_back(
+            {language.name, language.code == chosen, ViewChange(SetLanguage{language.code})});
+    setting.note = chosen == language_in_use() ? tr("of the window and of lessons")
+                                               : tr("from the next start of the program on");
+    return setting;
+}
+
 std::vector<Setting> settings(const AppState& state) {
     const ViewState& view = state.view;
     const float step = 0.1F;
@@ -101,6 +113,7 @@ std::vector<Setting> settings(const AppState& state) {
             tr("Numbers in cells"), view.numbers, [](bool on) { return ShowNumbers{on}; },
             key_hint("numbers")),
         {tr("Speed of playing"), speeds(view)},
+        of_language(view),
         {tr("Computing")},
         {tr("Device"), devices(state.engines),
          state.engines.found && !state.engines.found->missing.empty() ? tr("no Vulkan device here") : ""},
