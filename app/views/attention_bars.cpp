@@ -72,7 +72,7 @@ void view_attention_strip(const AppState& state, const figure::Rect& area, const
     const DrawContext context = bar_context(state, tools, area.w);
     Picture picture;
     picture.scene.add(figure::LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
-    const std::string label = tr(group_info(StageGroup::weights).label);
+    const std::string label(group_info(StageGroup::weights).label);
     const float baseline = figure::baseline_for(area.h / 2 - 1, 13);
     const float width =
         draw_text(picture, context, canvas_pad, baseline, label, figure::Font::ui_semibold, 13, theme.ink);

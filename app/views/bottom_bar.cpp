@@ -97,7 +97,7 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
 
 std::string place_text(const AppState& state) {
     const ViewState& view = state.drawn_view(); // its row is one of what is shown
-    std::string text = tr(group_info(view.group).label);
+    std::string text(group_info(view.group).label);
     if (view.walk.whole_block() && &view.walk.part_with(view.group) == &view.walk.layer)
         text = "L" + std::to_string(view.attention.layer) + " · " + text;
     if (view.row >= 0)

@@ -142,7 +142,6 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     };
     std::vector<ShownTab> shown;
     const figure::Point tip{area.right() - 26, area.y + 22};
-    float room = tip.x - 12 - x;
     for (const auto& [name, tab] : tabs) {
         if (left_out(tab))
             continue;
@@ -153,17 +152,31 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
             continue; // weights alone have nothing to explain step by step nor to edit
         const std::string_view one = given && tab == LeftTab::tensors ? translatable("Source") : name;
         shown.push_back({one, tab, tr(one)});
-        room -= tools.measure(shown.back().label, figure::Font::ui_semibold, 13);
     }
-    const float gap = std::clamp(room / static_cast<float>(shown.size() - 1), 6.0F, 13.0F);
+    const auto wide = [&](const std::string& label, float size) {
+        return tools.measure(label, figure::Font::ui_semibold, size);
+    };
+    // Long words of another language are written smaller before they meet.
+    constexpr float tab_size = 13, smallest_tab = 10.5F, smallest_gap = 6;
+    const float room = tip.x - 12 - x;
+    float size = tab_size;
+    const auto left = [&] {
+        float rest = room;
+        for (const ShownTab& one : shown)
+            rest -= wide(one.label, size);
+        return rest / static_cast<float>(shown.size() - 1);
+    };
+    while (left() < smallest_gap && size > smallest_tab)
+        size -= 0.5F;
+    const float gap = std::clamp(left(), smallest_gap, 13.0F);
     for (const auto& [name, tab, label] : shown) {
         // A newcomer's list of lessons lies behind the Start page.
         const bool on = state.view.tab == tab || (tab == LeftTab::start && state.view.tab == LeftTab::course);
-        const float width = tools.measure(label, figure::Font::ui_semibold, 13);
+        const float width = wide(label, size);
         picture.scene.add(figure::TextItem{{x, figure::baseline_for(area.y + strip_height / 2 - 1, 13)},
                                            label,
                                            on ? figure::Font::ui_semibold : figure::Font::ui_medium,
-                                           13,
+                                           size,
                                            on ? theme.ink : theme.muted});
         if (on)
             picture.scene.add(

@@ -1,4 +1,5 @@
 #include "app/state/screens/screen.h"
+#include "core/base/assets.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/text/preset.h"
@@ -17,6 +18,10 @@ namespace headscope::test {
 
 using namespace headscope::app;
 namespace {
+
+Program::Options in_german() {
+    return {.recipe = {}, .device = "cpu", .wake = {}, .lesson_folders = {}, .language = "de"};
+}
 
 /// Goes through a window and keeps what is English in it.
 class Reader {
@@ -73,7 +78,7 @@ void read_tips(Desk& desk, Reader& reader) {
         if (item.label.empty() || !item.reachable())
             continue;
         desk.driver.move(item.middle_x(), item.middle_y());
-        desk.driver.wait(40);
+        desk.driver.wait(20);
         reader.look("tip of " + item.label);
     }
 }
@@ -125,9 +130,10 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
         }
     }
     SECTION("the first page, dialogs and tips") {
-        Desk desk("first-lesson", sentence, 1600, 1000);
+        Desk desk(in_german(), 1600, 1000);
         Reader reader(desk);
-        reader.know(sentence);
+        desk.type_sentence(sentence);
+        reader.know(sentence + " English work");
         desk.program.begin();
         reader.look("start");
         read_dialogs(desk, reader);
@@ -157,11 +163,9 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
     }
     SECTION("lessons that are there in German") {
         for (const char* const id : {"one-head", "first-lesson", "by-hand"}) {
-            const Program::Options options{
-                .recipe = {}, .device = "cpu", .wake = {}, .lesson_folders = {}, .language = "de"};
-            Desk desk(options);
+            Desk desk(in_german());
             Reader reader(desk);
-            reader.know(desk.program.state().document->recipe.sentence);
+            reader.know(asset("lessons/" + std::string(id) + ".de.md")); // quotes English words
             desk.act(LessonAction(OpenLesson{id}));
             INFO(id);
             for (int page = 0; page < 12; ++page) {

@@ -67,7 +67,7 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     // Translators: stands over the ranks of a head among so many
-    sheet.section(tr("Scores"), tr("rank of {}", grouped(scene.atlas.L * scene.atlas.H)));
+    sheet.section(tr_in("of a head", "Scores"), tr("rank of {}", grouped(scene.atlas.L * scene.atlas.H)));
     const float bar = sheet.left + 128, rank = sheet.right, value = sheet.right - 36;
     const float length = std::max(16.0F, value - 62 - bar);
     for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {
@@ -183,7 +183,8 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
             return ViewChange(AttentionChange(ShowWeight{weight.i, weight.j, screen}));
         };
         const std::string cell = std::to_string(weight.i) + " " + std::to_string(weight.j);
-        const figure::Rect link{sheet.right - 82, sheet.y + 27, 36, 20};
+        const float wide = context.measure(tr("why?"), Font::ui_medium, 12) + 8;
+        const figure::Rect link{sheet.right - 46 - wide, sheet.y + 27, wide, 20};
         if (why && context.controls) // over the example: asked first
             sheet.picture.hotspots.push_back({link, "why " + cell, opens(Screen::why),
                                               tr("Shows what the score of this weight is made of")});
@@ -194,10 +195,10 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
                      tr("Shows this weight in the head’s map"));
         if (!why || !context.controls)
             continue;
-        const float width = draw_text(sheet.picture, context, link.x + 4, link.y + 16, tr("why?"),
-                                      Font::ui_medium, 12, context.theme.ink);
+        draw_text(sheet.picture, context, link.x + 4, link.y + 16, tr("why?"), Font::ui_medium, 12,
+                  context.theme.ink);
         sheet.picture.scene.add(figure::LineItem{
-            {link.x + 4, link.bottom() - 1}, {link.x + 4 + width, link.bottom() - 1}, context.theme.ink, 1});
+            {link.x + 4, link.bottom() - 1}, {link.right() - 4, link.bottom() - 1}, context.theme.ink, 1});
     }
 }
 

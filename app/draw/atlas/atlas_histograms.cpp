@@ -151,7 +151,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     const float baseline = bars.bottom() + 21;
     draw_text(picture, context, bars.x, baseline, number(axis.low, axis.decimals), Font::mono, 11,
               theme.muted);
-    const std::string suffix(info.unit.suffix);
+    const std::string suffix = tr(info.unit.suffix);
     draw_text(picture, context, bars.right(), baseline,
               number(axis.high, axis.decimals) + (suffix == " %" ? "" : suffix), Font::mono, 11, theme.muted,
               Align::right);

@@ -86,7 +86,7 @@ float pattern_score(const analysis::HeadMetrics& metrics) {
 
 std::string score_text(analysis::HeadScore score, float value) {
     const analysis::ScoreUnit& unit = analysis::info_of(score).unit;
-    return number(unit.factor * static_cast<double>(value), unit.decimals) + std::string(unit.suffix);
+    return number(unit.factor * static_cast<double>(value), unit.decimals) + tr(unit.suffix);
 }
 
 std::vector<std::string> flags_of(const analysis::HeadFacts& facts, const AttentionInfo& info) {

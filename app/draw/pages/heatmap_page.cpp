@@ -412,10 +412,10 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
 
 std::string formula_of(const DrawContext& context, const Subject& subject) {
     if (subject.tensor == TensorId::scaled && context.shown.problem().temperature != 1.0F)
-        return "scaled = scores ÷ (√dk · temperature)";
+        return tr("scaled = scores ÷ (√dk · temperature)");
     if (subject.tensor == TensorId::masked && context.shown.problem().mask.empty())
         return tr("no mask is set: masked = scaled");
-    return std::string(subject.info.formula);
+    return tr(subject.info.formula);
 }
 
 } // namespace

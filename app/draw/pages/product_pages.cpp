@@ -211,7 +211,7 @@ Picture draw_contributions_page(const DrawContext& context) {
     const std::string name = name_in_model(context);
     draw_page_head(picture, context,
                    name.empty() ? tr("Contributions of the heads") : tr("Contribution of {}", name),
-                   std::string(tensor_info(TensorId::contributions).formula) +
+                   tr(tensor_info(TensorId::contributions).formula) +
                        (gain == 1.0F ? "" : " × " + number(gain, 2)));
     draw_head_switch(picture, context);
     const DrawContext factors = factor_context(context);
@@ -223,7 +223,7 @@ Picture draw_contributions_page(const DrawContext& context) {
     product.left.owner = product.right.owner = product.result.owner = owned_by(h);
     product.result.rows_done = rows_done(context);
     product.left_name = head_name("head_out", h);
-    product.right_name = "W_O[rows of " + std::to_string(h) + "]";
+    product.right_name = tr("W_O[rows of {}]", h);
     product.result_name = head_name("contributions", h);
     product.left_shape = "Tq × dv";
     product.right_shape = "dv × D";

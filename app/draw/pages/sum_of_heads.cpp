@@ -91,7 +91,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
     const bool bias = context.shown.tensor(TensorId::b_O) != nullptr;
     const bool change = context.difference();
     const std::string formula = change ? tr("‖Δ‖: root of the sum of a head's squared changes")
-                                       : "contributions[h] = head_out[h] · W_O[rows of h]";
+                                       : tr(tensor_info(TensorId::contributions).formula);
     const float title = draw_text(picture, context, room.x, room.y + 16,
                                   change ? tr("Which head moved it") : tr("The same output, as a sum"),
                                   figure::Font::ui_semibold, 17, theme.ink);

@@ -193,7 +193,7 @@ std::string weights_formula(const DrawContext& context) {
     case HeadsView::each:
         return formula_of(TensorId::weights, context.shown.problem().parts());
     case HeadsView::mean:
-        return std::string(tensor_info(TensorId::weights_mean).formula);
+        return tr(tensor_info(TensorId::weights_mean).formula);
     case HeadsView::difference:
         // With many heads, the buttons for them take the whole line.
         return context.dims().H > 8 ? ""

@@ -72,7 +72,7 @@ void add_stages(Entries& entries, const Situation& now) {
             entries.push_back({.id = "stage " + std::string(info.label),
                                .kind = EntryKind::stage,
                                .label = tr("stage"),
-                               .title = tr(info.label),
+                               .title = std::string(info.label),
                                .detail = tr(info.title),
                                .tip = tr("Goes to this stop of the strip"),
                                .also = tr("stage") + " " + tr(info.title),

@@ -2,10 +2,12 @@
 
 #include "core/base/assets.h"
 #include "core/base/catalogue.h"
+#include "core/trace/stage.h"
 #include "tests/gui/support/desk.h"
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 
 namespace headscope::test {
 
@@ -37,14 +39,17 @@ EnglishWords::EnglishWords(const std::string& language) {
     for (const auto& [english, translated] : catalogue.messages())
         for (const std::string& word : words_of(std::string(translated), shortest))
             words_.erase(word);
+    for (int id = 0; id < tensor_count; ++id)
+        words_.erase(std::string(tensor_info(static_cast<TensorId>(id)).name));
 }
 
 std::set<std::string> EnglishWords::on_screen(const std::set<std::string>& own) const {
+    static const std::regex address(R"([A-Za-z_]+(\[[^\]]*\])+)");
     std::set<std::string> found;
     for (const ScreenText& text : screen_texts())
-        if (std::ranges::any_of(words_of(text.text, shortest), [&](const std::string& word) {
-                return words_.contains(word) && !own.contains(word);
-            }))
+        if (std::ranges::any_of(
+                words_of(std::regex_replace(text.text, address, ""), shortest),
+                [&](const std::string& word) { return words_.contains(word) && !own.contains(word); }))
             found.insert(text.text);
     return found;
 }
