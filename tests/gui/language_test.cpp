@@ -36,6 +36,10 @@ public:
     void look(const std::string& where) {
         desk_.settle();
         desk_.driver.wait(2);
+        read(where);
+    }
+    /// The frame drawn last.
+    void read(const std::string& where) {
         for (const std::string& text : english_.on_screen(own_))
             if (seen_.insert(text).second)
                 left_ += where + ": " + text + "\n";
@@ -79,7 +83,7 @@ void read_tips(Desk& desk, Reader& reader) {
             continue;
         desk.driver.move(item.middle_x(), item.middle_y());
         desk.driver.wait(20);
-        reader.look("tip of " + item.label);
+        reader.read("tip of " + item.label);
     }
 }
 
