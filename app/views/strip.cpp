@@ -29,8 +29,8 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     }
     float widths = 0;
     for (int g = 0; g < group_count; ++g)
-        widths +=
-            tools.measure(std::string(group_info(static_cast<StageGroup>(g)).label), figure::Font::ui_semibold, 13);
+        widths += tools.measure(std::string(group_info(static_cast<StageGroup>(g)).label),
+                                figure::Font::ui_semibold, 13);
     // Spread over the width as in a menu; where it is narrow the arrows between the names go first.
     const float room = area.w - 2 * 28 - widths;
     const float gap = std::clamp(room / static_cast<float>(group_count - 1), 8.0F, 44.0F);

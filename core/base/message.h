@@ -9,11 +9,11 @@
 
 namespace headscope {
 
-// The sentences of the program in the person's language. The sources hold English; assets/languages has a catalogue
-// of GNU gettext for every other language. A sentence without a translation stays English.
+// The sentences of the program in the person's language. The sources hold English; assets/languages has a
+// catalogue of GNU gettext for every other language. A sentence without a translation stays English.
 
-/// Chooses the language of all sentences made from now on: "en", or one of languages(). Call it before the first
-/// thread starts: what was made before stays as it is. Throws Error(input) for another name.
+/// Chooses the language of all sentences made from now on: "en", or one of languages(). Call it before the
+/// first thread starts: what was made before stays as it is. Throws Error(input) for another name.
 void use_language(std::string_view language);
 /// The language in use, "en" at first.
 std::string_view language_in_use();
@@ -24,8 +24,8 @@ struct Language {
 };
 /// English first, then those with a catalogue, sorted by code.
 std::vector<Language> languages();
-/// The language that a name of the environment asks for ("de_DE.UTF-8" asks for "de"); "en" where no catalogue
-/// has it.
+/// The language that a name of the environment asks for ("de_DE.UTF-8" asks for "de"); "en" where no
+/// catalogue has it.
 std::string language_of_locale(std::string_view locale);
 
 /// Marks a literal that tr() gets later, for example in a constexpr table. Returns the literal itself.
@@ -36,12 +36,11 @@ constexpr std::string_view translatable(std::string_view message) {
 /// The message in the person's language. Braces mean themselves.
 std::string tr(std::string_view message);
 
-/// The message in the person's language, with the values in place of its {}: tr("{} has {} rows", name, rows).
-/// A translation may give them another order, by {0} and {1}. The compiler checks the English form. Numbers with
-/// decimals, units or thousands come as finished text (format.h).
+/// The message in the person's language, with the values in place of its {}: tr("{} has {} rows", name,
+/// rows). A translation may give them another order, by {0} and {1}. The compiler checks the English form.
+/// Numbers with decimals, units or thousands come as finished text (format.h).
 template<class... Values>
-    requires(sizeof...(Values) > 0)
-std::string tr(fmt::format_string<Values...> message, Values&&... values);
+requires(sizeof...(Values) > 0) std::string tr(fmt::format_string<Values...> message, Values&&... values);
 
 /// One of two forms by a count: tr_n("{} head", "{} heads", heads, heads). The count chooses the form and is
 /// printed only where it is among the values.
@@ -62,8 +61,7 @@ std::string filled(std::string_view translated, std::string_view english, fmt::f
 } // namespace detail
 
 template<class... Values>
-    requires(sizeof...(Values) > 0)
-std::string tr(fmt::format_string<Values...> message, Values&&... values) {
+requires(sizeof...(Values) > 0) std::string tr(fmt::format_string<Values...> message, Values&&... values) {
     const fmt::string_view english = message;
     const std::string_view text(english.data(), english.size());
     return detail::filled(detail::translation(text), text, fmt::make_format_args(values...));

@@ -56,6 +56,15 @@ void BufferStore::give_back(float* memory) noexcept {
     block->age = 0;
 }
 
+void BufferStore::release() noexcept {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(blocks_, [](const Block& block) {
+        if (block.free)
+            std::free(block.memory);
+        return block.free;
+    });
+}
+
 void BufferStore::age() noexcept {
     const std::scoped_lock lock(mutex_);
     for (Block& block : blocks_)

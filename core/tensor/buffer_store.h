@@ -24,6 +24,8 @@ public:
     /// Frees the blocks that stayed free since the call before last, so that the store holds only what one
     /// run needed.
     void age() noexcept;
+    /// Frees every block that nobody holds.
+    void release() noexcept;
 
 private:
     struct Block {

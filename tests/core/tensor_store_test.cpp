@@ -37,6 +37,17 @@ TEST_CASE("a store gives the memory of a large tensor to the next, and to no two
     CHECK(again.data() != more.data());
 }
 
+TEST_CASE("a store that is released keeps what somebody holds") {
+    const auto store = std::make_shared<BufferStore>();
+    Tensor held(Shape{large}, store);
+    held.at(large - 1) = 3;
+    { const Tensor left(Shape{large}, store); }
+    store->release();
+    CHECK(held.at(large - 1) == 3);
+    const Tensor next(Shape{large}, store);
+    CHECK(next.data() != held.data());
+}
+
 TEST_CASE("a tensor outlives whoever holds its store") {
     auto store = std::make_shared<BufferStore>();
     Tensor tensor(Shape{large}, store);

@@ -209,10 +209,9 @@ Picture draw_contributions_page(const DrawContext& context) {
     const std::int64_t h = context.view.head;
     const float gain = context.shown.problem().gain(h);
     const std::string name = name_in_model(context);
-    draw_page_head(picture, context,
-                   name.empty() ? tr("Contributions of the heads") : tr("Contribution of {}", name),
-                   tr(tensor_info(TensorId::contributions).formula) +
-                       (gain == 1.0F ? "" : " × " + number(gain, 2)));
+    draw_page_head(
+        picture, context, name.empty() ? tr("Contributions of the heads") : tr("Contribution of {}", name),
+        tr(tensor_info(TensorId::contributions).formula) + (gain == 1.0F ? "" : " × " + number(gain, 2)));
     draw_head_switch(picture, context);
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::head_out, h),

@@ -7,6 +7,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -46,6 +47,12 @@ struct Side {
     const TensorPtr& norm;     ///< (dk)
     const TensorPtr& norm_all; ///< (heads dk)
     std::int64_t head, position;
+};
+
+/// What the writers wrote of one side.
+struct WrittenSide {
+    std::vector<Writer> writers;
+    DoubleRows rows; ///< (writers, dk)
 };
 
 /// (writers, dk) before the rotation: what each writer's vector becomes in the head's queries or keys.
@@ -132,15 +139,12 @@ ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& que
     const bool has_norm = a.norms.before && (a.norms.first || place.layer > 0);
     const Weights& w = problem.weights;
     const Dims& d = problem.dims;
-    cpu::CpuDense cpu;
-    ScoreTerms out;
     const auto side = [&](const Side& of) {
+        cpu::CpuDense cpu;
         const StreamWriters stream(run, of.position, question.attention, false, cpu, cancel);
-        if (out.writers.empty()) {
-            out.writers = stream.writers();
-            out.writers.push_back({Kind::norm1_bias, place.stack, place.layer, -1});
-            out.writers.push_back({.kind = Kind::projection_bias});
-        }
+        std::vector<Writer> writers = stream.writers();
+        writers.push_back({Kind::norm1_bias, place.stack, place.layer, -1});
+        writers.push_back({.kind = Kind::projection_bias});
         std::optional<FrozenNorm> norm1;
         if (has_norm) {
             const Tensor& x = *run.stream(question.attention);
@@ -148,10 +152,18 @@ ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& que
                                              static_cast<std::size_t>(d.D)),
                           a.norm, weights[WeightId::norm1_weight], a.norm_eps);
         }
-        return projected(problem, of, stream, norm1, has_norm ? weights[WeightId::norm1_bias] : nullptr);
+        return WrittenSide{std::move(writers), projected(problem, of, stream, norm1,
+                                                         has_norm ? weights[WeightId::norm1_bias] : nullptr)};
     };
-    const DoubleRows q = side({w.W_Q, w.b_Q, w.q_norm, w.q_norm_all, question.head, question.query});
-    const DoubleRows k = side({w.W_K, w.b_K, w.k_norm, w.k_norm_all, d.kv_head(question.head), question.key});
+    // Both sides read the weights of all layers before, which takes most of the time: side by side.
+    std::future<WrittenSide> of_key =
+        std::async(std::launch::async, side,
+                   Side{w.W_K, w.b_K, w.k_norm, w.k_norm_all, d.kv_head(question.head), question.key});
+    const WrittenSide of_query = side({w.W_Q, w.b_Q, w.q_norm, w.q_norm_all, question.head, question.query});
+    const WrittenSide written_at_key = of_key.get();
+    const DoubleRows &q = of_query.rows, &k = written_at_key.rows;
+    ScoreTerms out;
+    out.writers = of_query.writers;
     out.scale = 1.0 / (std::sqrt(static_cast<double>(d.dk)) * static_cast<double>(problem.temperature));
     const DoubleRows left = problem.rotary ? turned(q, *problem.rotary, question.query) : q,
                      right = problem.rotary ? turned(k, *problem.rotary, question.key) : k;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -31,15 +32,31 @@ bool all_far(const MapPart& part, const SpotRules& rules) {
     return part.col > 0 && std::max({std::int64_t{0}, part.row - right, part.col - bottom}) >= rules.distance;
 }
 
+void for_candidates(const MapOverview& overview, const SpotRules& rules,
+                    const std::function<void(const Candidate&)>& take) {
+    for (std::int64_t p = 0; p < std::ssize(overview.bands); ++p) {
+        const MapBand& band = *overview.bands[static_cast<std::size_t>(p)];
+        MapPart part{.row = p * overview.cells, .rows = overview.cells, .cols = overview.cells};
+        part.rows = std::min(part.rows, overview.rows - part.row);
+        for (std::size_t q = 0; q < band.largest.size(); ++q) {
+            part.col = static_cast<std::int64_t>(q) * overview.cells;
+            part.cols = std::min(overview.cells, overview.cols - part.col);
+            if (band.largest[q] > 0 && holds_far(part, rules))
+                take({band.largest[q], part});
+        }
+    }
+}
+
 /// Weights that cannot be among the largest are below this one.
-float lower_bound(const std::vector<Candidate>& candidates, std::int64_t cols, const SpotRules& rules) {
-    const std::int64_t across = cols / rules.block + 1;
+float lower_bound(const MapOverview& overview, const SpotRules& rules) {
+    const std::int64_t across = overview.cols / rules.block + 1;
     std::map<std::int64_t, float> largest; // of each block
-    for (const Candidate& one : candidates)
+    for_candidates(overview, rules, [&](const Candidate& one) {
         if (all_far(one.part, rules)) {
             float& of_block = largest[one.part.row / rules.block * across + one.part.col / rules.block];
             of_block = std::max(of_block, one.most);
         }
+    });
     if (std::ssize(largest) < rules.most)
         return 0;
     std::vector<float> sorted;
@@ -70,20 +87,13 @@ SpotRules spot_rules(std::int64_t rows, std::int64_t cols, bool cross) {
 
 std::vector<MapSpot> far_spots(const WeightsMap& map, const MapOverview& overview, const SpotRules& rules,
                                Progress& progress) {
+    // Only the few that can be among the largest are kept: an overview has a million pixels.
+    const float bound = lower_bound(overview, rules);
     std::vector<Candidate> candidates;
-    for (std::int64_t p = 0; p < std::ssize(overview.bands); ++p) {
-        const MapBand& band = *overview.bands[static_cast<std::size_t>(p)];
-        MapPart part{.row = p * overview.cells, .rows = overview.cells, .cols = overview.cells};
-        part.rows = std::min(part.rows, overview.rows - part.row);
-        for (std::size_t q = 0; q < band.largest.size(); ++q) {
-            part.col = static_cast<std::int64_t>(q) * overview.cells;
-            part.cols = std::min(overview.cells, overview.cols - part.col);
-            if (band.largest[q] > 0 && holds_far(part, rules))
-                candidates.push_back({band.largest[q], part});
-        }
-    }
-    const float bound = lower_bound(candidates, overview.cols, rules);
-    std::erase_if(candidates, [bound](const Candidate& one) { return one.most < bound; });
+    for_candidates(overview, rules, [&](const Candidate& one) {
+        if (one.most >= bound)
+            candidates.push_back(one);
+    });
     std::ranges::sort(candidates, std::ranges::greater(), &Candidate::most);
     std::map<std::pair<std::int64_t, std::int64_t>, MapSpot> best; // of each block
     const auto sorted = [&] {

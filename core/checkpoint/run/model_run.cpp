@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <mutex>
 #include <numeric>
@@ -35,6 +34,8 @@ struct Workshop {
     cpu::CpuEngine engine{machine};
     cpu::CpuDense cpu{machine};
 };
+
+constexpr std::size_t large_stream = std::size_t{8} << 20U; ///< bytes: a pass's memory is not kept then
 
 /// The map of one head of attention n.
 struct HeadOfRun {
@@ -148,8 +149,8 @@ void ModelRun::State::share(const State& before, std::int64_t count) {
 
 void ModelRun::State::compute(const Options& options, Progress& progress) {
     progress.check();
-    const auto bytes_of = [](const TensorPtr& weights) {
-        return weights == nullptr ? 0 : static_cast<std::size_t>(weights->count()) * sizeof(float);
+    const auto bytes_of = [](const TensorPtr& held) {
+        return held == nullptr ? 0 : sizeof(float) * static_cast<std::size_t>(held->count());
     };
     std::size_t room = std::min<std::size_t>(options.kept_bytes, available_memory() / 4);
     for (const TensorPtr& weights : kept_)
@@ -169,6 +170,8 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
             return trace.slot(TensorId::output);
         },
         progress);
+    if (bytes_of(streams.own.back()) > large_stream)
+        cpu::release_memory(*workshop_->machine);
 }
 
 void ModelRun::State::go_on(const State& before, const Options& options, Progress& progress) {

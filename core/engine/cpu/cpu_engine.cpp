@@ -33,9 +33,7 @@ void make_room(const Problem& problem, StageSet stages, BufferStore& store) {
     try {
         engine::require_memory_for(problem, stages);
     } catch (const MemoryShortage&) {
-        constexpr int until_all_are_freed = 3;
-        for (int n = 0; n < until_all_are_freed; ++n)
-            store.age();
+        store.release();
         engine::require_memory_for(problem, stages);
     }
 }
@@ -49,6 +47,10 @@ std::shared_ptr<CpuMachine> make_cpu_machine(int threads) {
 CpuEngine::CpuEngine(std::shared_ptr<CpuMachine> machine) : machine_(std::move(machine)) {}
 
 CpuEngine::CpuEngine(int threads, const Kernels& kernels) : CpuEngine(make_machine(threads, kernels)) {}
+
+void release_memory(CpuMachine& machine) {
+    machine.store->release();
+}
 
 CpuEngine::CpuEngine(int threads) : CpuEngine(threads, best_kernels()) {}
 

@@ -14,6 +14,9 @@ class KeyValueCache;
 struct CpuMachine;
 /// threads: how many work at once, which start with the first large run; 0: one per core.
 std::shared_ptr<CpuMachine> make_cpu_machine(int threads = 0);
+/// Frees the memory of results that nobody holds any more, which otherwise waits for the next two runs. For
+/// after a large run that none like it follows. While no engine of the machine runs.
+void release_memory(CpuMachine& machine);
 
 /// Multi-head attention with the vector instructions of the processor. Works on tiles of query rows, so that
 /// nothing of size Tq x Tk is held unless a stage of that size is wanted. Results do not depend on the number
