@@ -12,10 +12,6 @@ namespace headscope::app {
 
 namespace {
 
-/// Of a long prompt a run keeps the weights of some layers alone: three runs may be held at a time, and what
-/// is asked of the others is computed again.
-constexpr checkpoint::ModelRun::Options run_options{.kept_bytes = std::size_t{128} << 20U};
-
 bool same_inputs(const checkpoint::ModelRunPtr& run, const ModelPart& part) {
     return run != nullptr && run->model_ptr() == part.model->model && run->inputs() == *part.inputs;
 }
@@ -92,10 +88,10 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
     opened.attention = attention_number(
         architecture, {part->two_texts() ? checkpoint::Stack::cross : checkpoint::Stack::own, layer});
     opened.unedited = opened.run =
-        checkpoint::ModelRun::compute(model->model, *part->inputs, {}, nullptr, run_options, progress);
+        checkpoint::ModelRun::compute(model->model, *part->inputs, {}, nullptr, {}, progress);
     if (!edits.empty())
-        opened.run = checkpoint::ModelRun::compute(model->model, *part->inputs, edits, opened.unedited,
-                                                   run_options, progress);
+        opened.run =
+            checkpoint::ModelRun::compute(model->model, *part->inputs, edits, opened.unedited, {}, progress);
     part->marks = marks_of(*opened.run, edits);
     opened.part = part;
     opened.base = base_of(*opened.run, opened.attention);
@@ -171,8 +167,7 @@ ModelDesk::Answer ModelDesk::compute(const Wish& wish, Progress& progress, const
             }
         if (most == count)
             return before;
-        return checkpoint::ModelRun::compute(model.model, *part->inputs, edits, before, run_options,
-                                             progress);
+        return checkpoint::ModelRun::compute(model.model, *part->inputs, edits, before, {}, progress);
     };
     if (!same_inputs(unedited_, *part)) {
         progress.set_part(0.0F, part->edits.empty() ? 1.0F : 0.5F);
