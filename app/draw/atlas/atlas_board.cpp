@@ -178,11 +178,19 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     float x = tiles.left;
+    const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, 12); };
+    // Translators: a tile is a paper in one colour with marks on it
+    const std::string paper_says = tr("paper: {}", name_of(scene.look.colour)),
+                      marks_say =
+                          context.log_colours() ? tr("marks: weight, log scale") : tr("marks: weight");
+    constexpr float beside = 8, apart = 22;
+    // Long words take from the colours, down to the room of the numbers below them.
+    const float left = (right - tiles.left - wide(paper_says) - wide(marks_say) - 2 * beside - apart) / 2;
+    const float width = left < 80 ? 96.0F : std::min(left, 96.0F);
     const auto ramp = [&](const Ramp& colours, const std::string& says, const std::string& low,
                           const std::string& high) {
-        constexpr float width = 96;
-        const float words = context.measure(says, Font::ui, 12);
-        if (x + width + 8 + words > right)
+        const float words = wide(says);
+        if (x + width + beside + words > right + 0.5F)
             return;
         picture.scene.add(figure::GridItem{
             .area = {x, y, width, 9},
@@ -192,17 +200,15 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
             .key = key_of({static_cast<std::uint64_t>(theme.dark), colours.front(), colours.back()})});
         draw_text(picture, context, x, y + 23, low, Font::mono, 12, theme.muted);
         draw_text(picture, context, x + width, y + 23, high, Font::mono, 12, theme.muted, Align::right);
-        draw_text(picture, context, x + width + 8, y + 9, says, Font::ui, 12, theme.text);
-        x += width + 8 + words + 22;
+        draw_text(picture, context, x + width + beside, y + 9, says, Font::ui, 12, theme.text);
+        x += width + beside + words + apart;
     };
-    // Translators: a tile is a paper in one colour with marks on it
-    ramp(theme.score, tr("paper: {}", name_of(scene.look.colour)), number(axis.low, axis.decimals),
-         number(axis.high, axis.decimals));
+    ramp(theme.score, paper_says, number(axis.low, axis.decimals), number(axis.high, axis.decimals));
     if (tiles.maps()) {
         Ramp marks;
         for (std::size_t n = 0; n < marks.size(); ++n)
             marks[n] = mixed(theme.canvas, theme.neutral.back(), static_cast<float>(n) / 255.0F);
-        ramp(marks, context.log_colours() ? tr("marks: weight, log scale") : tr("marks: weight"), "0", "1");
+        ramp(marks, marks_say, "0", "1");
     }
 }
 

@@ -48,10 +48,10 @@ public:
     Picture draw() {
         picture.scene.width = context.width;
         draw_page_head(picture, context, title_around(shown, id), formula_around(shown, id));
-        draw_text(picture, context, canvas_pad, 122,
-                  tr("Row “{}”", shortened(query_word(shown.problem(), i), 16)), figure::Font::ui_semibold,
-                  15, context.theme.ink);
-        draw_text(picture, context, left(), 122,
+        const float wide = draw_text(picture, context, canvas_pad, 122,
+                                     tr("Row “{}”", shortened(query_word(shown.problem(), i), 16)),
+                                     figure::Font::ui_semibold, 15, context.theme.ink);
+        draw_text(picture, context, std::max(left(), canvas_pad + wide + 12), 122,
                   tr("{} dimensions; outlined: d {}. The largest are ink.", grouped(shown.dims().D), d),
                   figure::Font::ui, 12.5F, context.theme.muted);
         float y = 138;

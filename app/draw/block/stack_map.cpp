@@ -126,7 +126,10 @@ private:
         const Theme& theme = context.theme;
         const float pitch = line.small ? small_row : row, height = line.small ? 6.0F : box;
         const float indent = line.inside ? 36.0F : 22.0F, left = pad + indent;
-        const figure::Rect area{left, y + (pitch - height) / 2, 118 - indent, height};
+        const std::string label = tr(line.label);
+        const figure::Font font = line.on ? figure::Font::ui_semibold : figure::Font::ui_medium;
+        const float words = line.small ? 0 : context.measure(label, font, 12) + 16;
+        const figure::Rect area{left, y + (pitch - height) / 2, std::max(118 - indent, words), height};
         if (line.inside)
             boxes.scene.add(figure::RectItem{.area = {pad + 16, y, context.width - 2 * pad - 16, pitch},
                                              .fill = theme.highlight});
@@ -146,8 +149,8 @@ private:
                                          .radius = line.small ? 2.0F : 4.0F});
         if (!line.small)
             boxes.scene.add(figure::TextItem{{left + 8, figure::baseline_for(middle, 12)},
-                                             tr(line.label),
-                                             line.on ? figure::Font::ui_semibold : figure::Font::ui_medium,
+                                             label,
+                                             font,
                                              12,
                                              line.on ? theme.canvas : theme.ink});
         if (line.adds) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace headscope::app {
 
@@ -191,9 +192,12 @@ Picture draw_text_page(const DrawContext& context) {
     for (const Reading& reading : readings)
         y = draw_block(picture, reading, type, row, y, width, end) + block_gap;
     const bool difference = focus.kind() == HeadsView::difference;
-    draw_legend(picture, context, canvas_pad + text_label_width, y + 4, focus.log_colours() ? 180 : 160,
-                focus.ramp(), difference ? -end : 0, end, scale_text(context, focus), any_masked(readings),
-                focus.log_colours());
+    const float legend_left = canvas_pad + text_label_width;
+    // What a difference says needs all its words.
+    const float room = difference ? std::numeric_limits<float>::infinity() : context.width - 12 - legend_left;
+    draw_legend(picture, context, legend_left, y + 4, focus.log_colours() ? 180 : 160, focus.ramp(),
+                difference ? -end : 0, end, scale_text(context, focus), any_masked(readings),
+                focus.log_colours(), room);
     picture.scene.height = std::max(context.height, std::ceil(y) + text_foot);
     return picture;
 }

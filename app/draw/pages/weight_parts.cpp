@@ -87,7 +87,7 @@ LegendEntry line_entry(Picture& picture, figure::Color color, float width, std::
 }
 
 std::string quoted_query(const DrawContext& context, std::int64_t i) {
-    return "“" + shortened(context.shown.problem().query_label(i), longest_word) + "”";
+    return tr("“{}”", shortened(context.shown.problem().query_label(i), longest_word));
 }
 
 struct Filled {
