@@ -48,11 +48,18 @@ bool has(const ActionInfo& row, const Chord& chord) {
     return std::ranges::find(row.keys, chord) != row.keys.end();
 }
 
-/// As a line of a list: in English with a small first letter, unless a name or a formula begins it.
-std::string as_line(std::string text) {
-    if (language_in_use() == "en" && text.size() > 1 &&
-        std::islower(static_cast<unsigned char>(text[1])) != 0)
-        text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+/// As a line of a list. English begins all lines with a small letter, where nouns may have a capital one all
+/// lines do; a name or a formula stays as it is.
+std::string as_line(const ActionInfo& row) {
+    const bool english = language_in_use() == "en";
+    std::string text = row.line ? *row.line : row.title;
+    if ((english && row.line) || text.size() < 2)
+        return text;
+    const auto second = static_cast<unsigned char>(text[1]); // above 0x7F: a letter with a mark
+    if (std::islower(second) == 0 && (english || second < 0x80))
+        return text;
+    const auto first = static_cast<unsigned char>(text[0]);
+    text[0] = static_cast<char>(english ? std::tolower(first) : std::toupper(first));
     return text;
 }
 
@@ -113,7 +120,7 @@ std::vector<KeyLine> key_lines(const Situation& now) {
         if ((row.keys.empty() && row.gesture.empty()) || !row.here(now))
             continue;
         if (!row.line || !row.line->empty() || lines.empty()) {
-            lines.push_back({{}, row.line ? *row.line : as_line(row.title), row.group});
+            lines.push_back({{}, as_line(row), row.group});
             chords.clear();
             written = !row.gesture.empty();
         }

@@ -41,7 +41,8 @@ std::vector<std::vector<ListedRow>> in_columns(const std::vector<ListedRow>& row
 }
 
 void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, float end,
-                  const Theme& theme) {
+                  const ViewTools& tools) {
+    const Theme& theme = tools.theme;
     const float baseline = figure::baseline_for(y + key_row_high / 2, 13);
     if (row.line == nullptr) {
         scene.add(figure::TextItem{{x, figure::baseline_for(y + key_row_high / 2 + 3, 12.5F)},
@@ -53,8 +54,14 @@ void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, 
     }
     scene.add(figure::LineItem{{x, y}, {end, y}, theme.line, 1});
     scene.add(figure::TextItem{{x, baseline}, row.line->keys, figure::Font::ui_semibold, 13, theme.ink});
-    scene.add(
-        figure::TextItem{{x + keys_wide, baseline}, tr(row.line->what), figure::Font::ui, 13, theme.text});
+    // Long words are written smaller rather than over the next column.
+    const std::string what = tr(row.line->what);
+    const float room = end + 20 - x - keys_wide, wide = tools.measure(what, figure::Font::ui, 13);
+    scene.add(figure::TextItem{{x + keys_wide, baseline},
+                               what,
+                               figure::Font::ui,
+                               wide > room ? 13 * room / wide : 13.0F,
+                               theme.text});
 }
 
 } // namespace
@@ -94,7 +101,7 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
         float y = card.y + card_head;
         for (const ListedRow& row : columns[c]) {
             draw_key_row(picture.scene, row, x, y,
-                         std::min(x + column_wide - card_pad, card.right() - card_pad), theme);
+                         std::min(x + column_wide - card_pad, card.right() - card_pad), tools);
             y += key_row_high;
         }
     }

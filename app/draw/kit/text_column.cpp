@@ -172,8 +172,9 @@ void TextColumn::draw(const lesson::CodeBlock& code) {
     const auto most = static_cast<std::size_t>(std::max((width_ - 2 * code_inset) / letter, 8.0F));
     const std::vector<std::string> lines = code_lines(code.text, most);
     // The button has a line of its own where it would cover words.
+    const float wide = std::max(context_.measure(tr("Copy"), figure::Font::ui_medium, 12) + 12, 44.0F);
     const bool beside = lines.empty() || context_.measure(lines.front(), figure::Font::mono, code_size) <
-                                             width_ - 2 * code_inset - 44;
+                                             width_ - 2 * code_inset - wide;
     const float head = copies_ && !beside ? 20.0F : 0.0F;
     const figure::Rect area{x_, top, width_,
                             head + 2 * code_inset + code_line * static_cast<float>(lines.size()) - 4};
@@ -181,7 +182,7 @@ void TextColumn::draw(const lesson::CodeBlock& code) {
     if (copies_) {
         draw_text(picture_, context_, area.right() - code_inset, top + 17, tr("Copy"),
                   figure::Font::ui_medium, 12, context_.theme.muted, figure::Align::right);
-        picture_.hotspots.push_back({{area.right() - 52, top + 2, 50, 22},
+        picture_.hotspots.push_back({{area.right() - wide - 8, top + 2, wide + 6, 22},
                                      "copy listing " + std::to_string(picture_.hotspots.size()),
                                      WindowAction(CopyText{code.text, tr("this listing")}),
                                      tr("Copies these lines")});
