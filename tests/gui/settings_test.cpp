@@ -40,6 +40,13 @@ TEST_CASE("each row of the settings sets what its key sets", "[gui][settings]") 
     CHECK_FALSE(desk.view().numbers);
     choose(desk, "Speed of playing 2×");
     CHECK(desk.view().speed == 2);
+    CHECK(screen_shows("of the window and of lessons"));
+    choose(desk, "Language Deutsch");
+    CHECK(desk.view().language == "de");
+    CHECK(screen_shows("from the next start of the program on"));
+    CHECK(screen_shows("Settings")); // still in English
+    choose(desk, "Language English");
+    CHECK(desk.view().language == "en");
     choose(desk, "Device CPU");
     CHECK(desk.program.state().engines.chosen == "cpu");
     choose(desk, "Opens with the last file");

@@ -21,6 +21,17 @@ TEST_CASE("whether the program opens with the Start page is remembered") {
     }
 }
 
+TEST_CASE("a language that was chosen is remembered, and none says nothing") {
+    ViewState view, later;
+    read_preferences(preferences_json(view), later);
+    CHECK(later.language == "");
+    view.language = "de";
+    read_preferences(preferences_json(view), later);
+    CHECK(later.language == "de");
+    read_preferences(R"({"language": 3})", later);
+    CHECK(later.language == "de");
+}
+
 TEST_CASE("motion goes off by one switch, which is remembered and goes before what the desktop asks") {
     const Dims dims{1, 3, 3, 8, 8, 2, 2, 4, 4};
     ViewState view;
