@@ -332,7 +332,7 @@ private:
     std::vector<Callout> callouts_;
     Fence fence_;
     int in_list_ = 0;
-    int line_; ///< of the text read last, or the first one
+    int line_;                   ///< of the text read last, or the first one
     std::size_t counted_to_ = 0; ///< offset in text_ up to which counted_ holds the number of line breaks
     std::ptrdiff_t counted_ = 0;
     bool in_head_ = false, in_code_ = false;
