@@ -115,7 +115,7 @@ void draw_head_tools(Sheet& sheet) {
     const bool off = context.shown.problem().gain(a) == 0.0F;
     // Translators: on buttons {} is the number of a head
     button(0, off ? tr("Switch on {}", a) : tr("Ablate {}", a), Command(SetGain{a, off ? 1.0F : 0.0F}),
-           tr("X does the same"));
+           tr("{} does the same", key_hint("ablate")));
     button(1, tr("Reset {}", a), Command(ResetHead{a}), tr("Its weights and gain as they were built"));
     sheet.y += 38;
     if (H == 1)
