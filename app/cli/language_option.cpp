@@ -2,12 +2,13 @@
 
 #include "core/base/message.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 
 namespace headscope::cli {
 
-CLI::Option* add_language_option(CLI::App& command, std::string& language) {
-    return command
+void add_language_option(CLI::App& command, std::string& language) {
+    command
         .add_option("--language", language, "of the window and of the lessons, such as de (default: en)")
         ->each([](const std::string& chosen) { use_language(language_of_locale(chosen)); });
 }

@@ -1,7 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace headscope::cli {
 
@@ -9,7 +12,7 @@ namespace headscope::cli {
 /// language. Others, such as a language that only lessons of one's own have, leave the sentences English.
 /// `language` is given its value; it must outlive the parsing. Which sentences the program makes is chosen as
 /// soon as the option is read.
-CLI::Option* add_language_option(CLI::App& command, std::string& language);
+void add_language_option(CLI::App& command, std::string& language);
 
 /// Of the environment: the first of LC_ALL, LC_MESSAGES and LANG that is not empty, as setlocale(3) reads
 /// them.

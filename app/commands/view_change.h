@@ -94,12 +94,11 @@ struct ShowTab {
     LeftTab tab;
 };
 /// Whether the program opens with the Start page.
-/// For the next start; see ViewState::language.
-struct SetLanguage {
-    std::string language;
-};
 struct OpenWithStart {
     bool start_page;
+};
+struct SetLanguage {
+    std::string language; ///< from the next start on; see ViewState::language
 };
 struct ShowHelp {
     bool open;
@@ -125,7 +124,6 @@ struct ChooseOperation {
 struct BeginDrag {
     CellDrag drag;
 };
-
 /// Cells that are outlined until others are; none: nothing is.
 struct PointAt {
     std::vector<lesson::CellRange> cells;

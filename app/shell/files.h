@@ -70,8 +70,7 @@ private:
         std::vector<std::string> notes;
     };
 
-    // Every one of them ends in go() or nothing.
-    void guard(Step step);
+    void guard(Step step);                       ///< ends in go() or nothing, as all that follow
     std::string loss_by(const Step& step) const; ///< a sentence
     void go(const Step& step);
     void go_to(const Open& open);
@@ -100,7 +99,7 @@ private:
     void save_lesson_to(const std::string& path); ///< the lesson's problem, not the user's project
     void saved_as(const DocumentPtr& document, const std::string& path);
     void chosen(const std::string& path);
-    /// In the background. doing: "Writing".
+    /// In the background; label: "Writing x.headscope".
     void write_out(const std::string& label, const std::string& path, std::function<void(Progress&)> write);
 
     void choose(PathPurpose purpose);

@@ -62,7 +62,6 @@ RowPart confidence_part(const WeightRow& row) {
 RowPart entropy_part(const WeightRow& row) {
     return {entropy_of(row.weights), 1};
 }
-
 RowPart largest_part(const WeightRow& row) {
     return one(*std::ranges::max_element(row.weights));
 }

@@ -153,8 +153,7 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
         return held == nullptr ? 0 : sizeof(float) * static_cast<std::size_t>(held->count());
     };
     std::size_t room = std::min<std::size_t>(options.kept_bytes, available_memory() / 4);
-    for (const TensorPtr& weights : kept_)
-        room -= std::min(room, bytes_of(weights));
+    std::ranges::for_each(kept_, [&](const TensorPtr& kept) { room -= std::min(room, bytes_of(kept)); });
     const std::scoped_lock lock(workshop_->mutex);
     pass.run(
         workshop_->cpu, streams,
