@@ -8,8 +8,7 @@
 namespace headscope::cli {
 
 void add_language_option(CLI::App& command, std::string& language) {
-    command
-        .add_option("--language", language, "of the window and of the lessons, such as de (default: en)")
+    command.add_option("--language", language, "of the window and of the lessons, such as de (default: en)")
         ->each([](const std::string& chosen) { use_language(language_of_locale(chosen)); });
 }
 
