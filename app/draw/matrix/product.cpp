@@ -35,11 +35,14 @@ float head_label_width(const DrawContext& context, const ProductSpec& spec) {
     return spec.right_token_rows ? row_label_width(context, true) : 0.0F;
 }
 
+constexpr float name_size = 13.5F;
+
+/// further_left: by how much the name begins before the grid.
 void draw_name(Picture& picture, const DrawContext& context, const MatrixGrid& grid, const std::string& name,
-               const std::string& shape, float above) {
+               const std::string& shape, float above, float further_left = 0) {
     const float baseline = grid.area.y - above;
-    const float width = draw_text(picture, context, grid.area.x, baseline, name, figure::Font::mono_semibold,
-                                  13.5F, context.theme.ink);
+    const float width = draw_text(picture, context, grid.area.x - further_left, baseline, name,
+                                  figure::Font::mono_semibold, name_size, context.theme.ink);
     const float shape_width = context.measure(shape, figure::Font::mono, 12);
     if (width + shape_width + 12 <= grid.area.w)
         draw_text(picture, context, grid.area.right() - grid.gap, baseline, shape, figure::Font::mono, 12,
@@ -202,8 +205,13 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
               changed_text(factors, spec.right.tensor, spec.right_shape), 14);
     draw_name(picture, context, layout.result, difference_name(context, spec.result_name), spec.result_shape,
               14);
+    // The tokens of the right factor's rows stand right of the left one's name, and may be long.
+    const float name_end =
+        left_x + context.measure(spec.left_name, figure::Font::mono_semibold, name_size) + 12;
+    const bool meets_tokens = spec.right_token_rows && name_end > result_x - row_label_width(context, true);
     draw_name(picture, context, layout.left, spec.left_name,
-              changed_text(factors, spec.left.tensor, spec.left_shape), 14 + header);
+              changed_text(factors, spec.left.tensor, spec.left_shape), 14 + header,
+              meets_tokens ? labels : 0);
     draw_bars(picture, context, layout.right, spec.right_head_cols, spec.kv, spec.bar_head);
     draw_bars(picture, context, layout.result, spec.result_head_cols, spec.kv, spec.bar_head);
     draw_bars(picture, context, layout.left, spec.left_head_cols, false, spec.bar_head);

@@ -315,7 +315,11 @@ Picture draw_output_page(const DrawContext& context) {
                       theme.muted);
             draw_segmented(picture, context, canvas_pad + 42, switch_y, segments);
         } else {
-            draw_segmented(picture, context, canvas_pad + 230, 34, segments);
+            // Between the title and the name of W_O, or above W_O.
+            const float width = segmented_width(context, segments);
+            const bool between = canvas_pad + 230 + width + 12 <= layout.right.area.x;
+            draw_segmented(picture, context, between ? canvas_pad + 230 : context.width - canvas_pad - width,
+                           between ? 34.0F : 2.0F, segments);
         }
     }
     float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
