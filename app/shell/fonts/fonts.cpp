@@ -186,7 +186,8 @@ bool FontBook::has(char32_t code_point) const {
 
 bool FontBook::lacks_some_of(std::string_view text) const {
     bool lacks = false;
-    if (impl_->nowhere.any())
+    // Nearly every text is printable ASCII, which our own fonts have.
+    if (std::ranges::any_of(text, [](char c) { return c < ' ' || c > '~'; }))
         each_code_point(
             text, [&](char32_t c) { lacks = lacks || (c < plane && c != replacement && impl_->nowhere[c]); });
     return lacks;
