@@ -72,8 +72,8 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     const Theme& theme = tools.theme;
     std::vector<KeyLine> lines = key_lines(situation(state));
     if (state.presentation.on) // what counts there stands first
-        std::ranges::stable_partition(lines,
-                                      [](const KeyLine& line) { return line.group == "Presentation"; });
+        std::stable_partition(lines.begin(), lines.end(),
+                              [](const KeyLine& line) { return line.group == "Presentation"; });
     const auto columns = in_columns(grouped_rows(lines), area.w >= 2 * column_wide + 16 ? 2 : 1);
     const std::size_t rows = std::ranges::max(columns, {}, &std::vector<ListedRow>::size).size();
     const float width = std::min(column_wide * static_cast<float>(columns.size()), area.w - 16);
