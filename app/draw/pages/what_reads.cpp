@@ -120,7 +120,7 @@ void draw_row_head(Picture& picture, const Reading& reading, float y) {
 }
 
 /// Where a word of its own font stands in a sentence.
-constexpr std::string_view placeholder = "\x1f";
+constexpr std::string_view token_slot = "\x1f";
 
 void draw_heading(Picture& picture, const DrawContext& context, float y, std::int64_t row,
                   const std::string& note) {
@@ -129,14 +129,14 @@ void draw_heading(Picture& picture, const DrawContext& context, float y, std::in
     const std::string word = shortened(full, longest_word);
     float x = canvas_pad;
     // Translators: {} is a word of the sentence, which stands in bold
-    const std::string heading = tr("What {} reads", placeholder);
-    const std::size_t place = std::min(heading.find(placeholder), heading.size());
+    const std::string heading = tr("What {} reads", token_slot);
+    const std::size_t place = std::min(heading.find(token_slot), heading.size());
     x += draw_text(picture, context, x, y, heading.substr(0, place), figure::Font::ui, 17, theme.ink);
     const float begin = x;
     x += draw_text(picture, context, x, y, word, figure::Font::ui_semibold, 17, theme.ink);
     if (word != full)
         picture.tips.push_back({{begin, y - 16, x - begin, 20}, full});
-    draw_text(picture, context, x, y, heading.substr(std::min(place + placeholder.size(), heading.size())),
+    draw_text(picture, context, x, y, heading.substr(std::min(place + token_slot.size(), heading.size())),
               figure::Font::ui, 17, theme.ink);
     draw_text(picture, context, context.width - canvas_pad, y, note, figure::Font::ui, 12.5F, theme.muted,
               figure::Align::right);
