@@ -5,6 +5,7 @@
 #include "app/shell/film/writers.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -59,7 +60,7 @@ void run_record(RecordOptions& options) {
     const std::unique_ptr<app::FilmWriter> writer =
         app::film_writer(format,
                          {.title = app::film_title(program->state(), options.film_lesson.value_or("")),
-                          .language = options.language,
+                          .language = options.film_lesson ? options.language : std::string(language_in_use()),
                           .dark = options.theme == "dark"},
                          options.look);
     app::Recorder recorder(*program, *writer, options.look);

@@ -27,7 +27,7 @@ Program::Options in_german() {
 /// Goes through a window and keeps what is English in it.
 class Reader {
 public:
-    explicit Reader(Desk& desk) : desk_(desk), english_("de") {}
+    explicit Reader(Desk& desk) : desk_(desk), english_("de") { REQUIRE(english_.count() > 1000); }
 
     /// Words that are no sentence of the program.
     void know(const std::string& text) {

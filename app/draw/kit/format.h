@@ -14,7 +14,8 @@ std::string number(double value, int decimals);
 std::string signed_number(double value, int decimals);
 /// Separates thousands: "2,560".
 std::string grouped(std::int64_t count);
-/// With what is counted: "1 head", "2,560 heads".
+/// With what is counted: "1 head", "2,560 heads". In English alone, as the command line speaks; the window
+/// has tr_n().
 std::string counted(std::int64_t count, std::string_view one);
 /// FLOP in a suitable unit: "2.6 kFLOP".
 std::string flops_text(std::int64_t flops);

@@ -70,7 +70,8 @@ std::vector<Offered> devices(const EngineState& engines) {
 
 Setting of_language(const ViewState& view) {
     static const std::vector<Language> all = languages();
-    const std::string chosen = view.language.empty() ? std::string(language_in_use()) : view.language;
+    const std::string chosen =
+        view.language.empty() ? std::string(language_in_use()) : language_of_locale(view.language);
     Setting setting{tr("Language")};
     for (const Language& language : all)
         setting.choices.push_back(

@@ -12,6 +12,8 @@ class EnglishWords {
 public:
     explicit EnglishWords(const std::string& language);
 
+    std::size_t count() const { return words_.size(); }
+
     /// The texts drawn last that hold such a word, but for addresses such as "scores[0][cat, sat]", names of
     /// tensors, and what the user typed or opened (`own`: words of the sentence, of tokens, names of files).
     std::set<std::string> on_screen(const std::set<std::string>& own) const;
