@@ -1,7 +1,6 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 #include "app/views/views.h"
-#include "core/base/message.h"
 
 #include <algorithm>
 
@@ -25,7 +24,7 @@ figure::Scene item_scene(const ActionInfo& info, const std::string& missing, boo
             .area = {4, y, width - 8, item_height(missing)}, .fill = theme.highlight, .radius = 4});
     const float baseline = figure::baseline_for(y + item_high / 2, item_text);
     const figure::Color colour = missing.empty() ? theme.ink : theme.muted;
-    scene.add(figure::TextItem{{item_edge, baseline}, tr(info.title), figure::Font::ui, item_text, colour});
+    scene.add(figure::TextItem{{item_edge, baseline}, info.title, figure::Font::ui, item_text, colour});
     scene.add(figure::TextItem{{width - item_edge, baseline},
                                info.keys.empty() ? "" : chord_text(info.keys.front()),
                                figure::Font::mono,
@@ -79,7 +78,7 @@ const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
         if (ImGui::IsItemHovered()) {
             if (moved)
                 menu.lit = missing[i].empty() ? i : ContextMenu::no_row;
-            show_tip(tr(rows[i]->tip), tools);
+            show_tip(rows[i]->tip, tools);
         }
         y += height;
     }
@@ -101,11 +100,10 @@ void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools&
     for (const ActionInfo* row : rows) {
         missing.push_back(why_not(*row, now));
         const std::string keys = row->keys.empty() ? "" : chord_text(row->keys.front());
-        width =
-            std::max({width,
-                      2 * item_edge + item_gap + tools.measure(tr(row->title), figure::Font::ui, item_text) +
-                          tools.measure(keys, figure::Font::mono, item_small),
-                      2 * item_edge + tools.measure(missing.back(), figure::Font::ui, item_small)});
+        width = std::max({width,
+                          2 * item_edge + item_gap + tools.measure(row->title, figure::Font::ui, item_text) +
+                              tools.measure(keys, figure::Font::mono, item_small),
+                          2 * item_edge + tools.measure(missing.back(), figure::Font::ui, item_small)});
     }
     if (menu.asked) {
         ImGui::OpenPopup(id);

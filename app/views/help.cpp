@@ -55,7 +55,7 @@ void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, 
     scene.add(figure::LineItem{{x, y}, {end, y}, theme.line, 1});
     scene.add(figure::TextItem{{x, baseline}, row.line->keys, figure::Font::ui_semibold, 13, theme.ink});
     // Long words are written smaller rather than over the next column.
-    const std::string what = tr(row.line->what);
+    const std::string& what = row.line->what;
     const float room = end + 20 - x - keys_wide, wide = tools.measure(what, figure::Font::ui, 13);
     scene.add(figure::TextItem{{x + keys_wide, baseline},
                                what,

@@ -53,9 +53,9 @@ void add_commands(Entries& entries, const Situation& now) {
         entries.push_back({.id = "command " + info.id,
                            .kind = EntryKind::command,
                            .label = group_label(info),
-                           .title = tr(info.title),
-                           .tip = tr(info.tip),
-                           .also = info.id + " " + tr(info.tip),
+                           .title = info.title,
+                           .tip = info.tip,
+                           .also = info.id + " " + info.tip,
                            .keys = info.keys.empty() ? "" : chord_text(info.keys.front()),
                            .missing = why_not(info, now),
                            .send = info.send});

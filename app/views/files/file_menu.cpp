@@ -29,7 +29,7 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     const auto add = [&](std::string_view id) {
         const ActionInfo& info = action(id);
         if (info.here(now))
-            rows.push_back({tr(info.title), key_hint(id), info.send(now), tr(info.tip), why_not(info, now)});
+            rows.push_back({info.title, key_hint(id), info.send(now), info.tip, why_not(info, now)});
     };
     for (const char* id : {"new", "open", "save", "save as", "save patch", "save patch as"})
         add(id);
