@@ -196,9 +196,12 @@ std::string Program::title() const {
     return window_title(state_);
 }
 
+bool Program::settled() const {
+    return !animating() && state_.shown.document == workspace_.session().wanted();
+}
+
 std::string Program::report(float scale) const {
-    const bool settled = !animating() && state_.shown.document == workspace_.session().wanted();
-    return app::report(state_, canvas_, scale, settled, focus_.visible());
+    return app::report(state_, canvas_, scale, settled(), focus_.visible());
 }
 
 void Program::frame(Surface& surface, double now) {

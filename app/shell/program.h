@@ -45,6 +45,8 @@ public:
     void begin();
     /// Blocks until the newest document's trace is there. For pictures and tests.
     void settle();
+    /// Whether what is drawn next is the newest document with all that follows from it, at rest.
+    bool settled() const;
     const AppState& state() const { return state_; }
     AppState& state() { return state_; }
     /// The canvas as it was last drawn, in logical pixels of the window.
