@@ -24,8 +24,6 @@ std::vector<MeasuredHead> text_heads(const checkpoint::TextModel& model,
                                      const checkpoint::ModelInputs& inputs, std::int64_t repeated,
                                      const checkpoint::ForwardOptions& options,
                                      const checkpoint::RunAttention& attention, Progress& progress) {
-    const checkpoint::ForwardResult run =
-        checkpoint::run_model(*model.model, inputs, options, attention, progress);
     const bool own = options.stack.value_or(checkpoint::Stack::own) == checkpoint::Stack::own;
     const checkpoint::ModelInputs& keys = own ? inputs : inputs.source.front();
     if (std::ranges::find(keys.attention_mask, 0) != keys.attention_mask.end())
@@ -37,8 +35,12 @@ std::vector<MeasuredHead> text_heads(const checkpoint::TextModel& model,
                             .ids = keys.ids,
                             .repeated = repeated};
     std::vector<MeasuredHead> rows;
-    for (const checkpoint::LayerRun& layer : run.layers)
+    checkpoint::ForwardOptions one_by_one = options;
+    one_by_one.logits = false;
+    one_by_one.take = [&](const checkpoint::LayerRun& layer) {
         std::ranges::move(layer_heads(layer.trace, layer.place.layer, tokens), std::back_inserter(rows));
+    };
+    checkpoint::run_model(*model.model, inputs, one_by_one, attention, progress);
     return rows;
 }
 

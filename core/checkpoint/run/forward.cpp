@@ -56,9 +56,13 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
             return output;
         if (!wanted.has(TensorId::output))
             trace.slot(TensorId::output) = nullptr;
-        result.layers.push_back({place, std::move(trace), std::nullopt});
+        LayerRun layer{place, std::move(trace), std::nullopt};
         if (options.keep_problems)
-            result.layers.back().problem = std::move(problem);
+            layer.problem = std::move(problem);
+        if (options.take)
+            options.take(std::move(layer));
+        else
+            result.layers.push_back(std::move(layer));
         return output;
     };
     progress.check();

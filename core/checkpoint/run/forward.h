@@ -14,22 +14,25 @@
 
 namespace headscope::checkpoint {
 
-struct ForwardOptions {
-    StageSet stages{};                   ///< to keep of each layer's attention, and of block_table()
-    std::optional<std::int64_t> layer{}; ///< keep those of this layer alone, of each stack that has it
-    std::optional<Stack> stack{};        ///< keep those of this stack alone
-    bool keep_problems = false;          ///< keep each kept layer's attention as a problem, weights included
-    bool logits = true;
-    ModelEdits edits{};
-    float temperature = 1.0F; ///< divides the scaled scores of every layer; above 0
-};
-
 /// The attention of one layer.
 struct LayerRun {
     AttentionPlace place;
     Trace trace;
     std::optional<Problem> problem; ///< x is what the projections read: the hidden state after norm1 where
                                     ///< the norms stand before
+};
+
+struct ForwardOptions {
+    StageSet stages{};                   ///< to keep of each layer's attention, and of block_table()
+    std::optional<std::int64_t> layer{}; ///< keep those of this layer alone, of each stack that has it
+    std::optional<Stack> stack{};        ///< keep those of this stack alone
+    bool keep_problems = false;          ///< keep each kept layer's attention as a problem, weights included
+    /// Gets each kept layer as soon as it is computed; ForwardResult::layers then stays empty. So one layer
+    /// at a time is in memory.
+    std::function<void(LayerRun)> take{};
+    bool logits = true;
+    ModelEdits edits{};
+    float temperature = 1.0F; ///< divides the scaled scores of every layer; above 0
 };
 
 /// A stage of block_table().

@@ -161,6 +161,22 @@ TEST_CASE("inputs that do not fit the model are named") {
                Contains("no layer 2"));
 }
 
+TEST_CASE("a pass hands out its layers one by one and keeps none of them") {
+    const Model model = model_of("gpt2_tiny");
+    const ForwardOptions together{.stages = only_weights};
+    const ForwardResult all = run_on_cpu(model, row({1, 2, 3}), together);
+    ForwardOptions one_by_one = together;
+    std::vector<LayerRun> taken;
+    one_by_one.take = [&](LayerRun layer) { taken.push_back(std::move(layer)); };
+    CHECK(run_on_cpu(model, row({1, 2, 3}), one_by_one).layers.empty());
+    REQUIRE((taken.size() == all.layers.size() && !taken.empty()));
+    for (std::size_t l = 0; l < taken.size(); ++l) {
+        CHECK(taken[l].place == all.layers[l].place);
+        CHECK(std::ranges::equal(taken[l].trace.stage(TensorId::weights)->values(),
+                                 all.layers[l].trace.stage(TensorId::weights)->values()));
+    }
+}
+
 TEST_CASE("a pass reports its progress and can be cancelled between layers") {
     const Model model = model_of("gpt2_tiny");
     cpu::CpuEngine engine(1);
