@@ -289,6 +289,8 @@ private:
         }
         float scale = 1, ignored = 1;
         glfwGetWindowContentScale(window_, &scale, &ignored);
+        if (const char32_t typed = options_.typed ? options_.typed() : 0; typed != 0)
+            take(CharacterTyped{typed});
         {
             const ImGuiTurn turn;
             ImGui_ImplGlfw_NewFrame();

@@ -14,6 +14,8 @@ struct WindowOptions {
     /// Called once, when the first frame stands on screen, with the milliseconds since the process started
     /// (the kernel counts process starts in steps of 10).
     std::function<void(double milliseconds)> on_first_frame;
+    /// Asked before every frame: a character that the window takes as if it had been typed; 0: none.
+    std::function<char32_t()> typed;
     /// Called after every frame with the physical pixels per logical pixel.
     std::function<void(float scale)> on_frame;
 };

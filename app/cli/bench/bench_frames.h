@@ -17,7 +17,7 @@ public:
         app::Program& program, std::function<void(int)> before = [](int) {})
         : program_(program), before_(std::move(before)) {}
     void frame(app::Surface& surface, double now) override;
-    bool animating() const override { return busy || program_.animating(); }
+    bool animating() const override { return program_.animating(); }
     float zoom() const override { return program_.zoom(); }
     figure::Color background() const override { return program_.background(); }
     std::string title() const override { return program_.title(); }
@@ -25,7 +25,6 @@ public:
 
     std::vector<double> own;       ///< seconds that passed, of each frame
     std::vector<double> processor; ///< seconds of this thread alone, without the engine's threads
-    std::atomic<bool> busy{false}; ///< frames follow each other without a pause
     std::atomic<bool> quit{false};
 
 private:

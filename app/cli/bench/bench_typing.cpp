@@ -1,37 +1,48 @@
 #include "app/cli/bench/bench_typing.h"
 
-#include <imgui.h>
+#include "app/shell/window.h"
+
+#include <chrono>
 #include <string_view>
+#include <thread>
 
 namespace headscope::cli {
 
 namespace {
 
-constexpr int frames_for_focus = 5;
 constexpr std::string_view text = "And the old man reads a paper near her house";
+constexpr std::chrono::milliseconds pause(33); // 30 characters a second
+constexpr int keys_for_focus = 10;             // the field takes the keyboard a frame or two later
 
 } // namespace
 
-bool Typist::done() const {
-    return seconds_.size() == text.size();
+void Typist::press_keys(const std::atomic<bool>& stop) {
+    start_ = BenchClock::now();
+    for (int key = 0; key < keys_for_focus + static_cast<int>(text.size()) && !stop; ++key) {
+        std::this_thread::sleep_until(start_ + key * pause);
+        ++pressed_;
+        app::wake_window();
+    }
 }
 
-void Typist::before_frame() {
-    if (++frame_ == 1)
+char32_t Typist::before_frame() {
+    if (taken_ == pressed_)
+        return 0;
+    if (++taken_ == 1)
         program_.act(app::Action(app::WindowAction(app::TypeSentence{})));
-    if (frame_ <= frames_for_focus || waiting_ || done())
-        return;
-    waiting_ = true;
-    before_ = program_.state().shown.document->recipe.sentence;
-    typed_at_ = BenchClock::now();
-    ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(text[seconds_.size()]));
+    const int character = taken_ - 1 - keys_for_focus;
+    return character < 0 ? 0 : static_cast<unsigned char>(text[static_cast<std::size_t>(character)]);
 }
 
 void Typist::after_frame() {
-    if (!waiting_ || program_.state().shown.document->recipe.sentence == before_)
-        return;
-    waiting_ = false;
-    seconds_.push_back(since(typed_at_));
+    // Typing begins with an empty field: what it held is selected.
+    const std::string& shown = program_.state().shown.document->recipe.sentence;
+    while (!done() && shown.starts_with(text.substr(0, seconds_.size() + 1)))
+        seconds_.push_back(since(start_ + (keys_for_focus + static_cast<int>(seconds_.size())) * pause));
+}
+
+bool Typist::done() const {
+    return seconds_.size() == text.size();
 }
 
 } // namespace headscope::cli

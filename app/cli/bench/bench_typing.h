@@ -3,29 +3,32 @@
 #include "app/cli/bench/bench_clock.h"
 #include "app/shell/program.h"
 
-#include <string>
+#include <atomic>
 #include <vector>
 
 namespace headscope::cli {
 
-/// Types a sentence into its field, one character when the one before is on screen with all that
-/// follows from it. Needs frames without a pause between them.
+/// Types a sentence into its field as a fast person does, and notes when each character is on screen with all
+/// that follows from it.
 class Typist {
 public:
     /// `program` outlives the typist.
     explicit Typist(app::Program& program) : program_(program) {}
-    void before_frame(); ///< while the frame is made, before the program draws it
-    void after_frame();  ///< once the frame is on screen
+    /// Presses one key after the other and wakes the window for each, until `stop`. For a thread of its own.
+    void press_keys(const std::atomic<bool>& stop);
+
+    // For the window's thread.
+    char32_t before_frame(); ///< the character of a key that was pressed since the frame before; 0: none
+    void after_frame();      ///< a frame is on screen
     bool done() const;
-    /// Seconds from each character to its picture on screen.
+    /// Seconds from each key to the picture of its character.
     const std::vector<double>& seconds() const { return seconds_; }
 
 private:
     app::Program& program_;
-    std::string before_; ///< the sentence before the newest character
-    BenchClock::time_point typed_at_;
-    bool waiting_ = false; ///< for the picture of a character
-    int frame_ = 0;
+    std::atomic<int> pressed_ = 0; ///< keys, those before the first character among them
+    BenchClock::time_point start_; ///< of the keys; known once one is pressed
+    int taken_ = 0;
     std::vector<double> seconds_;
 };
 
