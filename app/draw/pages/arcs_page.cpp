@@ -141,8 +141,7 @@ Picture draw_arcs_page(const DrawContext& context) {
     picture.scene.width = context.width;
     picture.scene.height = context.height;
     const Reading focus = reading_in_focus(context);
-    draw_page_head(picture, context, weights_title(context), weights_formula(context));
-    draw_weights_switches(picture, context);
+    draw_weights_head(picture, context, weights_title(context), weights_formula(context));
 
     std::vector<Reading> figures = readings_of(context);
     const float width = context.width - 2 * canvas_pad;

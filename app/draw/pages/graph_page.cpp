@@ -251,8 +251,7 @@ Picture draw_graph_page(const DrawContext& context) {
     picture.scene.width = context.width;
     const Reading reading = reading_in_focus(context);
     const float width = context.width - 2 * canvas_pad;
-    draw_page_head(picture, context, weights_title(context), weights_formula(context));
-    draw_weights_switches(picture, context);
+    draw_weights_head(picture, context, weights_title(context), weights_formula(context));
     float y = graph_top;
     const bool buttons = !context.shown.document->has_board(); // the board picks heads
     if (buttons && context.view.heads_view == HeadsView::each && context.dims().H > 1)

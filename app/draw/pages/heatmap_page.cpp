@@ -428,22 +428,8 @@ Picture draw_heatmap_page(const DrawContext& context) {
     const bool named = one_head && subject.weights;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
-    const float room = draw_weights_switches(picture, context) - 16 - canvas_pad;
-    const std::string title = named ? head_page_title(context) : map_title(context, subject.info);
-    const std::string line = named ? head_page_line(context) : formula_of(context, subject);
-    const std::string fitting = fitted(context, line, figure::Font::mono, 13, room);
-    // A formula that the switches leave no room for stands beside the title, where there is room.
-    float free = context.width - canvas_pad;
-    for (const Hotspot& spot : picture.hotspots)
-        if (spot.area.y < 60)
-            free = std::min(free, spot.area.x);
-    const float after = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 18;
-    const bool beside = fitting != line && after + context.measure(line, figure::Font::mono, 13) + 16 <= free;
-    draw_page_head(picture, context, title, beside ? "" : fitting);
-    if (beside)
-        draw_text(picture, context, after, 52, line, figure::Font::mono, 13, context.theme.muted);
-    else if (fitting != line)
-        picture.tips.push_back({{canvas_pad, 64, room, 20}, line});
+    draw_weights_head(picture, context, named ? head_page_title(context) : map_title(context, subject.info),
+                      named ? head_page_line(context) : formula_of(context, subject));
 
     const float label_width = row_label_width(context, false);
     const float width = context.width - 2 * canvas_pad;

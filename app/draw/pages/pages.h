@@ -24,9 +24,11 @@ Picture draw_concat_page(const DrawContext& context);
 Picture draw_contributions_page(const DrawContext& context);
 Picture draw_output_page(const DrawContext& context);
 
-/// The switches at the top right of the pages from scores to weights: view of the weights, heads, colour
-/// scale. Returns the left edge of those beside the line below the title.
-float draw_weights_switches(Picture& picture, const DrawContext& context);
+/// The head of the pages from scores to weights: the title, the line below the title, and at the top right
+/// the switches: view of the weights, heads, colour scale. A line that does not fit is cut, and its tip has
+/// the whole.
+void draw_weights_head(Picture& picture, const DrawContext& context, const std::string& title,
+                       const std::string& line);
 
 /// "What <token> reads": one row of chips per head, for the query row in focus. Returns the height of the
 /// rows.

@@ -74,8 +74,7 @@ float draw_list(Picture& picture, const Reading& reading, const std::vector<anal
 Picture draw_strongest_page(const DrawContext& context, const std::string& why) {
     Picture picture;
     picture.scene.width = context.width;
-    draw_page_head(picture, context, head_page_title(context), head_page_line(context));
-    draw_weights_switches(picture, context);
+    draw_weights_head(picture, context, head_page_title(context), head_page_line(context));
     const Reading reading = reading_in_focus(context);
     const Theme& theme = context.theme;
     const float width = context.width - 2 * canvas_pad;

@@ -1,5 +1,6 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
@@ -100,14 +101,6 @@ void draw_read_word(Picture& picture, const Reading& reading, std::int64_t i, st
               bold ? context.theme.ink : context.theme.muted, figure::Align::center);
 }
 
-/// Shortens a text from the right until it fits; the whole text is shown on hover.
-std::string fitted(const DrawContext& context, std::string text, float size, float room) {
-    for (int most = columns(text) - 1; most > 3 && context.measure(text, figure::Font::ui, size) > room;
-         --most)
-        text = shortened(text, most);
-    return text;
-}
-
 void draw_block_label(Picture& picture, const Reading& reading, const Type& type, float y) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
@@ -122,7 +115,7 @@ void draw_block_label(Picture& picture, const Reading& reading, const Type& type
               theme.ink);
     // The legend explains a difference or a mean.
     const std::string full = one ? reading.role() : "";
-    const std::string role = fitted(context, full, 12.5F, room);
+    const std::string role = fitted(context, full, figure::Font::ui, 12.5F, room);
     if (!role.empty())
         draw_text(picture, context, x, y + bar.h / 2 + 15, role, figure::Font::ui, 12.5F, theme.muted);
     if (role != full)
@@ -171,8 +164,7 @@ Picture draw_text_page(const DrawContext& context) {
     const Reading focus = reading_in_focus(context);
     const std::int64_t row = spoken_place(context).row;
     const float width = context.width - 2 * canvas_pad;
-    draw_page_head(picture, context, weights_title(context), weights_formula(context));
-    draw_weights_switches(picture, context);
+    draw_weights_head(picture, context, weights_title(context), weights_formula(context));
 
     const Type type = type_for(context, width - text_label_width, readings.size());
     draw_text(picture, context, canvas_pad, text_top + 12, tr("Query"), figure::Font::ui_semibold, 13.5F,

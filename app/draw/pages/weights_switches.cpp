@@ -1,8 +1,11 @@
 #include "app/draw/kit/controls.h"
+#include "app/draw/kit/sheet.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/weight_parts.h"
 #include "core/base/message.h"
+
+#include <algorithm>
 
 namespace headscope::app {
 
@@ -54,9 +57,8 @@ float draw_colour_buttons(Picture& picture, const DrawContext& context) {
     return right;
 }
 
-} // namespace
-
-float draw_weights_switches(Picture& picture, const DrawContext& context) {
+/// Returns where the switches that stand beside the formula begin: context.width where none do.
+float draw_switches(Picture& picture, const DrawContext& context) {
     float beside = context.width; // left edge of the switches beside the formula
     if (context.shown.document->has_board() && context.view.group == StageGroup::weights) {
         draw_head_switches(picture, context);
@@ -127,6 +129,32 @@ float draw_weights_switches(Picture& picture, const DrawContext& context) {
         beside = x;
     }
     return beside;
+}
+
+} // namespace
+
+void draw_weights_head(Picture& picture, const DrawContext& context, const std::string& title,
+                       const std::string& line) {
+    const float room = draw_switches(picture, context) - 16 - canvas_pad;
+    const auto width_of = [&](const std::string& text) {
+        return context.measure(text, figure::Font::mono, 13);
+    };
+    std::string fitting = fitted(context, line, figure::Font::mono, 13, room);
+    const std::string formula = line.substr(0, line.find(", ")); // without the words that follow it
+    if (fitting != line && width_of(formula) <= room)
+        fitting = formula;
+    // A formula that the switches leave no room for stands beside the title, where there is room.
+    float free = context.width - canvas_pad;
+    for (const Hotspot& spot : picture.hotspots)
+        if (spot.area.y < 60)
+            free = std::min(free, spot.area.x);
+    const float after = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 18;
+    const bool beside = fitting != line && after + width_of(line) + 16 <= free;
+    draw_page_head(picture, context, title, beside ? "" : fitting);
+    if (beside)
+        draw_text(picture, context, after, 52, line, figure::Font::mono, 13, context.theme.muted);
+    else if (fitting != line)
+        picture.tips.push_back({{canvas_pad, 64, room, 20}, line});
 }
 
 } // namespace headscope::app
