@@ -169,8 +169,14 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const ShowBatch& c) { view.batch = c.batch; },
                           [&](const SetDark& c) { view.dark = c.dark; },
                           [&](const SetZoom& c) { view.zoom = std::clamp(c.zoom, 1.0F, 2.0F); },
-                          [&](const OpenLeft& c) { view.left_open = c.open; },
-                          [&](const OpenInspector& c) { view.inspector_open = c.open; },
+                          [&](const OpenLeft& c) {
+                              view.left_open = c.open;
+                              view.inspector_opened_last = !c.open;
+                          },
+                          [&](const OpenInspector& c) {
+                              view.inspector_open = c.open;
+                              view.inspector_opened_last = c.open;
+                          },
                           [&](const ShowTab& c) {
                               view.tab = c.tab;
                               view.left_open = true;

@@ -15,6 +15,11 @@ constexpr float comfortable_canvas = 640.0F, comfortable_beside_board = 800.0F;
 constexpr float roomy_window = 1440.0F, smallest_beside_manual = 540.0F; ///< of the manual
 constexpr float narrowest_canvas = 480.0F; ///< below that, what was opened folds
 
+/// In a small window the canvas gives way to one open panel.
+float narrowest_in(float width) {
+    return std::min(narrowest_canvas, width / 2 - 80);
+}
+
 /// The canvas, on its left the open lesson, on its right the arithmetic that the lesson speaks of.
 ProgramLayout presented(const AppState& state, float width, float height) {
     ProgramLayout out;
@@ -57,15 +62,16 @@ ProgramLayout arrange(const AppState& state, float width, float height) {
     const bool in_lesson = view.tab == LeftTab::course && state.course.open != nullptr;
     out.left_open = state.manual.open ||
                     view.left_open.value_or(width - left_width - beside >= smallest_canvas || in_lesson);
-    // A canvas narrower than it may ever be folds what was opened, the inspector first.
+    // A canvas narrower than it may ever be folds what was opened, what was opened last at the end.
     const auto canvas_width = [&] {
         return width - (out.left_open ? left_width : rail_width) -
                (out.inspector_open ? view.inspector_width : rail_width);
     };
-    if (canvas_width() < narrowest_canvas)
-        out.inspector_open = false;
-    if (canvas_width() < narrowest_canvas)
-        out.left_open = false;
+    bool* const first = view.inspector_opened_last ? &out.left_open : &out.inspector_open;
+    bool* const then = view.inspector_opened_last ? &out.inspector_open : &out.left_open;
+    for (bool* const open : {first, then})
+        if (canvas_width() < narrowest_in(width))
+            *open = false;
     const float left = out.left_open ? left_width : rail_width;
     const float right = out.inspector_open ? view.inspector_width : rail_width;
     out.left = {0, top, left, middle};

@@ -111,6 +111,7 @@ struct ViewState {
     float zoom = 1.0F;                  ///< 1 to 2
     std::optional<bool> left_open;      ///< as the user chose; empty: by the room there is
     std::optional<bool> inspector_open; ///< likewise
+    bool inspector_opened_last = false; ///< of the two, by the user
     float left_width = 312, inspector_width = 328;
     std::optional<float> manual_width; ///< as the user dragged it; empty: by the room there is
     std::optional<float> board_width;  ///< likewise of the board beside an open head

@@ -42,7 +42,7 @@ void view_board(const AppState& state, const figure::Rect& area, const ViewTools
     });
 }
 
-constexpr float least_board = 180, least_head = 360;
+constexpr float least_board = 180, least_head = 360, least_of_both = 620;
 
 /// Of one axis of a zoomed map: how much more of it is seen than the zoom asks for, and how far the middle of
 /// what can be seen lies from the wanted one, in parts of what the zoom asks for.
@@ -194,8 +194,8 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     const ImVec2 origin = ImGui::GetWindowPos();
     const DrawContext whole = draw_context(state, tools, area.w, area.h);
     // Around attention there are no heads.
-    const bool with_board =
-        state.view.attention.board && state.board != nullptr && !is_around(state.view.group);
+    const bool with_board = state.view.attention.board && state.board != nullptr &&
+                            !is_around(state.view.group) && area.w >= least_of_both;
     const float board =
         with_board ? std::min(state.view.board_width.value_or(board_width(whole)), area.w - least_head) : 0;
     const figure::Rect left{area.x, area.y, board, area.h};

@@ -16,6 +16,8 @@ namespace headscope::app {
 
 namespace {
 
+constexpr float least_prompt = 160;
+
 std::string facts_text(const checkpoint::TextModel& text) {
     const checkpoint::Architecture& c = text.model->architecture();
     std::string out = text.model->path() + "\n";
@@ -133,20 +135,38 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     back.add(figure::LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     Picture picture;
+    constexpr float gap = 8;
     const float file = view_file_button(state, {16, 10}, tools);
-    const float name_width = tools.measure(title, figure::Font::ui_medium, 13.5F);
-    const figure::Rect name{16 + file + 8, 10, name_width + 24, 32};
-    picture.scene.add(figure::RectItem{.area = name, .stroke = theme.line2, .radius = 6});
-    draw_text(picture, context, name.x + 12, figure::baseline_for(26, 13.5F), title, figure::Font::ui_medium,
-              13.5F, theme.ink);
-    picture.tips.push_back({name, facts_text(text)});
     add_icon_buttons(state, picture, tools, area.w - 16);
     const float badge = view_engine_badge(state, area.w - 16 - 80, tools);
-    constexpr float gap = 8;
+    const float right = area.w - 16 - 80 - badge - gap;
+    const float name_width = tools.measure(title, figure::Font::ui_medium, 13.5F) + 24;
     const std::vector<Segment> screens = screen_segments(*state.document, state.shown, state.view);
-    const float screens_at = area.w - 16 - 80 - badge - gap - segmented_width(context, screens);
-    draw_segmented(picture, context, screens_at, 12, screens);
-    const float left = name.right() + gap;
+    const auto chosen = std::ranges::find(screens, true, &Segment::on);
+    const std::string screen = chosen == screens.end() ? "" : chosen->label;
+    const float spread = segmented_width(context, screens), folded = combo_width("", screen, tools);
+    // Where the prompt would have no room the screens fold into a list, and then the name goes.
+    const float between = right - (16 + file + gap) - 2 * gap;
+    const bool fold = between - name_width - spread < least_prompt;
+    const bool named = !fold || between - name_width - folded >= least_prompt;
+    const float screens_at = right - (fold ? folded : spread);
+    float left = 16 + file + gap;
+    if (named) {
+        const figure::Rect name{left, 10, name_width, 32};
+        picture.scene.add(figure::RectItem{.area = name, .stroke = theme.line2, .radius = 6});
+        draw_text(picture, context, name.x + 12, figure::baseline_for(26, 13.5F), title,
+                  figure::Font::ui_medium, 13.5F, theme.ink);
+        picture.tips.push_back({name, facts_text(text)});
+        left = name.right() + gap;
+    }
+    if (fold) {
+        std::vector<Choice> choices;
+        for (const Segment& segment : screens)
+            choices.push_back({segment.label, segment.action, segment.on, segment.tip});
+        combo("", screen, {screens_at, 10, folded, 32}, choices, tools);
+    } else {
+        draw_segmented(picture, context, screens_at, 12, screens);
+    }
     float end = screens_at - gap;
     constexpr float board_width = 108, wide = 1400;
     if (area.w >= wide && screen_of(state.shown, state.view) == Screen::stages) {

@@ -32,9 +32,9 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         widths += tools.measure(std::string(group_info(static_cast<StageGroup>(g)).label),
                                 figure::Font::ui_semibold, 13);
     // Spread over the width as in a menu; where it is narrow the arrows between the names go first.
-    const float room = area.w - 2 * 28 - widths;
-    const float gap = std::clamp(room / static_cast<float>(group_count - 1), 8.0F, 44.0F);
-    float x = 28;
+    const float edge = area.w < 600 ? 12.0F : 28.0F, room = area.w - 2 * edge - widths;
+    const float gap = std::clamp(room / static_cast<float>(group_count - 1), 6.0F, 44.0F);
+    float x = edge;
     std::array<std::pair<float, float>, group_count> places{}; // left edge and width of each name
     for (int g = 0; g < group_count; ++g) {
         const auto group = static_cast<StageGroup>(g);

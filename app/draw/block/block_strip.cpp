@@ -11,7 +11,7 @@ namespace {
 using G = StageGroup;
 
 constexpr float edge = 20, chip_height = 25, text_size = 12.5F, chip_pad = 9, chevron = 12, inset = 10;
-constexpr float least_gap = 12, most_gap = 22;
+constexpr float narrow_gap = 5, least_gap = 12, most_gap = 22;
 
 /// A stop, the name of an open group, or a folded group.
 struct Piece {
@@ -55,10 +55,14 @@ std::string layer_name(std::int64_t l) {
     return "L" + std::to_string(l);
 }
 
-/// Folds more of the strip the higher `fold` is, 0 to 4.
+constexpr std::ptrdiff_t all_stops = 100;
+
+/// Folds more of the strip the higher `fold` is, 0 to 4. reach: how many stops on either side of the current
+/// one the innermost open group has, if it has that many.
 class Pieces {
 public:
-    Pieces(const ViewState& v, int f) : view(v), walk(v.walk), fold(f) {
+    Pieces(const ViewState& v, int f, std::ptrdiff_t reached = all_stops)
+        : view(v), walk(v.walk), fold(f), reach(reached) {
         const std::vector<G>& open = walk.part_with(view.group);
         at_start = &open == &walk.before;
         at_end = &open == &walk.after;
@@ -198,18 +202,36 @@ private:
                                             : tr("From the token vectors to the output"));
             } else {
                 pieces.push_back({.label = tr(run->name), .strong = true, .depth = 2});
-                bool before = true;
-                for (const G stop : run->stops) {
-                    add_stop(stop, 2, before);
-                    before = before && stop != view.group;
-                }
+                add_open_run(*run);
             }
         }
+    }
+
+    void add_open_run(const Run& run) {
+        const auto fold_to = [&](G stop, bool passed) {
+            pieces.push_back({.label = "…",
+                              .chip = true,
+                              .passed = passed,
+                              .depth = 2,
+                              .action = GoTo{stop},
+                              .tip = tr(group_info(stop).title),
+                              .name = passed ? "earlier stops" : "later stops"});
+        };
+        const std::ptrdiff_t here = std::ranges::find(run.stops, view.group) - run.stops.begin();
+        const std::ptrdiff_t first = std::max<std::ptrdiff_t>(here - reach, 0),
+                             end = std::min(here + reach + 1, std::ssize(run.stops));
+        if (first > 0)
+            fold_to(run.stops[static_cast<std::size_t>(first - 1)], true);
+        for (std::ptrdiff_t k = first; k < end; ++k)
+            add_stop(run.stops[static_cast<std::size_t>(k)], 2, k < here);
+        if (end < std::ssize(run.stops))
+            fold_to(run.stops[static_cast<std::size_t>(end)], false);
     }
 
     const ViewState& view;
     const Walk& walk;
     const int fold;
+    const std::ptrdiff_t reach;
     bool at_start = false, at_end = false;
     std::int64_t layer = 0;
 };
@@ -294,14 +316,18 @@ Picture draw_block_strip(const ViewState& view, const Theme& theme, const figure
                          float width, float height) {
     const float room = width - 2 * edge;
     std::vector<Piece> pieces;
-    for (int fold = 0; fold <= 4; ++fold) {
-        pieces = Pieces(view, fold).pieces;
-        if (total_width(pieces, measure) + least_gap * static_cast<float>(pieces.size() - 1) <= room)
-            break;
-    }
+    const auto fits = [&](const Pieces& folded, float gap) {
+        pieces = folded.pieces;
+        return total_width(pieces, measure) + gap * static_cast<float>(pieces.size() - 1) <= room;
+    };
+    bool fit = false;
+    for (int fold = 0; fold <= 4 && !fit; ++fold)
+        fit = fits(Pieces(view, fold), least_gap);
+    for (std::ptrdiff_t reach = all_stops; reach >= 0 && !fit; reach = std::min<std::ptrdiff_t>(reach, 8) - 1)
+        fit = fits(Pieces(view, 4, reach), narrow_gap);
     const float between = pieces.size() < 2 ? 0 : static_cast<float>(pieces.size() - 1);
     const float gap =
-        std::clamp((room - total_width(pieces, measure)) / std::max(between, 1.0F), 5.0F, most_gap);
+        std::clamp((room - total_width(pieces, measure)) / std::max(between, 1.0F), narrow_gap, most_gap);
     const float middle = height / 2 - 1;
     std::vector<figure::Rect> places;
     float x = edge + inset_between(0, pieces.front().depth);
@@ -312,11 +338,20 @@ Picture draw_block_strip(const ViewState& view, const Theme& theme, const figure
         places.push_back({x, middle - chip_height / 2, w, chip_height});
         x += w;
     }
+    // Where even so there is no room, the current stop is what shows.
+    const auto current = std::ranges::find(pieces, true, &Piece::current) - pieces.begin();
+    if (current < std::ssize(pieces)) {
+        const float over = std::max(places[static_cast<std::size_t>(current)].right() + edge - width, 0.0F);
+        for (figure::Rect& place : places)
+            place.x -= over;
+    }
     Picture picture;
     draw_fills(picture.scene, theme, pieces, places, middle);
     for (std::size_t k = 0; k < pieces.size(); ++k) {
         const Piece& piece = pieces[k];
         const figure::Rect& place = places[k];
+        if (place.x < 0 || place.right() > width)
+            continue;
         const figure::Color colour = piece.passed || piece.strong ? theme.ink : theme.muted;
         if (piece.chip)
             picture.scene.add(

@@ -20,8 +20,8 @@ Segment heads_segment(const ViewState& view, const std::string& label, HeadsView
 }
 
 /// Draws the buttons for colour scale, colour map and mask painting, from right to left. A switch says its
-/// state, not what a click does. Returns their left edge.
-float draw_colour_buttons(Picture& picture, const DrawContext& context) {
+/// state, not what a click does.
+void draw_colour_buttons(Picture& picture, const DrawContext& context) {
     const ViewState& view = context.view;
     float right = context.width - canvas_pad;
     const auto add = [&](const std::string& label, bool on, const Action& action, const std::string& tip) {
@@ -41,7 +41,7 @@ float draw_colour_buttons(Picture& picture, const DrawContext& context) {
         ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
         tr("The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, magma"));
     if (context.shown.document->is_checkpoint())
-        return right; // the mask is the model's
+        return; // the mask is the model's
     const MaskBrush& brush = view.brush;
     add(brush.on ? tr("Paint mask: on") : tr("Paint mask: off"), brush.on,
         ViewChange(PaintMode{!brush.on, brush.all_heads}),
@@ -54,15 +54,12 @@ float draw_colour_buttons(Picture& picture, const DrawContext& context) {
                             : tr("Only the head that is clicked is painted"));
     if (project::painted_mask_fits(context.shown.document->recipe, context.dims()))
         add(tr("Reset mask"), false, Command(ResetMask{}), tr("The mask as it was chosen in the toolbar"));
-    return right;
 }
 
-/// Returns where the switches that stand beside the formula begin: context.width where none do.
-float draw_switches(Picture& picture, const DrawContext& context) {
-    float beside = context.width; // left edge of the switches beside the formula
+void draw_switches(Picture& picture, const DrawContext& context) {
     if (context.shown.document->has_board() && context.view.group == StageGroup::weights) {
         draw_head_switches(picture, context);
-        return beside;
+        return;
     }
     const ViewState& view = context.view;
     const bool weights = view.group == StageGroup::weights;
@@ -109,12 +106,10 @@ float draw_switches(Picture& picture, const DrawContext& context) {
         }
         right -= segmented_width(context, heads);
         draw_segmented(picture, context, right, heads_y, heads);
-        if (heads_y >= 62)
-            beside = right;
     }
     const bool map_page = !weights || view.weights_view == WeightsView::heatmap;
     if (map_page && !context.difference() && view.heads_view == HeadsView::each && heads_y < 62)
-        beside = draw_colour_buttons(picture, context);
+        draw_colour_buttons(picture, context);
     if (view.heads_view == HeadsView::difference && H > 2 && heads_y < 62) {
         float x = context.width - canvas_pad;
         for (std::int64_t h = H - 1; h >= 0 && h > H - 17; --h) {
@@ -126,31 +121,36 @@ float draw_switches(Picture& picture, const DrawContext& context) {
                              tr("Subtract head {}", h));
             x -= 4;
         }
-        beside = x;
     }
-    return beside;
 }
 
 } // namespace
 
 void draw_weights_head(Picture& picture, const DrawContext& context, const std::string& title,
                        const std::string& line) {
-    const float room = draw_switches(picture, context) - 16 - canvas_pad;
+    draw_switches(picture, context);
+    // Left edge of the switches beside the title, and of those beside the line below the title.
+    float free = context.width - canvas_pad, below = context.width;
+    for (const Hotspot& spot : picture.hotspots) {
+        float& edge = spot.area.y < 60 ? free : below;
+        edge = std::min(edge, spot.area.x);
+    }
+    const float room = below - 16 - canvas_pad;
     const auto width_of = [&](const std::string& text) {
         return context.measure(text, figure::Font::mono, 13);
     };
-    std::string fitting = fitted(context, line, figure::Font::mono, 13, room);
+    constexpr float least = 40; // room in which a few letters can be read
+    std::string fitting = room < least ? "" : fitted(context, line, figure::Font::mono, 13, room);
     const std::string formula = line.substr(0, line.find(", ")); // without the words that follow it
     if (fitting != line && width_of(formula) <= room)
         fitting = formula;
     // A formula that the switches leave no room for stands beside the title, where there is room.
-    float free = context.width - canvas_pad;
-    for (const Hotspot& spot : picture.hotspots)
-        if (spot.area.y < 60)
-            free = std::min(free, spot.area.x);
+    const float title_room = free - canvas_pad - 12;
+    const std::string short_title =
+        title_room < least ? "" : fitted(context, title, figure::Font::ui_semibold, 22, title_room);
     const float after = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 18;
     const bool beside = fitting != line && after + width_of(line) + 16 <= free;
-    draw_page_head(picture, context, title, beside ? "" : fitting);
+    draw_page_head(picture, context, short_title, beside ? "" : fitting);
     if (beside)
         draw_text(picture, context, after, 52, line, figure::Font::mono, 13, context.theme.muted);
     else if (fitting != line)
