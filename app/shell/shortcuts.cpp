@@ -140,7 +140,9 @@ void handle_shortcuts(const AppState& state, Situation now, const Sink& send) {
     if (now.over == Over::nothing && now.number_selected() && !io.KeyCtrl && !io.KeyAlt) {
         // Typing opens the field of the selected number, which has the keyboard some frames later.
         const bool waits = state.number.take_keyboard;
-        const std::string text = typed_number();
+        std::string text = typed_number();
+        if (waits || begins_number(text))
+            text += pressed(Key::enter) ? "\n" : pressed(Key::tab) ? "\t" : "";
         const bool types = begins_number(text) || (waits && !text.empty());
         if (types)
             send(WindowAction(TypeNumber{text}));

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 
+#include <imgui_internal.h>
 #include <imgui_stdlib.h>
 
 namespace headscope::app {
@@ -55,7 +56,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
          .before = 8,
          .id = "##" + field.label},
         text, tools);
-    if (tools.focus.offer(area) || edit.next == field.label) {
+    if (tools.focus.offer_text(area) || edit.next == field.label) {
         ImGui::SetKeyboardFocusHere();
         if (edit.next == field.label)
             edit = {};
@@ -68,37 +69,46 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     ImGui::PopAllowKeyboardFocus();
     const bool left = ImGui::IsItemDeactivatedAfterEdit() && !entered;
     const bool active = ImGui::IsItemActive();
-    const std::string& neighbour = ImGui::GetIO().KeyShift ? field.before : field.after;
-    const bool tabbed =
-        active && !neighbour.empty() && ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Tab], false);
+    const bool back = ImGui::GetIO().KeyShift;
+    const bool tabbed = active && ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Tab], false);
     if (field.mark != TextField::Mark::none && text == field.text)
         show_mark(field.mark == TextField::Mark::right, area, tools);
     if (ImGui::IsItemHovered() && !active && !field.tip.empty())
         show_tip(field.tip, tools);
     if (!edit.next.empty())
         return; // another field is about to take the keyboard
-    if (tabbed) {
-        if (text != field.text)
-            tools.send(field.action(text));
-        edit = {.label = {}, .text = {}, .error = {}, .next = neighbour};
-        return;
-    }
-    if (active && !mine)
-        edit = {field.label, text, {}};
-    else if (active && text != edit.text)
-        edit = {field.label, text, {}};
-    if (entered || (left && text != field.text)) {
+    const auto take = [&](const auto& action) {
         try {
-            tools.send((left && field.leave ? field.leave : field.action)(text));
+            tools.send(action(text));
             edit = {};
         } catch (const Error& fault) {
             edit = {field.label, text, fault.what()};
         }
-    } else if (!active && mine &&
-               (edit.error.empty() || ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||
-                ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false))) {
+    };
+    if (tabbed) {
         edit = {};
+        if (text != field.text)
+            take(field.action);
+        if (!edit.error.empty())
+            return;
+        if (!tools.focus.visible()) {
+            edit.next = back ? field.before : field.after;
+            if (edit.next.empty())
+                ImGui::ClearActiveID();
+            return;
+        }
+        ImGui::ClearActiveID();
+        tools.focus.move(back ? -1 : 1);
+        return;
     }
+    if (active && (!mine || text != edit.text))
+        edit = {field.label, text, {}};
+    if (entered || (left && text != field.text))
+        take(left && field.leave ? field.leave : field.action);
+    else if (!active && mine &&
+             (edit.error.empty() || ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||
+              ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false)))
+        edit = {};
     if (wrong)
         show_error(edit.error, area, tools);
 }

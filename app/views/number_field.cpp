@@ -21,6 +21,16 @@ int note_tab(ImGuiInputTextCallbackData* data) {
     return 0;
 }
 
+/// Puts characters before those that this frame has from the keyboard.
+void type_first(const std::string& text) {
+    ImGuiIO& io = ImGui::GetIO();
+    const std::vector<ImWchar> later(io.InputQueueCharacters.begin(), io.InputQueueCharacters.end());
+    io.InputQueueCharacters.resize(0);
+    io.AddInputCharactersUTF8(text.c_str());
+    for (const ImWchar c : later)
+        io.InputQueueCharacters.push_back(c);
+}
+
 /// The cell `by` places on along an axis, when the matrix has it.
 std::optional<CellAddress> moved(const CellAddress& cell, int axis, std::int64_t by, const Dims& dims) {
     if (axis < 0)
@@ -79,21 +89,35 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
                           edit.text, tools);
     if (edit.take_keyboard && !edit.active)
         ImGui::SetKeyboardFocusHere();
-    if (edit.active && !edit.ahead.empty()) {
-        ImGuiIO& io = ImGui::GetIO();
-        const std::vector<ImWchar> later(io.InputQueueCharacters.begin(), io.InputQueueCharacters.end());
-        io.InputQueueCharacters.resize(0);
-        io.AddInputCharactersUTF8(edit.ahead.c_str());
-        for (const ImWchar c : later)
-            io.InputQueueCharacters.push_back(c);
+    const bool was_active = edit.active;
+    // What was typed before the field had the keyboard: a number, perhaps Enter or Tab, and what follows
+    // that.
+    char end = 0;
+    std::string later;
+    if (was_active && !edit.ahead.empty()) {
+        const std::size_t at = edit.ahead.find_first_of("\n\t");
+        if (at != std::string::npos) {
+            end = edit.ahead[at];
+            later = edit.ahead.substr(at + 1);
+        }
+        type_first(edit.ahead.substr(0, at));
         edit.ahead.clear();
     }
     bool tab = false;
-    const bool entered =
-        ImGui::InputText("##number", &edit.text,
-                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
-                             ImGuiInputTextFlags_CallbackCompletion,
-                         note_tab, &tab);
+    // Tab with no field open walks the numbers; ImGui's own tabbing would open this field too.
+    ImGui::PushAllowKeyboardFocus(false);
+    bool entered = ImGui::InputText("##number", &edit.text,
+                                    ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
+                                        ImGuiInputTextFlags_CallbackCompletion,
+                                    note_tab, &tab);
+    ImGui::PopAllowKeyboardFocus();
+    if (!was_active && !edit.ahead.empty())
+        entered = tab = false; // the number is still to come, and Enter or Tab behind it
+    tab = tab || end == '\t';
+    if (end == '\n' && !entered) {
+        entered = true;
+        ImGui::ClearActiveID();
+    }
     edit.active = ImGui::IsItemActive();
     if (edit.active)
         edit.take_keyboard = false;
@@ -103,7 +127,8 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
         show_tip(tr("Type a number and press Enter, or drag the cell sideways."), tools);
     if (!entered && !tab)
         return height;
-    tools.send(TypedNumber{*cell, edit.text});
+    if (edit.text != shortest_number(state.shown.value(*cell)))
+        tools.send(TypedNumber{*cell, edit.text});
     try {
         parse_number(edit.text);
     } catch (const Error&) {
@@ -119,10 +144,11 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
                           : moved(*cell, one_row ? col_axis(cell->tensor) : row_axis(cell->tensor), 1, dims);
     if (next)
         tools.send(ViewChange(Select{next}));
-    if (tab && next) {
+    if (tab && next)
         ImGui::ClearActiveID();
-        edit.active = false;
-    }
+    // What was typed belongs to the cell that is left, also where Enter came before the field was open.
+    if (entered || next)
+        edit = {.text = {}, .take_keyboard = !later.empty(), .ahead = std::move(later)};
     return height;
 }
 

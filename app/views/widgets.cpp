@@ -194,6 +194,10 @@ bool FocusRing::offer(const figure::Rect& area) {
     return stands_on(area) && activated_now_;
 }
 
+bool FocusRing::offer_text(const figure::Rect& area) {
+    return stands_on(area) && (arriving_ || activated_now_);
+}
+
 KeyedPlace FocusRing::offer_steps(const figure::Rect& area) {
     if (!stands_on(area))
         return {};

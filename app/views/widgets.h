@@ -30,6 +30,9 @@ public:
     void begin_frame();
     /// Registers a place (physical pixels). True when Enter was pressed on it.
     bool offer(const figure::Rect& area);
+    /// Registers a text field. True when it should take the keyboard: the ring came to it, or Enter was
+    /// pressed.
+    bool offer_text(const figure::Rect& area);
     /// Registers a place that takes the arrow keys too.
     KeyedPlace offer_steps(const figure::Rect& area);
     void move(int by) { move_ += by; }
@@ -73,7 +76,7 @@ struct NumberEdit {
     std::string text;
     bool take_keyboard = false; ///< the field asks for the keyboard
     bool active = false;        ///< it has it
-    std::string ahead;          ///< typed before it had
+    std::string ahead;          ///< typed before it had, with Enter and Tab
 };
 
 /// What every view is given to draw with. `field`, `number` and `chooser` hold what is being typed and belong

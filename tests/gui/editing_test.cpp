@@ -105,6 +105,46 @@ TEST_CASE("a digit starts typing; Enter takes it and goes down; Tab takes it and
     CHECK(desk.program.state().history.size() == 3);
 }
 
+TEST_CASE("Tab walks the numbers without writing any of them") {
+    Editing desk;
+    desk.driver.type("1.5");
+    desk.settle();
+    press(desk, GLFW_KEY_ENTER);
+    CHECK(desk.selected() == W_O_cell(6, 1));
+    for (int col = 2; col < 5; ++col) {
+        press(desk, GLFW_KEY_TAB);
+        CHECK(desk.selected() == W_O_cell(6, col));
+        CHECK_FALSE(desk.program.state().number.active);
+    }
+    CHECK(desk.program.state().history.size() == 2);
+}
+
+TEST_CASE("Enter that follows at once takes the number and closes the field") {
+    Editing desk;
+    desk.driver.type("1.5");
+    press(desk, GLFW_KEY_ENTER);
+    desk.settle();
+    CHECK(W_O(desk, 5, 1) == 1.5F);
+    CHECK(desk.selected() == W_O_cell(6, 1));
+    CHECK_FALSE(desk.program.state().number.active);
+    CHECK_FALSE(desk.program.state().number.take_keyboard);
+    press(desk, GLFW_KEY_ENTER); // nothing was typed
+    CHECK(desk.program.state().history.size() == 2);
+}
+
+TEST_CASE("Tab that follows at once takes the number too") {
+    Editing desk;
+    desk.click_cell(W_O_cell(0, 0));
+    desk.driver.type("2");
+    press(desk, GLFW_KEY_TAB);
+    desk.driver.type("3");
+    press(desk, GLFW_KEY_TAB);
+    desk.settle();
+    CHECK(W_O(desk, 0, 0) == 2);
+    CHECK(W_O(desk, 0, 1) == 3);
+    CHECK(desk.selected() == W_O_cell(0, 2));
+}
+
 TEST_CASE("what was typed wrongly is told, stays in the field and can be mended") {
     Editing desk;
     const float before = W_O(desk, 5, 1);
