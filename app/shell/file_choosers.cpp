@@ -7,6 +7,7 @@
 #include "app/state/model_document.h"
 #include "app/views/given_weights.h"
 #include "core/base/message.h"
+#include "core/base/user_folders.h"
 #include "core/checkpoint/files/packaged_models.h"
 
 #include <algorithm>
@@ -29,7 +30,10 @@ std::vector<Place> places_beside(const std::vector<std::string>& recent) {
     add(tr("Desktop"), home / "Desktop");
     const fs::path here = fs::current_path(none);
     add(here.has_filename() ? here.filename().string() : here.string(), here);
+    const std::string cache = program_folder(UserFolder::cache).string(); // holds models that were unpacked
     for (const std::string& path : recent) {
+        if (!cache.empty() && path.starts_with(cache))
+            continue;
         const fs::path folder = fs::path(path).parent_path();
         add(folder.has_filename() ? folder.filename().string() : folder.string(), folder);
     }

@@ -177,8 +177,9 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    },
                    [&](const ToggleFullScreen&) {
                        state.full_screen = !state.full_screen;
-                       if (state.full_screen)
-                           state.notice = tr("{} goes back to the window.", key_hint("full screen"));
+                       state.notice = state.full_screen
+                                          ? tr("{} goes back to the window.", key_hint("full screen"))
+                                          : "";
                    },
                    [&](const OpenSettings& wanted) { state.settings_open = wanted.open; },
                    [&](const Present&) { present(state); },

@@ -112,7 +112,7 @@ std::vector<ActionInfo> number_actions() {
         {"number before", tr("Number before"), tr("Selects the number before in reading order"), {shift(Key::tab)}, types_numbers, tab(-1), needs_number, "", {}, true},
         {"block to the right", tr("Block to the right"), tr("Makes the selected block one column wider"), {shift(Key::right)}, types_numbers, extend(0, 1), needs_number, tr("select a block of numbers"), {}, true},
         {"block to the left", tr("Block to the left"), tr("Moves the end of the selected block one column to the left"), {shift(Key::left)}, types_numbers, extend(0, -1), needs_number, "", {}, true},
-        {"block down", tr("Block down"), tr("Makes the selected block one row higher"), {shift(Key::down)}, types_numbers, extend(1, 0), needs_number, "", {}, true},
+        {"block down", tr("Block down"), tr("Moves the end of the selected block one row down"), {shift(Key::down)}, types_numbers, extend(1, 0), needs_number, "", {}, true},
         {"block up", tr("Block up"), tr("Moves the end of the selected block one row up"), {shift(Key::up)}, types_numbers, extend(-1, 0), needs_number, "", {}, true},
         {"type number", tr("Type a number"), tr("Types another value for the selected number; Enter takes it, Esc leaves it as it was"), {{Key::enter}}, types_numbers, just(WindowAction(TypeNumber{})), needs_number, tr("type it; Enter: take it, go down; Esc: as it was"), {}, false, "0 … 9  −  Enter"},
         {"drag number", tr("Drag a number"), tr("The wheel and dragging sideways change the selected number; with Shift in smaller steps"), {}, has_stages, {}, {}, tr("change the selected number; Shift: finer"), {}, false, tr("wheel  drag")},

@@ -48,7 +48,8 @@ inline std::string needs_trace(const Situation& now) {
                                 : tr("Nothing is computed yet");
 }
 inline std::string needs_number(const Situation& now) {
-    return now.number_selected() ? "" : tr("Select a number of X, a weight or a bias first");
+    return now.number_selected() ? ""
+                                 : tr("Select a number of X, of a matrix such as W_Q, or of a bias first");
 }
 
 } // namespace headscope::app

@@ -64,7 +64,7 @@ std::vector<ActionInfo> view_actions() {
         // clang-format off
         {"arcs", tr("Weights as arcs"), tr("Shows the weights as arcs between the words"), {{letter('A')}}, off_map, weights_as(WeightsView::arcs), {}, tr("weights as arcs, text, graph, heatmap")},
         {"text", tr("Weights as text"), tr("Shows the weights as marks behind the words"), {{letter('T')}}, off_map, weights_as(WeightsView::text), {}, ""},
-        {"graph", tr("Weights as a graph"), tr("Shows the weights as lines between two columns of words"), {{letter('G')}}, off_map, weights_as(WeightsView::graph), {}, ""},
+        {"graph", tr("Weights as a graph"), tr("Shows the words as points, and the weights as lines between them"), {{letter('G')}}, off_map, weights_as(WeightsView::graph), {}, ""},
         {"heatmap", tr("Weights as a heatmap"), tr("Shows the weights as a table of coloured cells"), {{letter('W')}}, off_map, weights_as(WeightsView::heatmap), {}, ""},
         {"each head", tr("Each head"), tr("Shows the weights of the heads as they are"), {{letter('E')}}, off_map, look(ShowHeads{HeadsView::each}), {}, tr("each head, difference of two heads, mean")},
         {"difference", tr("Difference of two heads"), tr("Subtracts the weights of another head from those of the head in focus"), {{letter('D')}}, off_map, look(ShowHeads{HeadsView::difference}), {}, ""},

@@ -27,7 +27,6 @@ std::string score_sentence(const analysis::HeadScoreInfo& score) {
 /// Why the head is called so: what was measured, and from where on a head has the name.
 std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
-    const AttentionInfo& info = scene.info();
     if (!label)
         return tr("No score that names heads reaches its threshold here.") +
                (scene.atlas.survey != nullptr ? ""
@@ -48,9 +47,7 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
             return tr_n("It is {} on average over {} piece of the corpus; from {} on a head is called so.",
                         "It is {} on average over {} pieces of the corpus; from {} on a head is called so.",
                         scene.atlas.survey->pieces, value, grouped(scene.atlas.survey->pieces), from);
-        return tr_n("It is {} over {} row of this text; from {} on a head is called so.",
-                    "It is {} over {} rows of this text; from {} on a head is called so.", info.Tq, value,
-                    grouped(info.Tq), from);
+        return tr("It is {} over the rows of this text; from {} on a head is called so.", value, from);
     };
     return score_sentence(score) + " " + measured();
 }

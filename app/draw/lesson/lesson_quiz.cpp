@@ -1,4 +1,5 @@
 #include "app/draw/kit/controls.h"
+#include "app/draw/kit/sheet.h"
 #include "app/draw/lesson/lesson_panel.h"
 #include "core/base/message.h"
 
@@ -161,9 +162,10 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
     }
     y += 10;
     for (const auto& lesson : after_open(course)) {
+        const std::string next = tr("On to lesson {}: {}", lesson->number, lesson->title);
         draw_text_button(picture, context, course_pad, y,
-                         tr("On to lesson {}: {}", lesson->number, lesson->title), false,
-                         LessonAction(OpenLesson{lesson->id}), lesson->summary);
+                         fitted(context, next, figure::Font::ui_medium, 12.5F, width - 16), false,
+                         LessonAction(OpenLesson{lesson->id}), next + "\n" + lesson->summary);
         y += 34;
     }
     draw_text_button(picture, context, course_pad, y, tr("Start this lesson again"), false,

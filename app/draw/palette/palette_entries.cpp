@@ -39,6 +39,21 @@ constexpr GroupWord group_words[] = {{"Stages", translatable("stage")},
                                      {"Presentation", translatable("presentation")},
                                      {"Files", translatable("file")}};
 
+/// What else people call an action, with its id.
+struct OtherWords {
+    std::string_view id, words;
+};
+constexpr OtherWords other_words[] = {
+    {"larger", translatable("zoom in font size scale")},
+    {"smaller", translatable("zoom out font size scale")},
+    {"settings", translatable("preferences options language theme font size motion colours memory")},
+    {"file menu", translatable("export picture numbers script film save open")}};
+
+std::string also_called(const ActionInfo& info) {
+    const auto* const found = std::ranges::find(other_words, info.id, &OtherWords::id);
+    return found == std::end(other_words) ? "" : " " + tr(found->words);
+}
+
 std::string group_label(const ActionInfo& info) {
     if (info.id.ends_with(" screen"))
         return tr("screen");
@@ -55,7 +70,7 @@ void add_commands(Entries& entries, const Situation& now) {
                            .label = group_label(info),
                            .title = info.title,
                            .tip = info.tip,
-                           .also = info.id + " " + info.tip,
+                           .also = info.id + " " + info.tip + also_called(info),
                            .keys = info.keys.empty() ? "" : chord_text(info.keys.front()),
                            .missing = why_not(info, now),
                            .send = info.send});
@@ -111,8 +126,11 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
                 head_entry(std::to_string(l) + "." + std::to_string(h), analysis::head_name(info, l, h));
             if (l == now.view.attention.layer)
                 entry.keys = keys(h);
-            entry.send = [l, h](const Situation&) {
-                return Actions{ViewChange(AttentionChange(OpenHead{l, h}))};
+            entry.send = [l, h](const Situation& then) {
+                Actions send{ViewChange(AttentionChange(OpenHead{l, h}))};
+                if (is_around(then.view.group)) // where no head is drawn
+                    send.push_back(ViewChange(GoTo{StageGroup::weights}));
+                return send;
             };
             entries.push_back(std::move(entry));
         }

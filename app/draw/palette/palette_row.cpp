@@ -8,7 +8,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float edge = 20, kind_width = 72, title_size = 13.5F, detail_size = 12.5F, cap_size = 12;
+constexpr float edge = 20, kind_width = 100, title_size = 13.5F, detail_size = 12.5F, cap_size = 12;
 
 /// "Ctrl", "Shift", "Page up": what is held has a cap of its own.
 std::vector<std::string> caps_of(std::string keys) {
