@@ -102,8 +102,8 @@ void copy_one(AppState& state, CopyOne::What what) {
 
 Command paste_command(const AppState& state) {
     if (!owned_selection(state))
-        fail_input(tr("nothing that can be edited is selected; click a number of X, of a matrix such as W_Q, "
-                      "or of a bias first"));
+        fail_input(
+            tr("nothing that can be edited is selected; click a number of X, W_Q to W_O or a bias first"));
     const auto block = *selected_block(state.view);
     const char* text = ImGui::GetClipboardText();
     return parse_paste({block.tensor, block.first}, text == nullptr ? "" : text);
@@ -113,8 +113,7 @@ Command operation_command(const AppState& state, const OperationChoice& choice) 
     const auto block = selected_block(state.view);
     const auto operation = operation_of(choice);
     if (!block || !operation)
-        fail_input(
-            tr("nothing is selected; click a number of X, of a matrix such as W_Q, or of a bias first"));
+        fail_input(tr("nothing is selected; click a number of X, W_Q to W_O or a bias first"));
     return EditBlock{*block, *operation};
 }
 

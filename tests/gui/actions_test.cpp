@@ -152,7 +152,7 @@ TEST_CASE("the report names what can be done, with keys and reasons", "[gui][act
     CHECK(listed("save").at("group") == "Files");
     CHECK(listed("redo").at("keys").size() == 2);
     CHECK(listed("next stage").at("missing") == "");
-    CHECK(listed("zero").at("missing") == "Select a number of X, a weight or a bias first");
+    CHECK(listed("zero").at("missing") == "Select a number of X, W_Q to W_O or a bias first");
     CHECK(listed("board").is_null());
     desk.act(ViewChange(GoTo{StageGroup::output}));
     desk.act(ViewChange(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}}));

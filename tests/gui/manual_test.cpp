@@ -207,7 +207,7 @@ TEST_CASE("the context menu of a cell acts on that cell", "[gui][menu]") {
     CHECK(desk.problem().weights.W_O->at(5, 1) == 0);
     desk.act(ViewChange(GoTo{StageGroup::weights}));
     right_click(desk, {TensorId::weights, {0, 0, 1, 0}});
-    CHECK(screen_shows("Select a number of X, a weight or a bias first")); // why it cannot be set to 0
+    CHECK(screen_shows("Select a number of X, W_Q to W_O or a bias first")); // why it cannot be set to 0
     key(desk, GLFW_KEY_ESCAPE);
     CHECK(desk.view().selected == CellAddress{TensorId::weights, {0, 0, 1, 0}});
     CHECK_FALSE(desk.click("zero", "##Popup"));

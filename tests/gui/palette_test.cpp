@@ -36,7 +36,7 @@ TEST_CASE("a command that was typed into the palette is done by Return", "[gui][
     const std::string before = signature(desk.program);
     ask(desk, "graph");
     CHECK(signature(desk.program) == before); // no letter reached the canvas
-    CHECK(screen_shows("Shows the weights as lines between two columns of words"));
+    CHECK(screen_shows("Shows the words as points, and the weights as lines between them"));
     desk.driver.key(GLFW_KEY_ENTER);
     desk.settle();
     CHECK_FALSE(palette(desk).open);
@@ -88,7 +88,7 @@ TEST_CASE("a command that cannot be done says so and leaves the palette open", "
     Desk desk;
     const std::string before = signature(desk.program);
     ask(desk, "set to 0");
-    CHECK(screen_shows("Not now: Select a number of X, a weight or a bias first"));
+    CHECK(screen_shows("Not now: Select a number of X, W_Q to W_O or a bias first"));
     desk.driver.key(GLFW_KEY_ENTER);
     desk.settle();
     CHECK(palette(desk).open);

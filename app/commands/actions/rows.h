@@ -48,8 +48,7 @@ inline std::string needs_trace(const Situation& now) {
                                 : tr("Nothing is computed yet");
 }
 inline std::string needs_number(const Situation& now) {
-    return now.number_selected() ? ""
-                                 : tr("Select a number of X, of a matrix such as W_Q, or of a bias first");
+    return now.number_selected() ? "" : tr("Select a number of X, W_Q to W_O or a bias first");
 }
 
 } // namespace headscope::app

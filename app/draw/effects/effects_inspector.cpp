@@ -123,16 +123,23 @@ void add_largest(Sheet& sheet) {
         sheet.row(tr("after the soft cap"), signed_number(effects.attribution.capped, decimals));
 }
 
+/// What the sweep measured without the head; null: nothing yet.
+const EffectsSweep::Cell* measured_without(const DrawContext& context, const LogitPart& part) {
+    const EffectsSweep* const sweep = context.shown.sweep.get();
+    if (sweep == nullptr || part.writer.layer >= std::ssize(sweep->heads))
+        return nullptr;
+    const auto& cell =
+        sweep->heads[static_cast<std::size_t>(part.writer.layer)][static_cast<std::size_t>(part.writer.head)];
+    return cell ? &*cell : nullptr;
+}
+
 /// What happens when the open head is switched off, or gives its mean, as far as it was tried.
 void add_without(Sheet& sheet, const LogitPart& part) {
     const DrawContext& context = sheet.context;
     const Effects& effects = *context.shown.effects;
     const EffectsSweep* const sweep = context.shown.sweep.get();
-    if (sweep == nullptr || part.writer.layer >= std::ssize(sweep->heads))
-        return;
-    const auto& cell =
-        sweep->heads[static_cast<std::size_t>(part.writer.layer)][static_cast<std::size_t>(part.writer.head)];
-    if (!cell)
+    const EffectsSweep::Cell* const cell = measured_without(context, part);
+    if (cell == nullptr)
         return;
     const std::string what = effects.against.empty() ? tr("logit") : tr("logit difference");
     if (shows_means(context)) {
@@ -204,15 +211,22 @@ Picture draw_effects_inspector(const DrawContext& context) {
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
     if (l < std::ssize(effects->heads) && h < std::ssize(effects->heads.front())) {
         const LogitPart& part = effects->part(l, h);
+        // The number is the one of the map on screen.
+        const EffectsSweep::Cell* const lost =
+            shows_losses(context) ? measured_without(context, part) : nullptr;
         sheet.put(sheet.left,
-                  "effect[" + std::to_string(l) + "][" + std::to_string(h) + "][" +
-                      word_label(effects->queries, effects->question.position) + "]",
+                  (lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" + std::to_string(h) +
+                      "][" + word_label(effects->queries, effects->question.position) + "]",
                   sheet.width(), Font::mono, 14, theme.ink);
-        const float taken = draw_text(sheet.picture, context, sheet.left, 84, signed_number(part.value, 2),
+        const float taken = draw_text(sheet.picture, context, sheet.left, 84,
+                                      signed_number(lost != nullptr ? lost->lost : part.value, 2),
                                       Font::ui_semibold, 34, theme.ink);
         sheet.y = 68;
-        sheet.put(sheet.left + taken + 12, tr("logits to {}", effects->token), sheet.width() - taken - 12,
-                  Font::ui, 12.5F, theme.muted);
+        sheet.put(sheet.left + taken + 12,
+                  lost == nullptr        ? tr("logits to {}", effects->token)
+                  : shows_means(context) ? tr("falls with the head's mean")
+                                         : tr("falls without the head"),
+                  sheet.width() - taken - 12, Font::ui, 12.5F, theme.muted);
         sheet.y = 98;
         if (context.controls) {
             const float half = (sheet.width() - 10) / 2;

@@ -3,9 +3,12 @@
 #include "app/draw/inspector/inspector_words.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/panels/guide_texts.h"
+#include "app/state/block.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace headscope::app {
 
@@ -15,10 +18,25 @@ struct Speaker {
     const Problem& problem;
     const Dims& dims;
     std::int64_t b, h, i;
+    std::optional<CellAddress> marked; ///< the cell that the page marks while the mouse is elsewhere
 
     Speaker(const Shown& s, const ViewState& view)
         : shown(s), problem(s.problem()), dims(s.dims()), b(view.batch), h(view.head),
-          i(view.row >= 0 ? std::min(view.row, dims.Tq - 1) : std::min<std::int64_t>(2, dims.Tq - 1)) {}
+          i(view.row >= 0 ? std::min(view.row, dims.Tq - 1) : std::min<std::int64_t>(2, dims.Tq - 1)) {
+        ViewState still = view;
+        still.hover.reset();
+        marked = spoken_of(shown, still);
+    }
+
+    /// The column of the marked cell, where that lies in this row of the tensor; else `other`.
+    std::int64_t marked_column(TensorId id, const Index& row, std::int64_t other) const {
+        if (!marked || marked->tensor != id)
+            return other;
+        const auto across = static_cast<std::size_t>(col_axis(id));
+        Index at = marked->at;
+        const std::int64_t column = std::exchange(at[across], row[across]);
+        return at == row ? column : other;
+    }
 
     std::string query() const { return say_query(problem, i); }
     std::string key(std::int64_t j) const { return say_key(problem, j); }

@@ -53,9 +53,10 @@ GuideText say_qkv(const Speaker& s, Projection projection) {
     const TensorId id = stages[static_cast<std::size_t>(projection)];
     const bool queries = id == TensorId::q;
     const std::int64_t row = queries ? s.i : std::min(s.i, s.dims.Tk - 1);
-    const std::int64_t column = queries             ? s.h * s.dims.dk
-                                : id == TensorId::k ? s.dims.kv_head(s.h) * s.dims.dk
-                                                    : s.dims.kv_head(s.h) * s.dims.dv;
+    const std::int64_t first = queries             ? s.h * s.dims.dk
+                               : id == TensorId::k ? s.dims.kv_head(s.h) * s.dims.dk
+                                                   : s.dims.kv_head(s.h) * s.dims.dv;
+    const std::int64_t column = s.marked_column(id, {s.b, row, 0}, first);
     const std::int64_t terms = queries ? s.dims.D : s.dims.Dkv;
     constexpr std::array<TensorId, 3> biases{TensorId::b_Q, TensorId::b_K, TensorId::b_V};
     const bool bias = s.shown.tensor(biases[static_cast<std::size_t>(projection)]) != nullptr;
@@ -139,7 +140,8 @@ GuideText say_head_out(const Speaker& s) {
     const std::vector<double> weights = s.row(TensorId::weights);
     const auto j = place_of_largest(weights);
     const double weight = weights[static_cast<std::size_t>(j)];
-    const double value = s.at(TensorId::v_heads, {s.b, s.dims.kv_head(s.h), j, 0});
+    const std::int64_t column = s.marked_column(TensorId::head_out, {s.b, s.h, s.i, 0}, 0);
+    const double value = s.at(TensorId::v_heads, {s.b, s.dims.kv_head(s.h), j, column});
     GuideText out{.heading = tr("Values, mixed by the weights"), .paragraphs = {}, .try_it = {}};
     out.paragraphs.push_back(
         tr_n("The weights say how much of each value to take. A head mixes {} of values into one row of {} "
@@ -156,8 +158,8 @@ GuideText say_head_out(const Speaker& s) {
                                     (format.approximate ? " ≈ " : " = ") +
                                     number(weight * value, format.decimals);
         // Translators: the last two are a token and a product, “cat” brings 0.5 × 0.2 = 0.1
-        out.paragraphs.push_back(tr("In head {}, column 0 of {} is {}. Of this, {} brings {}.", s.h,
-                                    s.query(), number(s.at(TensorId::head_out, {s.b, s.h, s.i, 0}), 2),
+        out.paragraphs.push_back(tr("In head {}, column {} of {} is {}. Of this, {} brings {}.", s.h, column,
+                                    s.query(), number(s.at(TensorId::head_out, {s.b, s.h, s.i, column}), 2),
                                     s.key(j), product));
         out.paragraphs.push_back(
             tr("The nearer one weight is to 1, the nearer the result is to that value."));
@@ -167,7 +169,8 @@ GuideText say_head_out(const Speaker& s) {
 }
 
 GuideText say_concat(const Speaker& s) {
-    const std::int64_t h = s.h, column = h * s.dims.dv;
+    const std::int64_t column = s.marked_column(TensorId::concat, {s.b, s.i, 0}, s.h * s.dims.dv),
+                       h = column / s.dims.dv, place = column % s.dims.dv;
     const float gain = s.problem.gain(h);
     GuideText out{.heading = tr("Side by side again"), .paragraphs = {}, .try_it = {}};
     out.paragraphs.push_back(
@@ -177,10 +180,10 @@ GuideText say_concat(const Speaker& s) {
                            s.dims.H, s.dims.dv, grouped(s.dims.H * s.dims.dv)));
     const std::string held = number(s.at(TensorId::concat, {s.b, s.i, column, 0}), 2);
     out.paragraphs.push_back(
-        gain == 1.0F ? tr("For {}, column {} holds {}: the first number of head {}, unchanged.", s.query(),
-                          column, held, h)
-                     : tr("For {}, column {} holds {}: the first number of head {} times its gain, {}.",
-                          s.query(), column, held, h, number(static_cast<double>(gain), 2)));
+        gain == 1.0F ? tr("For {}, column {} holds {}: column {} of head {}, unchanged.", s.query(), column,
+                          held, place, h)
+                     : tr("For {}, column {} holds {}: column {} of head {} times its gain, {}.", s.query(),
+                          column, held, place, h, number(static_cast<double>(gain), 2)));
     if (s.dims.H > 1)
         out.paragraphs.push_back(
             tr("Until here the heads have not met: every column still belongs to one of them."));

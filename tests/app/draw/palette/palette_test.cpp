@@ -154,7 +154,7 @@ TEST_CASE("a command that cannot be done now says why", "[palette]") {
     const std::vector<PaletteEntry> entries = world.entries();
     const std::vector<PaletteRow> rows = palette_rows(entries, "set to 0", {});
     REQUIRE_FALSE(rows.empty());
-    CHECK(rows.front().entry->missing == "Select a number of X, a weight or a bias first");
+    CHECK(rows.front().entry->missing == "Select a number of X, W_Q to W_O or a bias first");
 }
 
 TEST_CASE("what was done lately stands first, and what answers best", "[palette]") {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 using namespace headscope;
 using namespace headscope::app;
@@ -75,6 +76,11 @@ Expected expected(const Shown& s, StageGroup group, const Place& p) {
     };
     Expected e;
     e.count(p.h);
+    // Of `width` numbers from `first` on, the place of the one with the largest size: what the page marks.
+    const auto marked = [](std::span<const float> numbers, std::int64_t first, std::int64_t width) {
+        const auto part = numbers.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(width));
+        return std::ranges::max_element(part, {}, [](float v) { return std::abs(v); }) - part.begin();
+    };
     const auto last_column = [&](std::int64_t width) { e.count((p.h + 1) * width - 1); };
     switch (group) {
     case StageGroup::x: {
@@ -87,10 +93,13 @@ Expected expected(const Shown& s, StageGroup group, const Place& p) {
         e.value(*std::ranges::max_element(x));
         break;
     }
-    case StageGroup::qkv:
-        e.count(p.h * d.dk), e.count(d.D), e.count(d.H), e.count(d.Hkv);
-        e.value(t.stage(TensorId::q)->at(0, p.i, p.h * d.dk));
+    case StageGroup::qkv: {
+        const Tensor& q = *t.stage(TensorId::q);
+        const std::int64_t first = (p.i * d.H + p.h) * d.dk, place = marked(q.values(), first, d.dk);
+        e.count(p.h * d.dk + place), e.count(d.D), e.count(d.H), e.count(d.Hkv);
+        e.value(q.data()[first + place]);
         break;
+    }
     case StageGroup::split:
         for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, d.dk, d.dk - 1, 2 * d.dk - 1, d.H,
                                      d.H * d.dk, p.h * d.dk, d.Hkv, d.H / d.Hkv})
@@ -137,19 +146,24 @@ Expected expected(const Shown& s, StageGroup group, const Place& p) {
         const auto weights = row(TensorId::weights);
         const auto j = std::ranges::max_element(weights) - weights.begin();
         const auto w = static_cast<double>(weights[static_cast<std::size_t>(j)]);
-        const auto v = static_cast<double>(t.stage(TensorId::v_heads)->at(0, p.h / (d.H / d.Hkv), j, 0));
-        e.count(0), e.count(1), e.count(d.Tk), e.count(d.dv);
+        const Tensor& out = *t.stage(TensorId::head_out);
+        const std::int64_t first = (p.h * d.Tq + p.i) * d.dv, place = marked(out.values(), first, d.dv);
+        const auto v = static_cast<double>(t.stage(TensorId::v_heads)->at(0, p.h / (d.H / d.Hkv), j, place));
+        e.count(place), e.count(0), e.count(1), e.count(d.Tk), e.count(d.dv);
         for (const int decimals : {2, 3, 4})
             e.may.insert({number(w, decimals), number(v, decimals), number(w * v, decimals)});
         if (w > 0)
-            e.value(t.stage(TensorId::head_out)->at(0, p.h, p.i, 0));
+            e.value(out.data()[first + place]);
         break;
     }
-    case StageGroup::concat:
-        e.count(d.H), e.count(d.dv), e.count(d.H * d.dv), e.count(p.h * d.dv);
+    case StageGroup::concat: {
+        const Tensor& concat = *t.stage(TensorId::concat);
+        const std::int64_t first = (p.i * d.H + p.h) * d.dv, place = marked(concat.values(), first, d.dv);
+        e.count(d.H), e.count(d.dv), e.count(d.H * d.dv), e.count(p.h * d.dv + place), e.count(place);
         e.may.insert(number(static_cast<double>(s.problem().gain(p.h)), 2));
-        e.value(t.stage(TensorId::concat)->at(0, p.i, p.h * d.dv));
+        e.value(concat.data()[first + place]);
         break;
+    }
     case StageGroup::contributions:
     case StageGroup::output: {
         const auto out = t.stage(TensorId::output)
