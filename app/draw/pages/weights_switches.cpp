@@ -20,16 +20,18 @@ Segment heads_segment(const ViewState& view, const std::string& label, HeadsView
 }
 
 /// Draws the buttons for colour scale, colour map and mask painting, from right to left. A switch says its
-/// state, not what a click does.
-void draw_colour_buttons(Picture& picture, const DrawContext& context) {
+/// state, not what a click does. `all`: those that have keys too.
+void draw_colour_buttons(Picture& picture, const DrawContext& context, float right, bool all) {
     const ViewState& view = context.view;
-    float right = context.width - canvas_pad;
     const auto add = [&](const std::string& label, bool on, const Action& action, const std::string& tip) {
-        right -= context.measure(label, figure::Font::ui_medium, 12.5F) + 16;
+        const float width = context.measure(label, figure::Font::ui_medium, 12.5F) + 16;
+        if (right - width < canvas_pad)
+            return;
+        right -= width;
         draw_text_button(picture, context, right, 62, label, on, action, tip);
         right -= 8;
     };
-    if (context.dims().H > 1)
+    if (all && context.dims().H > 1)
         add(view.same_scale ? tr("Same scale: on") : tr("Same scale: off"), view.same_scale,
             ViewChange(SetSameScale{!view.same_scale}),
             view.same_scale ? tr("One colour scale for all heads; click to give each head its own")
@@ -37,9 +39,11 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context) {
     constexpr std::string_view names[] = {translatable("by head"), translatable("neutral"), "viridis",
                                           "cividis", "magma"};
     const auto map = static_cast<std::size_t>(view.colour_map);
-    add(tr("Colours: {}", tr(names[map])), false,
-        ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
-        tr("The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, magma"));
+    if (all)
+        add(tr("Colours: {}", tr(names[map])), false,
+            ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
+            tr("The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, "
+               "magma"));
     if (context.shown.document->is_checkpoint())
         return; // the mask is the model's
     const MaskBrush& brush = view.brush;
@@ -108,8 +112,9 @@ void draw_switches(Picture& picture, const DrawContext& context) {
         draw_segmented(picture, context, right, heads_y, heads);
     }
     const bool map_page = !weights || view.weights_view == WeightsView::heatmap;
-    if (map_page && !context.difference() && view.heads_view == HeadsView::each && heads_y < 62)
-        draw_colour_buttons(picture, context);
+    if (map_page && !context.difference() && view.heads_view == HeadsView::each)
+        heads_y < 62 ? draw_colour_buttons(picture, context, context.width - canvas_pad, true)
+                     : draw_colour_buttons(picture, context, right - 12, false);
     if (view.heads_view == HeadsView::difference && H > 2 && heads_y < 62) {
         float x = context.width - canvas_pad;
         for (std::int64_t h = H - 1; h >= 0 && h > H - 17; --h) {
@@ -140,11 +145,16 @@ void draw_weights_head(Picture& picture, const DrawContext& context, const std::
         return context.measure(text, figure::Font::mono, 13);
     };
     constexpr float least = 40; // room in which a few letters can be read
-    std::string fitting = room < least ? "" : fitted(context, line, figure::Font::mono, 13, room);
-    const std::string formula = line.substr(0, line.find(", ")); // without the words that follow it
-    if (fitting != line && width_of(formula) <= room)
-        fitting = formula;
-    // A formula that the switches leave no room for stands beside the title, where there is room.
+    // A line that is too wide is its formula alone, or loses its last words.
+    std::string fitting = line;
+    if (width_of(line) > room) {
+        std::string words = fitting = line.substr(0, line.find(", "));
+        while (!words.empty() && width_of(fitting) > room) {
+            const std::size_t end = words.rfind(' ');
+            words.resize(end == std::string::npos ? 0 : end);
+            fitting = words.empty() ? "" : words + " …";
+        }
+    }
     const float title_room = free - canvas_pad - 12;
     const std::string short_title =
         title_room < least ? "" : fitted(context, title, figure::Font::ui_semibold, 22, title_room);
