@@ -1,4 +1,6 @@
 #include "app/draw/kit/format.h"
+#include "app/shell/layout.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -227,6 +229,33 @@ TEST_CASE("the window is made smaller and larger under a running program", "[gui
         desk.driver.key(GLFW_KEY_ESCAPE);
         desk.program.act(ViewChange(ShowHelp{false}));
     }
+}
+
+TEST_CASE("a checkpoint can be used in a window of 640 x 360", "[gui][layout]") {
+    Desk desk("first-lesson", "", 640, 360);
+    desk.open(checkpoint::model_folder("pocket"), "The storm closed the harbour");
+    const auto place = [](const std::string& label) {
+        const auto& items = screen_items();
+        const auto item = std::ranges::find(items, label, &ScreenItem::label);
+        REQUIRE(item != items.end());
+        return *item;
+    };
+    const ScreenItem prompt = place("##prompt");
+    CHECK(prompt.area.w >= 110);
+    CHECK(desk.click("stage weights"));
+    const auto opened = [&](int key) {
+        desk.driver.key(key);
+        desk.settle();
+        const ProgramLayout places = arrange(desk.program.state(), 640, 360);
+        return std::pair(places.left_open, places.inspector_open);
+    };
+    // One panel at a time has room.
+    CHECK(opened(GLFW_KEY_LEFT_BRACKET) == std::pair(true, false));
+    CHECK(opened(GLFW_KEY_RIGHT_BRACKET) == std::pair(false, true));
+    CHECK(opened(GLFW_KEY_RIGHT_BRACKET) == std::pair(true, false));
+    CHECK(opened(GLFW_KEY_LEFT_BRACKET) == std::pair(false, false));
+    desk.choose("Stages", "Effects");
+    CHECK(desk.view().attention.screen == Screen::effects);
 }
 
 TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", "[gui][layout]") {

@@ -201,6 +201,31 @@ TEST_CASE("a table is filled, and only the engine's numbers close it", "[gui][le
     CHECK(screen_shows("Done ✓")); // the gate of the step asks for the table
 }
 
+TEST_CASE("the keyboard alone fills a lesson's table", "[gui][lesson]") {
+    Learner learner;
+    learner.open("by-hand");
+    learner.turn_to(2);
+    const std::string table = "scores of head 0";
+    const auto revision = learner.program.state().document->revision;
+    // Tab opens the field that it comes to.
+    for (int step = 0; step < 200 && learner.program.state().field.label != table + " 0"; ++step) {
+        learner.driver.key(GLFW_KEY_TAB);
+        learner.driver.wait(2);
+    }
+    for (const char* number : {"4", "0", "1", "2"}) {
+        learner.driver.type(number);
+        learner.driver.key(GLFW_KEY_TAB);
+        learner.driver.wait(3);
+    }
+    learner.settle();
+    const auto& typed = learner.course().typed.at(table);
+    REQUIRE(typed.size() == 4);
+    CHECK(typed.at(0) == "4");
+    CHECK(typed.at(3) == "2");
+    CHECK(learner.program.state().field.label.empty()); // Tab left the last cell
+    CHECK(learner.program.state().document->revision == revision);
+}
+
 TEST_CASE("Tab goes through a table whose cells are named, and a mark goes while its answer is corrected",
           "[gui][lesson]") {
     Learner learner;
