@@ -94,7 +94,7 @@ Count check_weights(const std::string& preset, const std::string& sentence, proj
                 const figure::Color seen = pixel(image, x * scale, y * scale);
                 const figure::Color wanted =
                     may ? ramp_color(ramp, (value - grid.low) / (grid.high - grid.low))
-                    : texture && (i + j) % 2 != 0 ? colours.line
+                    : texture && (i + j) % 4 == 0 ? colours.line
                                                   : colours.panel;
                 INFO(preset << (dark ? " dark" : " light") << " head " << grid.origin[1] << " row " << i
                             << " column " << j << " value " << value << " at " << x << ", " << y);

@@ -54,8 +54,8 @@ struct PaletteSources {
     const HeadBoard* board = nullptr;
 };
 
-/// All commands of the page in the order of the table, then stages, heads, tokens, lessons, recent files,
-/// models that come with the program, and headings of the manual.
+/// All commands of the page in the order of the table, then presets, stages, heads, tokens, lessons, recent
+/// files, models that come with the program, and headings of the manual.
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources);
 
 struct PaletteRow {

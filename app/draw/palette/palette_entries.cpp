@@ -5,6 +5,7 @@
 #include "core/base/message.h"
 #include "core/manual/manual.h"
 #include "core/text/plain_text.h"
+#include "core/text/preset.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -153,6 +154,21 @@ void add_tokens(Entries& entries, const PaletteSources& sources) {
                            }});
 }
 
+void add_presets(Entries& entries, const Document& document) {
+    if (document.experiment() == nullptr)
+        return;
+    for (const text::PresetInfo& info : text::presets())
+        entries.push_back({.id = "preset " + std::string(info.id),
+                           .kind = EntryKind::command,
+                           .label = tr("preset"),
+                           .title = tr(info.title),
+                           .tip = tr(info.description),
+                           .also = tr("preset") + " " + std::string(info.id),
+                           .send = [id = std::string(info.id)](const Situation&) {
+                               return Actions{Command(SetPreset{id})};
+                           }});
+}
+
 void add_lessons(Entries& entries, const CourseState& course) {
     for (const auto& lesson : course.lessons)
         entries.push_back(
@@ -219,6 +235,7 @@ PaletteEntry search_entry(std::string_view typed) {
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources) {
     Entries entries;
     add_commands(entries, sources.now);
+    add_presets(entries, sources.document);
     add_stages(entries, sources.now);
     add_heads(entries, sources);
     add_tokens(entries, sources);

@@ -144,6 +144,12 @@ TEST_CASE("entries send what their names say", "[palette]") {
     CHECK(view_change<ShowWeightsAs>(world.sent("command arcs"), 1).view == WeightsView::arcs);
 }
 
+TEST_CASE("the palette finds presets", "[palette]") {
+    const PaletteWorld world;
+    CHECK(world.titles("translation").at(1) == "Translation");
+    CHECK(std::get<SetPreset>(std::get<Command>(world.sent("preset translation").at(0))).id == "translation");
+}
+
 TEST_CASE("a command that cannot be done now says why", "[palette]") {
     const PaletteWorld world;
     for (const PaletteEntry& entry : world.entries())
