@@ -180,6 +180,7 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const ShowTab& c) {
                               view.tab = c.tab;
                               view.left_open = true;
+                              view.inspector_opened_last = false;
                           },
                           [&](const OpenWithStart& c) { view.start_page = c.start_page; },
                           [&](const SetLanguage& c) { view.language = c.language; },

@@ -192,7 +192,7 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    [&](const TypeNumber& typed) {
                        state.number.take_keyboard = true;
                        state.number.ahead += typed.text;
-                       state.view.inspector_open = true;
+                       state.view.inspector_open = state.view.inspector_opened_last = true;
                    },
                    [&](const AskHelp&) {
                        if (state.view.help_open || state.manual.open || state.presentation.on)

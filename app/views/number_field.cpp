@@ -127,7 +127,8 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
         show_tip(tr("Type a number and press Enter, or drag the cell sideways."), tools);
     if (!entered && !tab)
         return height;
-    if (edit.text != shortest_number(state.shown.value(*cell)))
+    // The number as it was changes nothing, but takes back what was said of a wrong one.
+    if (edit.text != shortest_number(state.shown.value(*cell)) || !state.error.empty())
         tools.send(TypedNumber{*cell, edit.text});
     try {
         parse_number(edit.text);

@@ -56,6 +56,9 @@ void measure_window() {
                          std::chrono::duration<double>(idle).count();
             resident = static_cast<double>(resident_memory()) / (1 << 20);
             typist.press_keys(ui.quit);
+            std::this_thread::sleep_for(settling); // the last character is on screen long before
+            ui.quit = true;
+            app::wake_window();
         });
     };
     options.typed = [&] { return typist.before_frame(); };
