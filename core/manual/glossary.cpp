@@ -62,6 +62,30 @@ Forms all_forms() {
     return all;
 }
 
+/// RoPE is a term and a rope is none: a form with capitals inside is found as it is written.
+bool is_written_so(std::string_view found, std::string_view name) {
+    const std::string low = lowered(name);
+    auto place = low.find(lowered(found));
+    if (place == std::string::npos && found.ends_with('s')) { // a plural
+        found.remove_suffix(1);
+        place = low.find(lowered(found));
+    }
+    if (place == std::string::npos)
+        return true;
+    const std::string_view written = name.substr(place, found.size());
+    return std::none_of(written.begin() + 1, written.end(), [](char c) { return std::isupper(c) != 0; }) ||
+           written == found;
+}
+
+/// Of the keyboard: "key 0", "arrow key".
+bool is_on_keyboard(std::string_view low, std::size_t at, std::size_t end, std::string_view anchor) {
+    if (anchor != "key")
+        return false;
+    const std::string_view before = low.substr(0, at), after = low.substr(end);
+    return (after.size() > 1 && after[0] == ' ' && std::isdigit(static_cast<unsigned char>(after[1])) != 0) ||
+           before.ends_with("number ") || before.ends_with("arrow ");
+}
+
 /// The longest form that stands at a place of a text in small letters; null: none.
 const std::pair<std::string, const Term*>* form_at(const std::string& low, std::size_t at) {
     static const Forms forms = all_forms();
@@ -116,7 +140,11 @@ lesson::Spans with_terms(const lesson::Spans& spans, std::set<std::string>& met)
         std::size_t written = 0;
         for (std::size_t at = 0; at < low.size();) {
             const auto* const form = form_at(low, at);
-            if (form != nullptr && met.insert(form->second->anchor).second) {
+            const bool means_it = form != nullptr &&
+                                  is_written_so(std::string_view(span.text).substr(at, form->first.size()),
+                                                form->second->name) &&
+                                  !is_on_keyboard(low, at, at + form->first.size(), form->second->anchor);
+            if (means_it && met.insert(form->second->anchor).second) {
                 put(written, at, {});
                 put(at, at + form->first.size(), link_to({std::string(page_name), form->second->anchor}));
                 written = at + form->first.size();

@@ -176,6 +176,9 @@ TEST_CASE("words of the glossary are linked where they stand first", "[manual]")
           "softmax is [softmax|glossary#softmax]");
     CHECK(marked({text("cross-attention and RoPE")}) ==
           "[cross-attention|glossary#cross-attention] and [RoPE|glossary#rope-rotary-position-embedding]");
+    CHECK(marked({text("A rope, ropes and a ROPE")}) == "A rope, ropes and a ROPE");
+    CHECK(marked({text("Press key 0, a number key or an arrow key, then a key")}) ==
+          "Press key 0, a number key or an arrow key, then a [key|glossary#key]");
     CHECK(marked({text("non-query head_out")}) == "non-query head_out");
     CHECK(marked({text("What you gain, with little loss")}) == "What you gain, with little loss");
     std::set<std::string> met{"mask"};
