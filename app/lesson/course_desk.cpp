@@ -88,8 +88,7 @@ std::optional<CourseDesk::OpenedScene> CourseDesk::take_scene(const Document& no
         fail_input(found.error);
     const OpenedModel& opened = *found.value;
     const bool there = now.is_checkpoint() && same_pass(*opened.part, *now.part());
-    if (scene->of_page)
-        course_.given = there ? now.part() : opened.part;
+    (scene->of_page ? course_.given : course_.by_button) = there ? now.part() : opened.part;
     OpenedScene out{{}, scene->label, {}};
     if (there)
         out.view.emplace_back(ViewChange(

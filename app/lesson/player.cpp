@@ -23,6 +23,8 @@ namespace {
 std::vector<Action> show(CourseState& course, const lesson::StepScene& scene, const Document& now,
                          const std::string& label, bool of_page) {
     course.coming.reset();
+    course.by_button = {};
+    course.button_line = of_page ? 0 : scene.line;
     if (scene.model) {
         course.coming = std::make_shared<const ModelScene>(ModelScene{scene, label, of_page});
         if (of_page)
@@ -36,8 +38,7 @@ std::vector<Action> show(CourseState& course, const lesson::StepScene& scene, co
     const Problem problem = project::with_edits(project::build_recipe(recipe).problem, recipe);
     const std::vector<Action> view = view_of(scene, problem);
     actions.insert(actions.end(), view.begin(), view.end());
-    if (of_page)
-        course.given = recipe;
+    (of_page ? course.given : course.by_button) = recipe;
     return actions;
 }
 

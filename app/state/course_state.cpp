@@ -6,6 +6,17 @@
 
 namespace headscope::app {
 
+namespace {
+
+bool differs(const GivenProblem& given, const Document& now) {
+    if (const auto* recipe = std::get_if<project::Recipe>(&given))
+        return !project::same_bits(*recipe, now.recipe);
+    const auto* part = std::get_if<ModelPartPtr>(&given);
+    return part != nullptr && (!now.is_checkpoint() || !same_pass(**part, *now.part()));
+}
+
+} // namespace
+
 int page_count(const lesson::Lesson& lesson) {
     return static_cast<int>(lesson.steps.size() + lesson.quiz.size()) + 2;
 }
@@ -52,12 +63,23 @@ bool same_pass(const ModelPart& a, const ModelPart& b) {
 }
 
 bool is_away(const CourseState& course, const Document& now) {
+    return course.open != nullptr && differs(course.given, now);
+}
+
+bool is_retyped(const CourseState& course, const Document& now) {
     if (course.open == nullptr)
         return false;
     if (const auto* recipe = std::get_if<project::Recipe>(&course.given))
-        return !project::same_bits(*recipe, now.recipe);
+        return now.is_checkpoint() || recipe->sentence != now.recipe.sentence ||
+               recipe->kv_sentence != now.recipe.kv_sentence;
     const auto* part = std::get_if<ModelPartPtr>(&course.given);
-    return part != nullptr && (!now.is_checkpoint() || !same_pass(**part, *now.part()));
+    return part != nullptr && (!now.is_checkpoint() || (*part)->inputs->ids != now.part()->inputs->ids);
+}
+
+int button_shown(const CourseState& course, const Document& now) {
+    const bool set = course.button_line > 0 && is_away(course, now) &&
+                     !std::holds_alternative<std::monostate>(course.by_button);
+    return set && !differs(course.by_button, now) ? course.button_line : 0;
 }
 
 } // namespace headscope::app

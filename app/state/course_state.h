@@ -43,6 +43,9 @@ struct PanelState {
 /// Pages of a lesson: its opening, its steps, its questions, the summary.
 int page_count(const lesson::Lesson& lesson);
 
+/// A problem, or a pass through a model, that the course put on screen.
+using GivenProblem = std::variant<std::monostate, project::Recipe, ModelPartPtr>;
+
 /// The course as the window has it.
 struct CourseState {
     std::vector<std::shared_ptr<const lesson::Lesson>> lessons; ///< those that can be played
@@ -50,7 +53,9 @@ struct CourseState {
     std::shared_ptr<const lesson::Lesson> open;                 ///< null: the contents
     int page = 0;
     /// The problem of the page, or the pass through a model; another one on screen: the learner is away.
-    std::variant<std::monostate, project::Recipe, ModelPartPtr> given;
+    GivenProblem given;
+    GivenProblem by_button; ///< the problem that a button of the page set last
+    int button_line = 0;    ///< where in the file the scene of that button begins; 0: none was pressed
     std::shared_ptr<const ModelScene> coming;         ///< a model that is being opened; null: none
     ModelPartPtr pass;                                ///< that `model` is of
     std::shared_ptr<const lesson::LessonModel> model; ///< of the page's checkpoint on screen; null: not yet
@@ -94,6 +99,12 @@ std::string gate_name(const lesson::Gate& gate);
 
 /// Whether the problem on screen is not the one that the page gave.
 bool is_away(const CourseState& course, const Document& now);
+
+/// Whether the text on screen is another than the page's own.
+bool is_retyped(const CourseState& course, const Document& now);
+
+/// The line in the file of the scene whose button set the problem that is on screen; 0: none did.
+int button_shown(const CourseState& course, const Document& now);
 
 /// Whether two passes through a checkpoint give the same numbers.
 bool same_pass(const ModelPart& a, const ModelPart& b);

@@ -250,7 +250,11 @@ private:
                             check_scene(shown, run(shown));
                         });
                     },
-                    [&](const Callout& callout) { check(callout.blocks, scene, stage); }},
+                    [&](const Callout& callout) {
+                        if (callout.when)
+                            guarded(callout.line, [&] { callout.when->truth(with_view(state, scene)); });
+                        check(callout.blocks, scene, stage);
+                    }},
                 block);
     }
 
@@ -278,6 +282,7 @@ private:
         check_scene(solved, stage);
         LessonState after = with_view(stage.state(), solved);
         after.edited = true;
+        after.retyped = gate.solution.sentence || gate.solution.kv_sentence;
         for (const Step& step : lesson_.steps)
             for (const LessonBlock& block : step.blocks)
                 if (const auto* table = std::get_if<FillTable>(&block))
@@ -360,6 +365,14 @@ bool is_right(const FillTable& table, const std::string& typed, float value) {
     const double half = 0.5 * std::pow(10.0, -table.decimals);
     return fault == std::errc() && end == text.data() + text.size() &&
            std::abs(number - static_cast<double>(value)) <= half * (1 + 1e-6);
+}
+
+bool stands(const Callout& callout, const LessonState& state) {
+    try {
+        return !callout.when || callout.when->truth(state);
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 std::string print_value(const LiveValue& value, const LessonState& state) {

@@ -23,6 +23,9 @@ std::vector<LessonFault> check_lesson(const Lesson& lesson, engine::Engine& engi
 /// Whether the text typed into a table equals the engine's number at the table's decimals.
 bool is_right(const FillTable& table, const std::string& typed, float value);
 
+/// Whether a boxed aside is on the page: its condition is true, or it has none.
+bool stands(const Callout& callout, const LessonState& state);
+
 /// A value as the lesson prints it: with the decimals the lesson asks for, else two; a whole number that
 /// reads no tensor cell has none.
 std::string print_value(const LiveValue& value, const LessonState& state);

@@ -23,6 +23,7 @@ struct LessonState {
     std::set<std::string> done{};        ///< answered quizzes and filled tables: "quiz 2", "table 1"
     std::optional<CellRange> selected{}; ///< the cell whose arithmetic the inspector shows
     bool edited = false;                 ///< whether any number differs from the step's own problem
+    bool retyped = false;                ///< whether the text is another than the step's own
     const LessonModel* model = nullptr;  ///< the checkpoint that the problem is a layer of; null: it is none
     std::int64_t layer = 0;              ///< of the model: the problem's
     std::string_view screen = "stages";  ///< of the model, as StepScene::screen names it
@@ -42,11 +43,11 @@ using LessonValue = std::variant<double, std::string>;
 ///   belongs to), every score of a head by its id in core/analysis/heads/head_metrics.h, such as entropy(h)
 ///   and share(h), entropy(h, row), distance(h, g) between two heads' weights (mean total variation, 0 to 1),
 ///   gain(h), difference(cells, cells) the largest of the absolute differences, sqrt, exp, ln, abs, round,
-///   done("quiz 1"), selected(cells): whether the selected cell is one of them, edited;
+///   done("quiz 1"), selected(cells): whether the selected cell is one of them, edited, retyped;
 ///   screen, patched, patch_row, patch_column: what a checkpoint's canvas holds;
 ///   of a checkpoint: L2.weights[7][to, Mary] and L2.gain(7) are those of layer 2, stages around the
-///   attention have names as in block_table(), corrupted(expression) is its value in the second prompt, and
-///   model_function says what else there is.
+///   attention have names as in block_table(), corrupted(expression) is its value in the second prompt,
+///   before(expression) its value without gains and edits, and model_function says what else there is.
 class Expression {
 public:
     /// Throws Error(input) that quotes the place, without a file or line.

@@ -61,6 +61,7 @@ private:
                 .done = state_.done,
                 .selected = state_.selected,
                 .edited = state_.edited,
+                .retyped = state_.retyped,
                 .model = state_.model,
                 .layer = l,
                 .screen = state_.screen,
@@ -72,9 +73,29 @@ private:
     LessonState of_corrupted() const {
         if (state_.model == nullptr)
             fail_input(tr("corrupted reads a model's second prompt, and no model is on screen"));
-        const LessonModel& second = state_.model->further->corrupted();
-        const checkpoint::LayerRun& layer = lesson::layer_of(second, state_.layer);
-        return {.problem = *layer.problem, .trace = layer.trace, .model = &second, .layer = state_.layer};
+        return of_pass(state_.model->further->corrupted());
+    }
+
+    /// The same layer of the checkpoint without gains and edits.
+    LessonState of_before() const {
+        if (state_.model == nullptr)
+            fail_input(tr("before reads a model without its gains and edits, and no model is on screen"));
+        return of_pass(state_.model->edits.empty() ? *state_.model : state_.model->further->before());
+    }
+
+    LessonState of_pass(const LessonModel& pass) const {
+        const checkpoint::LayerRun& layer = lesson::layer_of(pass, state_.layer);
+        return {.problem = *layer.problem, .trace = layer.trace, .model = &pass, .layer = state_.layer};
+    }
+
+    /// A name stands for itself, as in probability(Mary).
+    static bool is_bare(const Expression::Node& argument) {
+        return argument.kind == Kind::name ||
+               (argument.kind == Kind::cells && argument.target.indices.empty());
+    }
+    /// before(drum) and before(1) are chances of tokens; of anything else, before is its value.
+    static bool is_token(const Expression::Node& argument) {
+        return is_bare(argument) || argument.kind == Kind::text || argument.kind == Kind::number;
     }
 
     double number(const Expression::Node& node) const {
@@ -139,7 +160,8 @@ private:
             {"layer", whole(state_.layer)},
             {"patch_row", whole(state_.patch[0])},
             {"patch_column", whole(state_.patch[1])},
-            {"edited", state_.edited ? 1.0 : 0.0}};
+            {"edited", state_.edited ? 1.0 : 0.0},
+            {"retyped", state_.retyped ? 1.0 : 0.0}};
         const auto found = numbers.find(name);
         if (found == numbers.end())
             fail_input(tr("there is no value \"{}\"", name));
@@ -316,12 +338,11 @@ private:
             need(1, 1);
             return Evaluation(of_corrupted()).value(*node.arguments[0]);
         }
+        if (name == "before" && given == 1 && !is_token(*node.arguments[0]))
+            return Evaluation(of_before()).value(*node.arguments[0]);
         std::vector<LessonValue> arguments;
-        for (const auto& argument : node.arguments) { // a name stands for itself, as in probability(Mary)
-            const bool bare = argument->kind == Kind::name ||
-                              (argument->kind == Kind::cells && argument->target.indices.empty());
-            arguments.push_back(bare ? LessonValue(argument->text) : value(*argument));
-        }
+        for (const auto& argument : node.arguments)
+            arguments.push_back(is_bare(*argument) ? LessonValue(argument->text) : value(*argument));
         if (const auto found = model_function(name, arguments, state_))
             return *found;
         fail_input(tr("there is no function \"{}\"", name));

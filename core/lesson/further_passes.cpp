@@ -36,7 +36,11 @@ void each_expression(const std::vector<LessonBlock>& blocks, const TakeExpressio
                                   std::ranges::for_each(b.rows, all);
                               },
                               [&](const Gate& b) { take(b.condition); },
-                              [&](const Callout& b) { each_expression(b.blocks, take); },
+                              [&](const Callout& b) {
+                                  if (b.when)
+                                      take(*b.when);
+                                  each_expression(b.blocks, take);
+                              },
                               [](const CodeBlock&) {}, [](const FormulaBlock&) {}, [](const FillTable&) {},
                               [](const LessonPanel&) {}, [](const ShowMe&) {}},
                    block);
@@ -51,7 +55,7 @@ void each_expression(const Question& question, const TakeExpression& take) {
 }
 
 bool reads_further_passes(const Expression& expression) {
-    constexpr std::array<std::string_view, 4> names{"corrupted", "lost", "recovered", "path"};
+    constexpr std::array<std::string_view, 5> names{"before", "corrupted", "lost", "recovered", "path"};
     return std::ranges::any_of(expression.functions(), [&](const std::string& name) {
         return std::ranges::find(names, name) != names.end();
     });
@@ -77,6 +81,16 @@ const LessonModel& FurtherPasses::second() {
 const LessonModel& FurtherPasses::corrupted() {
     const std::lock_guard lock(one_at_a_time_);
     return second();
+}
+
+const LessonModel& FurtherPasses::before() {
+    const std::lock_guard lock(one_at_a_time_);
+    if (before_ == nullptr) {
+        Progress progress;
+        before_ = std::make_shared<const LessonModel>(
+            run_lesson_model(model_, run_->inputs(), {}, prompt_, progress));
+    }
+    return *before_;
 }
 
 double FurtherPasses::lost(analysis::HeadPlace head, Words words) {

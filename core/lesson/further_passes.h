@@ -33,6 +33,8 @@ public:
     /// The pass over the second prompt, with the same edits. The members below throw likewise: Error(input)
     /// without such a prompt, and for one that the model cannot read.
     const LessonModel& corrupted();
+    /// The pass over the text without gains and edits.
+    const LessonModel& before();
     /// How far the logits fall when that head alone is switched off; see analysis::ablation_sweep. Throws
     /// Error(input) for a head that is not there.
     double lost(analysis::HeadPlace head, Words words);
@@ -51,7 +53,7 @@ private:
     checkpoint::ModelRunPtr run_;
     std::string prompt_;
     std::mutex one_at_a_time_;
-    LessonModelPtr corrupted_;
+    LessonModelPtr corrupted_, before_;
     std::map<Words, std::map<std::pair<std::int64_t, std::int64_t>, double>> losses_; ///< by layer and head
     std::map<Words, std::unique_ptr<analysis::Patching>> patchings_;
     std::map<std::tuple<Words, analysis::PatchKind, std::int64_t, std::int64_t>, double> shares_;

@@ -85,10 +85,13 @@ struct ShowMe {
 struct Callout;
 using LessonBlock = std::variant<Paragraph, Heading, ListBlock, TableBlock, CodeBlock, FormulaBlock, Gate,
                                  FillTable, ShowMe, LessonPanel, Callout>;
-/// A boxed aside: "try", "note" or "warning".
+/// A boxed aside: "try", "note" or "warning". Or, with a condition, blocks without a box that stand on the
+/// page while it is true.
 struct Callout {
     std::string kind;
     std::vector<LessonBlock> blocks;
+    std::optional<Expression> when = {};
+    int line = 0;
 };
 
 struct QuizChoice {

@@ -223,9 +223,9 @@ private:
         }
         if (!callouts_.empty() && callouts_.back().kind.empty() && !spans_.empty()) {
             std::string& text = spans_.front().text;
-            const auto close = text.find(']');
+            const auto close = end_of_mark(text);
             if (text.starts_with("[!") && close != std::string::npos) {
-                callouts_.back().kind = text.substr(2, close - 2);
+                name(callouts_.back(), text.substr(2, close - 2));
                 // A space follows the mark when emphasis or a live value comes next.
                 const auto begin = text.find_first_not_of(' ', close + 1);
                 text = begin == std::string::npos ? "" : text.substr(begin);
@@ -235,6 +235,32 @@ private:
         }
         if (!spans_.empty())
             put(Paragraph{std::move(spans_)});
+    }
+
+    /// Where the bracket that begins a text is closed: a condition has brackets of its own.
+    static std::size_t end_of_mark(std::string_view text) {
+        int open = 0;
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            open += text[at] == '[' ? 1 : text[at] == ']' ? -1 : 0;
+            if (open == 0)
+                return text[at] == ']' ? at : std::string_view::npos;
+        }
+        return std::string_view::npos;
+    }
+
+    /// [!when CONDITION], or the kind of a box.
+    void name(Callout& callout, const std::string& mark) {
+        constexpr std::string_view condition = "when ";
+        callout.kind = mark;
+        callout.line = line_;
+        if (!mark.starts_with(condition))
+            return;
+        callout.kind = trimmed(condition);
+        try {
+            callout.when = Expression::parse(trimmed(std::string_view(mark).substr(condition.size())));
+        } catch (const Error& fault) {
+            faults_.push_back({line_, fault.what()});
+        }
     }
 
     void code() {

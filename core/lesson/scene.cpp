@@ -69,6 +69,12 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     return out;
 }
 
+bool changes_problem(const StepScene& over) {
+    return over.preset || over.sentence || over.model || over.kv_sentence || over.mask || over.mask_rules ||
+           over.H || over.Hkv || over.seed || over.identity_W_O || over.temperature || !over.gains.empty() ||
+           !over.edits.empty();
+}
+
 project::Recipe recipe_of(const StepScene& scene) {
     project::Recipe recipe;
     recipe.preset = scene.preset.value_or(recipe.preset);

@@ -59,6 +59,9 @@ struct StepScene {
 /// of a preset with its edits.
 StepScene laid_over(const StepScene& under, const StepScene& over);
 
+/// Whether a scene laid over another can change its numbers, and not only what is shown of them.
+bool changes_problem(const StepScene& over);
+
 /// The problem of a scene without a model. Throws Error(input) when the preset, a cell, a head or a word does
 /// not exist.
 project::Recipe recipe_of(const StepScene& scene);

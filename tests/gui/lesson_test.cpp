@@ -170,16 +170,16 @@ TEST_CASE("show me drives the controls, and one click leads back", "[gui][lesson
     learner.open("first-lesson");
     learner.turn_to(5);
     const project::Recipe given = learner.recipe();
-    CHECK_FALSE(screen_shows("Back to the lesson"));
+    CHECK_FALSE(screen_shows("Take it back"));
     learner.press("Show me");
     CHECK(learner.recipe().identity_W_O);
     CHECK(learner.shown().tensor(TensorId::output)->values()[3] ==
           learner.shown().tensor(TensorId::concat)->values()[3]);
     CHECK(learner.progress().done.size() == 1);
-    CHECK(screen_shows("Back to the lesson"));
-    learner.press("Back to the lesson");
+    CHECK_FALSE(screen_shows("You have changed the problem")); // the lesson did
+    learner.press("Take it back");
     CHECK(project::same_bits(learner.recipe(), given));
-    CHECK_FALSE(screen_shows("Back to the lesson"));
+    CHECK_FALSE(screen_shows("Take it back"));
     CHECK(learner.progress().done.size() == 1); // what was done stays done
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("a learner leaves with a sentence of their own and comes back", "[gui]
     learner.type_sentence("The old man reads the paper");
     CHECK(learner.away());
     CHECK(learner.problem().tokens.size() == 6);
-    CHECK(screen_shows("You have changed the problem"));
+    CHECK(screen_shows("Back to the lesson"));
     CHECK(screen_shows("–")); // a live value whose word is gone
     CHECK(learner.program.state().error.empty());
     // Looking around is not leaving.
@@ -336,12 +336,12 @@ TEST_CASE("a learner leaves with a sentence of their own and comes back", "[gui]
     CHECK_FALSE(learner.away());
     learner.press("stage output");
     CHECK_FALSE(learner.away());
-    CHECK_FALSE(screen_shows("You have changed the problem"));
+    CHECK_FALSE(screen_shows("Back to the lesson"));
     // Undo brings the own sentence again.
     learner.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
     learner.settle();
     CHECK(learner.problem().tokens.size() == 6);
-    CHECK(screen_shows("You have changed the problem"));
+    CHECK(screen_shows("Back to the lesson"));
 }
 
 TEST_CASE("progress is kept between runs", "[gui][lesson]") {

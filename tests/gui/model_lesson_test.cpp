@@ -64,7 +64,7 @@ TEST_CASE("a page with a model shows its layer and head, in the tab of the cours
     CHECK_FALSE(learner.away());
 }
 
-TEST_CASE("a head is switched off, the gate opens, and one click or Ctrl Z leads back",
+TEST_CASE("a head is turned down, the gate opens, and one click or Ctrl Z leads back",
           "[gui][lesson][model]") {
     TemporaryFolder folder;
     Program::Options options;
@@ -77,11 +77,11 @@ TEST_CASE("a head is switched off, the gate opens, and one click or Ctrl Z leads
     learner.act(ViewChange(AttentionChange(OpenHead{0, 4})));
     CHECK_FALSE(learner.away());
     CHECK_FALSE(done());
-    learner.act(Command(SetGain{4, 0}));
+    learner.act(Command(SetGain{4, 0.5F}));
     learner.settle();
     CHECK(learner.away());
     CHECK(done());
-    CHECK(screen_shows("You have changed the problem"));
+    CHECK(screen_shows("Back to the lesson"));
     learner.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
     learner.settle();
     CHECK(learner.document().part()->edits.empty());
@@ -98,6 +98,44 @@ TEST_CASE("a head is switched off, the gate opens, and one click or Ctrl Z leads
     ModelLearner again(options);
     again.act(LessonAction(OpenLesson{"two-heads-that-copy"}));
     CHECK(again.course().of_open().done.contains(gate));
+}
+
+TEST_CASE("what follows from a button is told once it is pressed, and a second press takes it back",
+          "[gui][lesson][model]") {
+    ModelLearner learner;
+    learner.turn_to("what-does-this-head-do", 5);
+    const auto place = [](const std::string& label) {
+        const auto item = std::ranges::find(screen_items(), label, &ScreenItem::label);
+        REQUIRE(item != screen_items().end());
+        return item->area.y;
+    };
+    const std::string first = "Switch L0 H6 off", second = "Switch L0 H4 off";
+    CHECK_FALSE(screen_shows("Now it says"));
+    CHECK_FALSE(screen_shows("What L0 H4 does for John"));
+    const float y = place(first);
+    learner.press(first);
+    CHECK(learner.away());
+    CHECK(screen_shows("Now it says"));
+    CHECK_FALSE(screen_shows("What L0 H4 does for John"));
+    CHECK_FALSE(screen_shows("You have changed the problem"));
+    CHECK_FALSE(screen_shows("Back to the lesson"));
+    CHECK(place(first) == y);
+    learner.press(second); // in the first one's place
+    CHECK(screen_shows("What L0 H4 does for John"));
+    CHECK_FALSE(screen_shows("Now it says"));
+    learner.press(second);
+    CHECK_FALSE(learner.away());
+    CHECK_FALSE(screen_shows("What L0 H4 does for John"));
+}
+
+TEST_CASE("sentences about the lesson's words go with its text", "[gui][lesson][model]") {
+    ModelLearner learner;
+    learner.turn_to("next-word", 2);
+    CHECK(screen_shows("pocket is surer"));
+    learner.act(ModelAction(TypePrompt{"Anna lost her"}));
+    learner.settle();
+    CHECK_FALSE(screen_shows("pocket is surer"));
+    CHECK(screen_shows("Back to the lesson"));
 }
 
 TEST_CASE("Show me changes the model of a page, and is a step that can be undone", "[gui][lesson][model]") {

@@ -66,6 +66,11 @@ private:
     }
 
     void draw(const lesson::Callout& callout) {
+        if (callout.when) {
+            if (lesson::stands(callout, state_))
+                all(callout.blocks);
+            return;
+        }
         // Translators: headings of a box: something to try, a warning, a remark
         const std::string name = callout.kind == "try"       ? tr("Try it")
                                  : callout.kind == "warning" ? tr("Take care")
@@ -86,7 +91,9 @@ private:
               [&](BlockColumn& column) {
                   column.draw(lesson::Paragraph{
                       {lesson::Span{.style = lesson::SpanStyle::plain, .text = gate.task, .value = {}}}});
-                  if (!met)
+                  if (is_on(gate.solution))
+                      column.button(tr("Take it back"), LessonAction(ReturnToLesson{}), back_words());
+                  else if (!met)
                       column.button(tr("Show me"), LessonAction(ShowScene{gate.solution}),
                                     tr("Does it for you"));
               });
@@ -182,12 +189,29 @@ private:
     }
 
     void draw(const lesson::ShowMe& show) {
-        button(show.label, LessonAction(ShowScene{show.scene}),
-               tr("Changes the problem; one click leads back"));
+        if (is_on(show.scene))
+            button(show.label, LessonAction(ReturnToLesson{}), back_words(), true);
+        else
+            button(show.label, LessonAction(ShowScene{show.scene}),
+                   lesson::changes_problem(show.scene)
+                       ? tr("Changes the problem; a second click takes it back")
+                       : tr("Shows another place of the same problem"));
     }
 
-    void button(const std::string& label, const LessonAction& action, const std::string& tip) {
-        draw_text_button(picture_, context_, x_, y_, label, false, action, tip);
+    /// Whether the problem on screen is the one that this scene's button set.
+    bool is_on(const lesson::StepScene& scene) const {
+        return scene.line > 0 && button_shown(course_, *context_.shown.document) == scene.line;
+    }
+    static std::string back_words() { return tr("The lesson's sentence, weights and view again"); }
+
+    void button(const std::string& label, const LessonAction& action, const std::string& tip,
+                bool on = false) {
+        const float width = draw_text_button(picture_, context_, x_, y_, label, on, action, tip);
+        // Translators: beside a button that is pressed down
+        const std::string again = tr("on; click to take it back");
+        if (on && width + 10 + context_.measure(again, figure::Font::ui, 12) < width_)
+            draw_text(picture_, context_, x_ + width + 10, figure::baseline_for(y_ + 12, 12), again,
+                      figure::Font::ui, 12, context_.theme.muted);
         y_ += 34;
     }
 

@@ -44,12 +44,19 @@ double typed_number(std::string text) {
     return value;
 }
 
+/// As texts and the tab Predict write it: top-k.
+std::string knob_label(const lesson::Knob& knob) {
+    std::string label = tr(knob.name);
+    std::ranges::replace(label, '_', '-');
+    return label;
+}
+
 void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const lesson::Knobs& set,
                const lesson::Knob& knob, float name_width) {
     const Theme& theme = column.context.theme;
     Picture& picture = column.picture;
     const float middle = column.y + knob_height / 2;
-    draw_text(picture, column.context, column.x, figure::baseline_for(middle, 13), tr(knob.name),
+    draw_text(picture, column.context, column.x, figure::baseline_for(middle, 13), knob_label(knob),
               figure::Font::ui_medium, 13, theme.ink);
     picture.tips.push_back({{column.x, column.y, name_width, knob_height}, tr(knob.says)});
     const std::string label = "panel " + std::to_string(panel.line) + " " + knob.name;
@@ -120,7 +127,7 @@ void draw_knobs(PanelColumn& column, const lesson::LessonPanel& panel, const les
     });
     float names = 0;
     for (const lesson::Knob& knob : knobs)
-        names = std::max(names, column.context.measure(tr(knob.name), figure::Font::ui_medium, 13));
+        names = std::max(names, column.context.measure(knob_label(knob), figure::Font::ui_medium, 13));
     for (const lesson::Knob& knob : knobs)
         draw_knob(column, panel, set, knob, names + 18);
 }

@@ -87,8 +87,8 @@ std::pair<std::string, std::string> column_words(const std::string& id) {
         {"reads", {tr("reads"), tr("the largest weight of the last row, and its token")}},
         {"induction",
          {tr("induction"), tr("mean weight, in rows whose token stood before, on what followed it there")}},
-        {"attribution", {tr("direct"), tr("what the head itself adds to the logit")}},
-        {"effect", {tr("switched off"), tr("how the logit changes without the head")}},
+        {"attribution", {tr("attribution"), tr("what the head itself adds to the logit")}},
+        {"effect", {tr("effect"), tr("how the logit changes without the head")}},
         {"without", {tr("without it"), tr("the probability of the token without the head")}}};
     const auto found = words.find(id);
     if (found != words.end())

@@ -11,30 +11,38 @@ namespace headscope::app {
 
 namespace {
 
-/// Says that the problem on screen is not the lesson's own.
-float draw_away(Picture& picture, const DrawContext& context, float y) {
-    const Theme& theme = context.theme;
-    const float width = context.width - 2 * course_pad;
-    Picture words;
-    const float next =
-        draw_paragraph(words, context, course_pad + 14, y + 26, width - 28,
-                       tr("You have changed the problem. The text speaks of the lesson's own."),
-                       figure::Font::ui, 13, 19, theme.ink);
-    const float height = next - y + 28;
-    picture.scene.add(figure::RectItem{.area = {course_pad, y, width, height},
-                                       .fill = theme.raise,
-                                       .stroke = theme.ink,
-                                       .stroke_width = 1.5F,
-                                       .radius = 6});
-    picture.append(words, 0, 0);
-    draw_text_button(picture, context, course_pad + 14, next - 8, tr("Back to the lesson"), false,
-                     LessonAction(ReturnToLesson{}), tr("The lesson's sentence, weights and view again"));
-    return y + height + 14;
+/// A link over a page that ends at `right`.
+void draw_head_link(Picture& picture, const DrawContext& context, float right, float baseline,
+                    const std::string& label, const LessonAction& action, const std::string& tip) {
+    const float width = draw_text(picture, context, right, baseline, label, figure::Font::ui_medium, 12.5F,
+                                  context.theme.text, figure::Align::right);
+    picture.scene.add(
+        figure::LineItem{{right - width, baseline + 3}, {right, baseline + 3}, context.theme.line2, 1});
+    picture.hotspots.push_back({{right - width - 6, baseline - 16, width + 12, 24}, label, action, tip});
+}
+
+/// The learner changed the problem by hand: what a button of the page changed, that button takes back.
+bool changed_by_hand(const DrawContext& context, const CourseState& course) {
+    const Document& now = *context.shown.document;
+    return is_away(course, now) && button_shown(course, now) == 0;
+}
+
+std::string changed_words() {
+    return tr("You have changed the problem: the numbers in this text follow it.");
+}
+
+/// Left of the link to the contents, where a page has nothing else: the text below does not move.
+void draw_way_back(Picture& picture, const DrawContext& context, float baseline) {
+    const float contents = context.measure(tr("Contents"), figure::Font::ui_medium, 12.5F);
+    draw_head_link(picture, context, context.width - course_pad - contents - 16, baseline,
+                   tr("Back to the lesson"), LessonAction(ReturnToLesson{}),
+                   changed_words() + "\n" + tr("The lesson's sentence, weights and view again"));
 }
 
 float draw_step(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
     const Theme& theme = context.theme;
     const lesson::Step& step = *course.step();
+    const float top = y;
     const float width = context.width - 2 * course_pad;
     draw_text(picture, context, course_pad, y + 18, tr("Step {} of {}", course.page, course.steps()),
               figure::Font::ui, 12.5F, theme.muted);
@@ -43,9 +51,12 @@ float draw_step(Picture& picture, const DrawContext& context, const CourseState&
     y = draw_paragraph(picture, context, course_pad, y + 66, width, step.title, figure::Font::ui_semibold, 20,
                        26, theme.ink) -
         14;
-    if (is_away(course, *context.shown.document))
-        y = draw_away(picture, context, y + 4);
-    return draw_blocks(picture, context, course, step.blocks, course_pad, y, width);
+    y = draw_blocks(picture, context, course, step.blocks, course_pad, y, width);
+    if (!changed_by_hand(context, course))
+        return y;
+    draw_way_back(picture, context, top + 18);
+    return draw_paragraph(picture, context, course_pad, y + 16, width, changed_words(), figure::Font::ui, 13,
+                          19, theme.muted);
 }
 
 /// Lists the lesson's content before its first step.
@@ -100,6 +111,7 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
                                                                         .count = {1, 1, 1, 1}})
                                       : std::nullopt,
             .edited = is_away(course, *shown.document),
+            .retyped = is_retyped(course, *shown.document),
             .model = shown.document->is_checkpoint() && shown.document->part() == course.pass
                          ? course.model.get()
                          : nullptr,
@@ -119,15 +131,8 @@ std::string difficulty_text(const lesson::Lesson& lesson) {
 }
 
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {
-    const float right = context.width - course_pad;
-    const float width = draw_text(picture, context, right, baseline, tr("Contents"), figure::Font::ui_medium,
-                                  12.5F, context.theme.text, figure::Align::right);
-    picture.scene.add(
-        figure::LineItem{{right - width, baseline + 3}, {right, baseline + 3}, context.theme.line2, 1});
-    picture.hotspots.push_back({{right - width - 6, baseline - 16, width + 12, 24},
-                                "Contents",
-                                LessonAction(CloseLesson{}),
-                                tr("All lessons; your place is kept")});
+    draw_head_link(picture, context, context.width - course_pad, baseline, tr("Contents"),
+                   LessonAction(CloseLesson{}), tr("All lessons; your place is kept"));
 }
 
 void draw_page_bars(Picture& picture, const DrawContext& context, int page, int pages, float y) {

@@ -3,6 +3,7 @@
 #include "app/shell/film/films.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
+#include "core/lesson/check.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -47,7 +48,10 @@ private:
                                   [&](const lesson::FormulaBlock& b) { paragraphs_.push_back(b.tex); },
                                   [&](const lesson::Gate& b) { paragraphs_.push_back(b.task); },
                                   [&](const lesson::FillTable& b) { paragraphs_.push_back(b.task); },
-                                  [&](const lesson::Callout& b) { add(b.blocks); },
+                                  [&](const lesson::Callout& b) {
+                                      if (lesson::stands(b, state_))
+                                          add(b.blocks);
+                                  },
                                   [](const auto&) {}}, // buttons and panels, which the picture has
                        block);
     }

@@ -176,6 +176,16 @@ TEST_CASE("a wrong number, target or gate of a lesson is found, with its line") 
     }
 }
 
+TEST_CASE("a condition of a text that cannot be computed is found") {
+    const std::string good = asset("lessons/by-hand.md");
+    const std::string from = "\n## Quiz\n";
+    CHECK(faults_of(replaced(good, from, "\n> [!when weights[1][Cat, sleeps] > 0.4] So.\n" + from)).empty());
+    const std::vector<std::string> faults =
+        faults_of(replaced(good, from, "\n> [!when weights[1][dog, sleeps] > 0.4] So.\n" + from));
+    REQUIRE(faults.size() == 1);
+    CHECK(faults.front().find("there is no token \"dog\"") != std::string::npos);
+}
+
 TEST_CASE("live values are printed as people write numbers") {
     const ParsedLesson parsed = parse_lesson(asset("lessons/by-hand.md"), "");
     const project::Recipe recipe = recipe_of(parsed.lesson.scene);

@@ -158,6 +158,16 @@ TEST_CASE("what a lesson reads of further passes is computed ahead", "[lesson][m
           std::vector<std::string>{"max", "recovered", "lost"});
 }
 
+TEST_CASE("before is the value without gains and edits", "[lesson][model]") {
+    const Pocket whole(book_text), cut(book_text, {off_0_4});
+    const std::string weight = "L2.weights[7][to@14, Mary]";
+    CHECK(cut.number("before(" + weight + ")") == Approx(whole.number(weight)));
+    CHECK(cut.number(weight) != Approx(whole.number(weight)));
+    CHECK(cut.number("before(probability(Mary))") == Approx(cut.number("before(Mary)")));
+    CHECK(whole.number("before(1 + layer)") == 3);
+    CHECK(cut.number("retyped") == 0);
+}
+
 TEST_CASE("cells and functions of any layer are read with its name before them", "[lesson][model]") {
     const Pocket pocket(book_text, {off_0_4});
     CHECK(pocket.number("L2.weights[7][to@14, Mary]", 0) == Approx(pocket.number("weights[7][to@14, Mary]")));

@@ -153,6 +153,22 @@ TEST_CASE("a scene's second sentence stays, is replaced, and ends") {
     CHECK(recipe_of(laid_over(both, other)).sentence == "The cat sat down");
 }
 
+TEST_CASE("a quotation with a condition is read, brackets and all, and one that cannot be read is a fault") {
+    const auto faults_of = [](const std::string& mark) {
+        return parse_lesson(block("step", "stage: weights") + "\n> [!when " + mark + "] Now.\n", "").faults;
+    };
+    const ParsedLesson parsed =
+        parse_lesson(block("step", "stage: weights") + "\n> [!when weights[0][1, 2] > 0.5] Now *so*.\n", "");
+    CHECK(parsed.faults.empty());
+    const auto& aside = std::get<Callout>(parsed.lesson.steps.at(0).blocks.back());
+    REQUIRE(aside.when);
+    CHECK(aside.when->text() == "weights[0][1, 2] > 0.5");
+    CHECK(std::get<Paragraph>(aside.blocks.at(0)).spans.front().text == "Now ");
+    CHECK(faults_of("edited").empty());
+    REQUIRE(faults_of("gain(").size() == 1);
+    CHECK(faults_of("gain(").front().line > 10);
+}
+
 TEST_CASE("a boxed aside keeps the blanks before what is set off in it") {
     const ParsedLesson parsed =
         parse_lesson(block("step", "stage: weights") + "\n> [!note]  Type *two* words, {{D}} in all.\n", "");
