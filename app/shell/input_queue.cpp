@@ -12,8 +12,18 @@ bool is_modifier(int key) {
     return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER;
 }
 
+bool is_shift(int key) {
+    return key == GLFW_KEY_LEFT_SHIFT || key == GLFW_KEY_RIGHT_SHIFT;
+}
+
+/// Whether a key of this number types a character on its own.
+bool is_printable(int key) {
+    return key < GLFW_KEY_ESCAPE;
+}
+
 // What the frame has taken so far, and which events no longer fit in.
 struct Taken {
+    bool in_field = false; ///< a text field takes what is typed
     bool moved = false, button = false, scrolled = false, pressed = false, editing_key = false, text = false;
     std::bitset<512> keys;
 
@@ -25,6 +35,8 @@ struct Taken {
     bool fits(const MouseButton&) const { return !acted(); }
     bool fits(const MouseScrolled&) const { return !button && !pressed && !text; }
     bool fits(const KeyChanged& event) const {
+        if (in_field && is_shift(event.key)) // text has its capitals already
+            return !button && !scrolled && !pressed;
         if (keys[static_cast<std::size_t>(event.key)])
             return false;
         if (is_modifier(event.key))
@@ -44,7 +56,7 @@ struct Taken {
         keys.set(static_cast<std::size_t>(event.key));
         if (event.down && !is_modifier(event.key)) {
             pressed = true;
-            editing_key = editing_key || event.key >= GLFW_KEY_ESCAPE;
+            editing_key = editing_key || !is_printable(event.key);
         }
     }
     void note(const CharacterTyped&) { text = true; }
@@ -64,6 +76,20 @@ bool known(const InputEvent& event) {
 bool InputQueue::holding() const {
     return std::ranges::find(buttons_, true) != buttons_.end() ||
            std::ranges::find(keys_, true) != keys_.end();
+}
+
+bool InputQueue::only_types(const InputEvent& event) const {
+    const auto* const key = std::get_if<KeyChanged>(&event);
+    if (key == nullptr || !is_printable(key->key))
+        return false;
+    if (!key->down)
+        return !keys_[static_cast<std::size_t>(key->key)];
+    return !held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL) &&
+           !held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT) && !held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER);
+}
+
+bool InputQueue::held(int left, int right) const {
+    return keys_[static_cast<std::size_t>(left)] || keys_[static_cast<std::size_t>(right)];
 }
 
 void InputQueue::apply(ImGuiIO& io) {
@@ -96,9 +122,10 @@ void InputQueue::apply(ImGuiIO& io) {
     };
 
     Taken taken;
+    taken.in_field = io.WantTextInput;
     while (!waiting_.empty()) {
         const InputEvent event = waiting_.front();
-        if (known(event)) {
+        if (known(event) && !(io.WantTextInput && only_types(event))) {
             if (!std::visit([&](const auto& e) { return taken.fits(e); }, event))
                 break;
             std::visit([&](const auto& e) { taken.note(e); }, event);
@@ -112,9 +139,6 @@ void InputQueue::apply(ImGuiIO& io) {
     io.MousePos = inside_ || dragging ? mouse_ : ImVec2(-FLT_MAX, -FLT_MAX);
     std::ranges::copy(buttons_, io.MouseDown);
     std::ranges::copy(keys_, io.KeysDown);
-    const auto held = [&](int left, int right) {
-        return keys_[static_cast<std::size_t>(left)] || keys_[static_cast<std::size_t>(right)];
-    };
     io.KeyCtrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
     io.KeyShift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
     io.KeyAlt = held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);

@@ -36,7 +36,8 @@ using InputEvent =
 
 /// Hands input to ImGui so that nothing is lost on a slow machine: ImGui 1.86 only sees the state at the
 /// start of a frame, and a press and release between two frames would cancel out. Each frame takes events in
-/// order up to the first that would hide or overtake one already taken.
+/// order up to the first that would hide or overtake one already taken. In a text field a letter's key does
+/// nothing beside its character: any number of them go into one frame, so that a key behind them is not late.
 class InputQueue {
 public:
     void push(const InputEvent& event) { waiting_.push_back(event); }
@@ -49,6 +50,10 @@ public:
     void apply(ImGuiIO& io);
 
 private:
+    /// Whether all that a key does in a text field comes as a character.
+    bool only_types(const InputEvent& event) const;
+    bool held(int left, int right) const;
+
     std::deque<InputEvent> waiting_;
     ImVec2 mouse_ = {-FLT_MAX, -FLT_MAX};
     bool inside_ = false;

@@ -7,6 +7,7 @@
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/tensor/free_buffers.h"
 
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
@@ -29,6 +30,7 @@ namespace {
 constexpr double frame_time = 1.0 / 60;
 constexpr double blink_time = 0.1; // between frames while a text cursor blinks and nothing else happens
 constexpr double idle_time = 0.5;  // between looks at whether the Ui wants to move
+constexpr double rest_time = 2;    // after the last event, kept memory goes back to the system
 
 std::mutex open_mutex; // guards `open` against a wake_window() while the window closes
 bool open = false;
@@ -228,7 +230,10 @@ private:
             if (action != GLFW_REPEAT && key != GLFW_KEY_UNKNOWN)
                 of(w).take(KeyChanged{translated(key, scancode), action == GLFW_PRESS});
         });
-        glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned int c) { of(w).take(CharacterTyped{c}); });
+        glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned int c) {
+            of(w).take(CharacterTyped{c});
+            of(w).typed_ = true;
+        });
         glfwSetWindowFocusCallback(
             window_, [](GLFWwindow* w, int focused) { of(w).take(FocusChanged{focused == GLFW_TRUE}); });
         glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
@@ -255,7 +260,15 @@ private:
     }
 
     // An event may change what shows one or two frames later (a popup opens, a list finds its size).
-    void touch() { frames_left_ = 3; }
+    void touch() {
+        frames_left_ = 3;
+        touched_at_ = glfwGetTime();
+        rested_ = false;
+    }
+
+    /// Whether the picture is late: a character was typed, or a worker has a result. Such a frame may come
+    /// before its time, but never two in a row.
+    bool urgent() const { return !early_ && (typed_ || woken.load()); }
 
     bool moving() const {
         return frames_left_ > 0 || !input_.empty() || input_.holding() || ui_.animating() ||
@@ -269,12 +282,18 @@ private:
     void wait() {
         glfwPollEvents();
         if (!moving()) {
+            if (!rested_ && glfwGetTime() - touched_at_ > rest_time) {
+                rested_ = true;
+                release_free_buffers();
+            }
             glfwWaitEventsTimeout(typing_ ? blink_time : idle_time);
             return;
         }
-        for (double rest = drawn_at_ + frame_time - glfwGetTime(); rest > 0.0005;
-             rest = drawn_at_ + frame_time - glfwGetTime())
+        double rest = drawn_at_ + frame_time - glfwGetTime();
+        for (; rest > 0.0005 && !urgent(); rest = drawn_at_ + frame_time - glfwGetTime())
             glfwWaitEventsTimeout(rest);
+        early_ = rest > 0.0005;
+        typed_ = false;
     }
 
     void draw() {
@@ -385,9 +404,12 @@ private:
     InputQueue input_;
     std::string title_;
     int frames_left_ = 3;
-    double drawn_at_ = -1;
+    double drawn_at_ = -1, touched_at_ = 0;
     std::optional<DesktopPlace> windowed_; ///< while the window fills the screen: where it goes back to
     bool item_active_ = false, typing_ = false, shown_ = false;
+    bool typed_ = false; ///< a character came since the last frame
+    bool early_ = false; ///< the last frame came before its time
+    bool rested_ = false;
 };
 
 } // namespace

@@ -1,8 +1,11 @@
 #include "core/tensor/buffer_store.h"
+#include "core/tensor/free_buffers.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <malloc.h>
 #include <new>
+#include <set>
 #include <sys/mman.h>
 
 namespace headscope {
@@ -24,9 +27,24 @@ float* allocate_block(std::size_t bytes) {
     return static_cast<float*>(memory);
 }
 
+/// The stores of the process that took memory.
+struct Stores {
+    std::mutex mutex;
+    std::set<BufferStore*> all;
+};
+
+Stores& stores() {
+    static Stores of_process;
+    return of_process;
+}
+
 } // namespace
 
 BufferStore::~BufferStore() {
+    {
+        const std::scoped_lock lock(stores().mutex);
+        stores().all.erase(this);
+    }
     for (const Block& block : blocks_)
         std::free(block.memory);
 }
@@ -34,6 +52,10 @@ BufferStore::~BufferStore() {
 float* BufferStore::take(std::size_t bytes) {
     const std::size_t step = bytes >= huge_page ? huge_page : 64;
     bytes = (bytes + step - 1) / step * step;
+    {
+        const std::scoped_lock lock(stores().mutex); // before mutex_, as release_free_buffers() locks them
+        stores().all.insert(this);
+    }
     const std::scoped_lock lock(mutex_);
     auto best = blocks_.end();
     for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
@@ -63,6 +85,16 @@ void BufferStore::release() noexcept {
             std::free(block.memory);
         return block.free;
     });
+}
+
+void release_free_buffers() noexcept {
+    {
+        const std::scoped_lock lock(stores().mutex);
+        std::ranges::for_each(stores().all, &BufferStore::release);
+    }
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
 }
 
 void BufferStore::age() noexcept {

@@ -1,7 +1,10 @@
+#include "core/tensor/free_buffers.h"
 #include "core/tensor/tensor.h"
 #include "tests/catch.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <limits>
 
 using namespace headscope;
@@ -46,6 +49,27 @@ TEST_CASE("a store that is released keeps what somebody holds") {
     CHECK(held.at(large - 1) == 3);
     const Tensor next(Shape{large}, store);
     CHECK(next.data() != held.data());
+}
+
+TEST_CASE("the free memory of every store goes back to the system when the program rests") {
+    const auto resident = [] { // pages of this process
+        std::ifstream counts("/proc/self/statm");
+        std::int64_t size = 0, pages = 0;
+        counts >> size >> pages;
+        return pages;
+    };
+    constexpr std::int64_t numbers = 32 << 20; // 128 MiB
+    const auto store = std::make_shared<BufferStore>();
+    Tensor held(Shape{large}, store);
+    held.at(large - 1) = 3;
+    {
+        Tensor left(Shape{numbers}, store);
+        std::ranges::fill(left.values(), 1.0F);
+    }
+    const std::int64_t before = resident();
+    release_free_buffers();
+    CHECK(before - resident() > (100 << 20) / 4096);
+    CHECK(held.at(large - 1) == 3);
 }
 
 TEST_CASE("a tensor outlives whoever holds its store") {

@@ -35,7 +35,7 @@ struct Workshop {
     cpu::CpuDense cpu{machine};
 };
 
-constexpr std::size_t large_stream = std::size_t{8} << 20U; ///< bytes: a pass's memory is not kept then
+constexpr std::size_t large_stage = std::size_t{8} << 20U; ///< bytes: a pass's memory is not kept then
 
 /// The map of one head of attention n.
 struct HeadOfRun {
@@ -154,6 +154,7 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
     };
     std::size_t room = std::min<std::size_t>(options.kept_bytes, available_memory() / 4);
     std::ranges::for_each(kept_, [&](const TensorPtr& kept) { room -= std::min(room, bytes_of(kept)); });
+    std::size_t largest = 0;
     const std::scoped_lock lock(workshop_->mutex);
     pass.run(
         workshop_->cpu, streams,
@@ -162,6 +163,7 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
             const Dims& dims = problem.dims;
             const auto bytes = sizeof(float) * static_cast<std::size_t>(dims.H * dims.Tq * dims.Tk);
             const bool keep = bytes <= room;
+            largest = std::max(largest, bytes);
             Trace trace =
                 workshop_->engine.run(problem, keep ? output.with(TensorId::weights) : output, progress);
             room -= keep ? bytes : 0;
@@ -169,7 +171,7 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
             return trace.slot(TensorId::output);
         },
         progress);
-    if (bytes_of(streams.own.back()) > large_stream)
+    if (std::max(largest, bytes_of(streams.own.back())) > large_stage)
         cpu::release_memory(*workshop_->machine);
 }
 

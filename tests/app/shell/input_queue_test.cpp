@@ -94,6 +94,51 @@ TEST_CASE("a letter's key and its character come in one frame", "[input]") {
     CHECK(f.queue.holding());
 }
 
+TEST_CASE("a text typed into a field takes one frame, and Escape behind it as well", "[input]") {
+    Frames f;
+    f.io.WantTextInput = true;
+    for (int word = 0; word < 40; ++word) {
+        f.queue.push(KeyChanged{GLFW_KEY_LEFT_SHIFT, true});
+        for (const char letter : {'A', 'L', 'L'}) {
+            f.queue.push(KeyChanged{letter, true});
+            f.queue.push(CharacterTyped{static_cast<unsigned int>(letter)});
+            f.queue.push(KeyChanged{letter, false});
+        }
+        f.queue.push(KeyChanged{GLFW_KEY_LEFT_SHIFT, false});
+    }
+    f.queue.push(KeyChanged{GLFW_KEY_ESCAPE, true});
+    f.next();
+    CHECK(f.io.InputQueueCharacters.size() == 120);
+    CHECK(f.io.KeysDown[GLFW_KEY_ESCAPE]);
+    CHECK_FALSE(f.io.KeyShift);
+    CHECK(f.queue.empty());
+}
+
+TEST_CASE("in a field a key with Ctrl stays a key, and letters before it come first", "[input]") {
+    Frames f;
+    f.io.WantTextInput = true;
+    f.queue.push(KeyChanged{GLFW_KEY_B, true});
+    f.queue.push(CharacterTyped{'b'});
+    f.queue.push(KeyChanged{GLFW_KEY_LEFT_CONTROL, true});
+    f.queue.push(KeyChanged{GLFW_KEY_A, true});
+    f.next();
+    CHECK(f.io.InputQueueCharacters.size() == 1);
+    CHECK_FALSE(f.io.KeysDown[GLFW_KEY_A]);
+    f.next();
+    CHECK((f.io.KeyCtrl && f.io.KeysDown[GLFW_KEY_A]));
+}
+
+TEST_CASE("a key that was down before the field took the text is let go in it", "[input]") {
+    Frames f;
+    f.queue.push(KeyChanged{GLFW_KEY_E, true});
+    f.next();
+    CHECK(f.queue.holding());
+    f.io.WantTextInput = true;
+    f.queue.push(KeyChanged{GLFW_KEY_E, false});
+    f.next();
+    CHECK_FALSE(f.queue.holding());
+}
+
 TEST_CASE("outside the window there is no mouse, except while dragging", "[input]") {
     Frames f;
     f.queue.push(MouseMoved{5, 5});
