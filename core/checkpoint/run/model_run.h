@@ -30,7 +30,7 @@ public:
         /// What the kept attention weights may take together, at most a quarter of the free memory; those of
         /// layers beyond it are recomputed from the layer's input when they are asked for, and of a large
         /// layer only the part that is. Few, since the window holds up to three runs.
-        std::size_t kept_bytes = std::size_t{128} << 20U;
+        std::size_t kept_bytes = std::size_t{32} << 20U;
         /// A layer whose weights take more is never made whole for the sake of a part.
         std::size_t whole_bytes = std::size_t{256} << 20U;
     };
