@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t listed_words = 5; ///< of a unit of the MLP, of either kind
 /// What is kept of layers that were looked at.
-constexpr std::size_t block_bytes = std::size_t{256} << 20U;
+constexpr std::size_t block_bytes = std::size_t{96} << 20U;
 
 /// Brings the view to what the checkpoint has; follow_look knows which heads there are.
 void keep_to_model(ViewState& view, const ModelPart& part) {

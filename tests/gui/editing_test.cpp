@@ -37,7 +37,8 @@ void press(Desk& desk, int key, int modifiers = 0) {
 
 /// On the output page with a number of W_O selected by a click.
 struct Editing : Desk {
-    explicit Editing(std::int64_t row = 5, std::int64_t col = 1) {
+    explicit Editing(std::int64_t row = 5, std::int64_t col = 1, float width = 1600, float height = 1000)
+        : Desk("first-lesson", "", width, height) {
         act(ViewChange(GoTo{StageGroup::output}));
         click_cell(W_O_cell(row, col));
     }
@@ -103,6 +104,15 @@ TEST_CASE("a digit starts typing; Enter takes it and goes down; Tab takes it and
     CHECK(W_O(desk, 6, 2) == before);
     CHECK(desk.selected() == W_O_cell(6, 2));
     CHECK(desk.program.state().history.size() == 3);
+}
+
+TEST_CASE("in a small window a digit opens the inspector in place of the left panel, and is typed there") {
+    Editing desk(0, 0, 640, 360);
+    press(desk, GLFW_KEY_LEFT_BRACKET);
+    desk.driver.type("2.5");
+    desk.settle();
+    press(desk, GLFW_KEY_ENTER);
+    CHECK(W_O(desk, 0, 0) == 2.5F);
 }
 
 TEST_CASE("Tab walks the numbers without writing any of them") {

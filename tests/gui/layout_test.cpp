@@ -258,6 +258,19 @@ TEST_CASE("a checkpoint can be used in a window of 640 x 360", "[gui][layout]") 
     CHECK(desk.view().attention.screen == Screen::effects);
 }
 
+TEST_CASE("the sum of heads stands below the output where it does not fit beside", "[gui][layout]") {
+    for (const auto& [width, height] : {std::pair(1280.0F, 720.0F), std::pair(640.0F, 360.0F)}) {
+        INFO(width << " x " << height);
+        Desk desk("first-lesson", "The cat sat down on the mat and slept", width, height);
+        CHECK(desk.click("stage output"));
+        desk.settle();
+        const Picture& canvas = desk.program.canvas();
+        const auto terms = std::ranges::count(canvas.grids, TensorId::contributions, &MatrixGrid::tensor);
+        CHECK(terms == desk.problem().dims.H);
+        CHECK(check_printed_numbers(canvas, computed(desk.problem()), desk.problem()) > 2 * 9 * 8);
+    }
+}
+
 TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", "[gui][layout]") {
     // About as wide as the program's fonts are.
     const auto extent = [](const figure::TextItem& text) {

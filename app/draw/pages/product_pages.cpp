@@ -85,6 +85,10 @@ float draw_small_cell_legend(Picture& picture, const DrawContext& context, const
     return y + 56;
 }
 
+// The sum of heads below the output: what the page scrolls for.
+constexpr std::int64_t most_scrolled_rows = 24, most_scrolled_columns = 64;
+constexpr float scrolled_row = 24;
+
 /// The height that B − A scrolls for, to show which head moved the output. Otherwise the sum takes the room
 /// left.
 float changes_height(const DrawContext& context) {
@@ -285,10 +289,10 @@ Picture draw_output_page(const DrawContext& context) {
     const float room = context.height - start;
     const float with_sum = product_height(context, product, 0) +
                            24.0F * static_cast<float>(product.right.rows + product.result.rows) + 62.0F +
-                           sum_of_heads_height(context, context.width - 2 * canvas_pad, 24);
+                           sum_of_heads_height(context, context.width - 2 * canvas_pad, scrolled_row);
     const bool sum_fits = with_sum <= room;
     const float sum_room =
-        sum_fits ? sum_of_heads_height(context, context.width - 2 * canvas_pad, 24) + 50 : 0.0F;
+        sum_fits ? sum_of_heads_height(context, context.width - 2 * canvas_pad, scrolled_row) + 50 : 0.0F;
     const ProductLayout layout = draw_product(
         picture, context, product,
         {canvas_pad, start, context.width - 2 * canvas_pad, std::max(room - sum_room - 40, 200.0F)});
@@ -329,11 +333,14 @@ Picture draw_output_page(const DrawContext& context) {
         end += 14;
         end += draw_sum_of_heads(picture, context,
                                  {canvas_pad, end, context.width - 2 * canvas_pad, context.height - end - 4});
-    } else if (context.difference()) {
+    } else if (context.difference() || (dims.Tq <= most_scrolled_rows && dims.D <= most_scrolled_columns)) {
         draw_hairline(picture, context, canvas_pad, end + 12, context.width - 2 * canvas_pad);
         end += 26;
+        const float width = context.width - 2 * canvas_pad;
         end += draw_sum_of_heads(picture, context,
-                                 {canvas_pad, end, context.width - 2 * canvas_pad, changes_height(context)});
+                                 {canvas_pad, end, width,
+                                  context.difference() ? changes_height(context)
+                                                       : sum_of_heads_height(context, width, scrolled_row)});
     }
     finish(picture, context, layout.area, end);
     return picture;
