@@ -10,8 +10,7 @@
 #include "core/checkpoint/run/brought.h"
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/checkpoint/run/longer_text.h"
-#include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/dense.h"
+#include "core/checkpoint/run/workshop.h"
 #include "core/engine/cpu/key_value_cache.h"
 #include "core/engine/cpu/long_map.h"
 
@@ -25,15 +24,6 @@
 namespace headscope::checkpoint {
 
 namespace {
-
-/// Threads and memory of the processor: for one thread at a time, who locks `mutex`. Runs that follow each
-/// other share one, and with it the memory it keeps.
-struct Workshop {
-    std::mutex mutex;
-    std::shared_ptr<cpu::CpuMachine> machine = cpu::make_cpu_machine();
-    cpu::CpuEngine engine{machine};
-    cpu::CpuDense cpu{machine};
-};
 
 constexpr std::size_t large_stage = std::size_t{8} << 20U; ///< bytes: a pass's memory is not kept then
 
