@@ -187,15 +187,19 @@ struct LessonReader : Desk {
                     grid.tensor == cell.tensor && grid.actual ? grid.find(cell.at) : std::nullopt) {
                 const figure::Rect area = grid.cell(at->first, at->second);
                 const bool here = std::ranges::any_of(screen_texts(), [&](const ScreenText& text) {
-                    // A number beside a cell that a lesson points at stands within 60 pixels.
-                    const bool near = std::abs(text.y - area.y - area.h / 2) < 12 && text.x > area.x - 60 &&
-                                      text.x < area.right() + 60;
-                    return beside_lesson(text) && (area.contains(text.x, text.y) || near) &&
+                    return beside_lesson(text) && (area.contains(text.x, text.y) || in_its_tag(cell, text)) &&
                            holds_number(text.text, quote);
                 });
                 found = found.value_or(false) || here;
             }
         return found;
+    }
+
+    /// Whether the text stands in the tag of the cell, which is beside it or tied to it by a line.
+    bool in_its_tag(const CellAddress& cell, const ScreenText& text) const {
+        return std::ranges::any_of(program.canvas().tags, [&](const CellTag& tag) {
+            return tag.cell == cell && tag.area.contains(text.x, text.y);
+        });
     }
 
     /// Anywhere beside the lesson: in a cell, a sum, a score, a word of the inspector.

@@ -115,6 +115,8 @@ void Picture::append(const Picture& other, float dx, float dy) {
     }
     for (const Tip& tip : other.tips)
         tips.push_back({moved(tip.area, dx, dy), tip.text});
+    for (const CellTag& tag : other.tags)
+        tags.push_back({tag.cell, moved(tag.area, dx, dy)});
 }
 
 std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) {

@@ -44,6 +44,12 @@ struct MatrixGrid {
     std::optional<std::pair<std::int64_t, std::int64_t>> find(const Index& index) const;
 };
 
+/// A number that stands beside its cell.
+struct CellTag {
+    CellAddress cell;
+    figure::Rect area;
+};
+
 /// A scene and its interactive areas, all in logical pixels with the same origin.
 struct Picture {
     figure::Scene scene;
@@ -53,6 +59,7 @@ struct Picture {
     std::vector<DragArea> drags;
     std::vector<Tip> tips;
     std::vector<TextField> fields;
+    std::vector<CellTag> tags;
     figure::Rect pointed{}; ///< encloses everything that a lesson points at here; may be empty
     float wanted_width = 0; ///< the width at which every number would be printed; 0: they are all printed
 

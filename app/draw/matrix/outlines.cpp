@@ -1,5 +1,5 @@
 #include "app/draw/inspector/inspector_sections.h"
-#include "app/draw/kit/format.h"
+#include "app/draw/matrix/cell_tags.h"
 #include "app/draw/matrix/matrix.h"
 
 #include <algorithm>
@@ -24,7 +24,9 @@ figure::Rect united(const figure::Rect& a, const figure::Rect& b) {
     return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
 }
 
-void outline_cell(Picture& picture, const Theme& theme, const figure::Rect& cell) {
+void outline_cell(Picture& picture, const Theme& theme, const figure::Rect& given) {
+    constexpr float narrow = 8, further = 2.25F; // a narrow cell would be filled by its outline
+    const figure::Rect cell = std::min(given.w, given.h) < narrow ? grown(given, further) : given;
     picture.scene.add(
         figure::RectItem{.area = grown(cell, 2.25F), .stroke = theme.canvas, .stroke_width = 4.5F});
     picture.scene.add(
@@ -38,7 +40,9 @@ void outline_run(Picture& picture, const Theme& theme, const figure::Rect& run) 
 /// A dashed frame: a lesson's, so that it is not taken for a cell that the user selected.
 void outline_dashed(Picture& picture, const Theme& theme, const figure::Rect& cells, float width) {
     constexpr float dash = 7, gap = 4;
-    picture.scene.add(figure::RectItem{.area = cells, .stroke = theme.canvas, .stroke_width = width + 2});
+    // Dashes lie on the edge, half of them outside; their ground reaches a pixel further on either side.
+    picture.scene.add(figure::RectItem{
+        .area = grown(cells, width / 2 + 1), .stroke = theme.canvas, .stroke_width = width + 2});
     const auto side = [&](figure::Point from, float dx, float dy, float length) {
         // Whole dashes, so that every corner is closed.
         const float count = std::max(std::round((length + gap) / (dash + gap)), 1.0F);
@@ -64,50 +68,14 @@ void outline_pointed(Picture& picture, const DrawContext& context, const figure:
         outline_dashed(picture, context.theme, grown(cells, 1 + away / 4), 1.5F);
         return;
     }
-    picture.pointed = picture.pointed.w > 0 ? united(picture.pointed, cells) : cells;
+    // The page scrolls to all of it, or where that is too high to what comes first.
+    constexpr float around_it = 48;
+    const figure::Rect all = picture.pointed.w > 0 ? united(picture.pointed, cells) : cells;
+    if (picture.pointed.w == 0 || all.h + around_it <= context.height)
+        picture.pointed = all;
+    else if (cells.y < picture.pointed.y)
+        picture.pointed = cells;
     outline_dashed(picture, context.theme, grown(cells, 1.25F + away), 2.5F);
-}
-
-/// Whether a number with two decimals or more stands in the cell.
-bool prints_number(const Picture& picture, const figure::Rect& cell) {
-    constexpr std::size_t decimals = 2;
-    return std::ranges::any_of(picture.scene.items, [&](const figure::SceneItem& item) {
-        const auto* const text = std::get_if<figure::TextItem>(&item);
-        if (text == nullptr || !cell.contains(text->at.x, text->at.y))
-            return false;
-        const auto point = text->text.find('.');
-        return point != std::string::npos && text->text.size() - point > decimals;
-    });
-}
-
-/// The number of a cell that a lesson points at, beside it, where the cell is too small to print it.
-void label_pointed(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
-                   const CellAddress& cell) {
-    const auto place = grid.tensor == cell.tensor && grid.actual ? grid.find(cell.at) : std::nullopt;
-    if (!place || context.view.pointing < 1 || context.shown.tensor(cell.tensor) == nullptr)
-        return;
-    const figure::Rect area = grid.cell(place->first, place->second);
-    if (prints_number(picture, area))
-        return;
-    constexpr float size = 12, height = 16, pad = 4, apart = 4;
-    const std::string text = number(static_cast<double>(context.shown.value(cell)), 2);
-    const float wanted = context.measure(text, figure::Font::mono_semibold, size) + 2 * pad;
-    // Numbers in the cells beside it are covered whole, not cut.
-    const auto covered = static_cast<std::int64_t>(std::ceil((wanted + apart) / grid.pitch_x));
-    const bool among_numbers = grid.pitch_x > size && place->second + covered < grid.cols;
-    const float width =
-        among_numbers ? grid.pitch_x * static_cast<float>(covered) - apart - grid.gap : wanted;
-    const bool right = area.right() + apart + width <= context.width;
-    const figure::Rect tag{right ? area.right() + apart : area.x - apart - width,
-                           area.y + (area.h - height) / 2, width, height};
-    picture.scene.add(
-        figure::RectItem{.area = tag, .fill = context.theme.raise, .stroke = context.theme.ink, .radius = 3});
-    picture.scene.add(figure::TextItem{{tag.x + width / 2, figure::baseline_for(tag.y + height / 2, size)},
-                                       text,
-                                       figure::Font::mono_semibold,
-                                       size,
-                                       context.theme.ink,
-                                       figure::Align::center});
 }
 
 /// The cell elsewhere that holds the same number: split and concat only move numbers.
@@ -173,25 +141,11 @@ void outline_span(Picture& picture, const DrawContext& context, const MatrixGrid
 /// The part of some cells that a grid shows, in one outline.
 void outline_cells(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
                    const lesson::CellRange& cells) {
-    if (grid.tensor != cells.tensor)
-        return;
-    const int rank = tensor_info(cells.tensor).rank();
-    for (int axis = 0; axis < rank; ++axis) {
-        const auto a = static_cast<std::size_t>(axis);
-        if (axis != grid.row_axis && axis != grid.col_axis &&
-            (grid.origin[a] < cells.first[a] || grid.origin[a] >= cells.first[a] + cells.count[a]))
-            return;
-    }
-    const auto range = [&](int axis, std::int64_t extent) {
-        const auto a = static_cast<std::size_t>(axis);
-        return std::pair(std::max<std::int64_t>(cells.first[a] - grid.origin[a], 0),
-                         std::min(cells.first[a] + cells.count[a] - grid.origin[a], extent));
-    };
-    const auto [top, bottom] = range(grid.row_axis, grid.rows);
-    const auto [left, right] = range(grid.col_axis, grid.cols);
-    if (top < bottom && left < right)
-        outline_pointed(picture, context, around(grid, top, left, bottom - top, right - left),
-                        !grid.outlined);
+    if (const auto part = pointed_part(grid, cells))
+        outline_pointed(
+            picture, context,
+            around(grid, part->top, part->left, part->bottom - part->top, part->right - part->left),
+            !grid.outlined);
 }
 
 void outline_all(Picture& picture, const DrawContext& context, std::vector<MatrixGrid> grids) {
@@ -226,13 +180,8 @@ void outline_all(Picture& picture, const DrawContext& context, std::vector<Matri
 } // namespace
 
 void draw_outlines(Picture& picture, const DrawContext& context) {
-    // By value: outlines are added to the picture whose grids are walked.
-    const std::vector<MatrixGrid> grids = picture.grids;
-    outline_all(picture, context, grids);
-    for (const lesson::CellRange& cells : context.view.points)
-        if (cells.size() == 1)
-            for (const MatrixGrid& grid : grids)
-                label_pointed(picture, context, grid, {cells.tensor, cells.first});
+    outline_all(picture, context, picture.grids); // grids by value: some are left out
+    draw_cell_tags(picture, context);
 }
 
 } // namespace headscope::app
