@@ -109,7 +109,7 @@ TEST_CASE("rows that do not sum to 1 are flagged where one looks") {
     Desk desk;
     desk.open(test_data("/attention/odd_f32.npy"));
     CHECK(screen_shows("Not as softmax gives it"));
-    CHECK(screen_shows("1.25 ⚠"));
+    CHECK(screen_shows("1.25⚠"));
     desk.act(ViewChange(AttentionChange(OpenHead{0, 1})));
     CHECK(screen_shows("no finite number"));
     end_recording();

@@ -17,6 +17,7 @@ namespace {
 constexpr float digit_width = 0.6F; ///< of a monospaced digit, in ems
 constexpr float smallest_text = 12.0F;
 constexpr float number_margin = 2.0F;
+constexpr float heat_margin = 3.0F;   ///< of cells that their colours hardly set apart
 constexpr float edited_corner = 9.0F; ///< mark of an edited cell
 
 /// The numbers of a matrix as text: all of them, or none when the widest does not fit.
@@ -33,7 +34,7 @@ std::string cell_text(const MatrixSpec& spec, float value, int decimals) {
 }
 
 CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values, bool wanted) {
-    if (!wanted || spec.cell_h < 18.0F || spec.cell_w < 24.0F)
+    if (!wanted || spec.cell_h < lowest_with_numbers || spec.cell_w < 24.0F)
         return {};
     // Small changes are not printed as zeros.
     const int fewest = !spec.plus && spec.high >= 100.0F ? 0 // the third digit of a score
@@ -45,8 +46,9 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
         for (const float value : values)
             if (std::isfinite(value))
                 widest = std::max(widest, columns(cell_text(spec, value, decimals)));
+        const float margin = spec.fill == CellFill::heat ? heat_margin : number_margin;
         const float room =
-            (spec.cell_w - 2 * number_margin) / (digit_width * static_cast<float>(std::max(widest, 1)));
+            (spec.cell_w - 2 * margin) / (digit_width * static_cast<float>(std::max(widest, 1)));
         if (room >= smallest_text - 0.01F)
             return {decimals, spec.cell_w >= 60.0F ? std::min(15.0F, room) : std::min(12.5F, room)};
     }
@@ -201,6 +203,15 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
         }
     picture.grids.push_back(grid);
     return grid;
+}
+
+float two_decimals_cell(float low, float high, bool plus) {
+    constexpr int decimals = 2;
+    const auto wide = [&](float value) {
+        return columns(plus ? signed_number(value, decimals) : number(value, decimals));
+    };
+    return std::ceil(static_cast<float>(std::max(wide(low), wide(high))) * digit_width * smallest_text +
+                     2 * heat_margin);
 }
 
 int decimals_shown(const DrawContext& context, const MatrixSpec& given) {

@@ -56,6 +56,11 @@ bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at);
 /// A score that is masked in A only (change +infinity) or in B only (minus infinity).
 void draw_masked_in_one(Picture& picture, const DrawContext& context, const figure::Rect& cell, float change);
 
+/// The width of cells in which every number of the range is printed with two decimals, with air at both
+/// sides.
+float two_decimals_cell(float low, float high, bool plus);
+/// The height of the lowest cells that print numbers.
+inline constexpr float lowest_with_numbers = 18.0F;
 /// How many decimals the numbers of that matrix get at its cell size; 0 when none are printed.
 int decimals_shown(const DrawContext& context, const MatrixSpec& spec);
 

@@ -4,6 +4,7 @@
 #include "app/draw/matrix/edit_marks.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/attention_pages.h"
+#include "app/draw/pages/map_plan.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/reading.h"
 #include "app/draw/pages/weight_parts.h"
@@ -19,12 +20,9 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float largest_cell = 96.0F;
+constexpr float narrowest_with_board = 460.0F;
 constexpr float board_below = 22.0F; ///< with smaller cells, the heads become a board beside one open head
 constexpr float maps_top = 96.0F;
-constexpr float legend_height = 58.0F;
-constexpr float widest_gap = 84.0F;
-constexpr float least_maps_height = 260.0F; ///< with less room, the page scrolls
 
 /// The content of the page's maps.
 struct Subject {
@@ -82,45 +80,10 @@ Subject subject_of(const DrawContext& context) {
     return subject;
 }
 
-struct Plan {
-    std::int64_t per_row = 1;
-    float cell = 0;
-    float gap = 32;
-    float head_height = 0;
-    bool captions = true;
-    float legend_room = std::numeric_limits<float>::infinity(); ///< room for the legend of every map
-};
-
-float header_height(const DrawContext& context, float cell, bool captions) {
-    return 30.0F + (captions ? 24.0F : 0.0F) + column_label_height(context, cell, true);
-}
-
-/// Chooses the number of maps side by side that gives the largest cells.
-Plan plan_maps(const DrawContext& context, std::int64_t maps, float width, float height, float label_width,
-               bool sums) {
-    const Dims& dims = context.dims();
-    const auto cols = static_cast<float>(dims.Tk), rows = static_cast<float>(dims.Tq);
-    const float beside = label_width + (sums ? sum_width : 0.0F);
-    height = std::max(height, least_maps_height);
-    Plan best;
-    const bool captions = context.height >= 640.0F;
-    for (std::int64_t n = 1; n <= maps; ++n) {
-        const auto count = static_cast<float>(n);
-        const float lines = std::ceil(static_cast<float>(maps) / count);
-        const float cell_w = (width - count * beside - (count - 1) * 24.0F) / count / cols;
-        const float head = header_height(context, cell_w, captions);
-        const float cell_h = (height - lines * (head + legend_height)) / lines / rows;
-        const float cell = std::floor(std::min({largest_cell, cell_w, cell_h}));
-        if (cell >= best.cell) {
-            best.per_row = n;
-            best.cell = cell;
-            best.head_height = header_height(context, cell, captions);
-            best.captions = captions;
-            const float spare = width - count * (beside + cell * cols);
-            best.gap = n > 1 ? std::clamp(spare / (count - 1), 16.0F, widest_gap) : 32.0F;
-        }
-    }
-    return best;
+PlanRoom plan_room(const DrawContext& context, const Subject& subject, float width, float height,
+                   float label_width, bool sums) {
+    const bool plus = context.difference() || context.view.heads_view == HeadsView::difference;
+    return {width, height, label_width, sums, two_decimals_cell(subject.low, subject.high, plus)};
 }
 
 /// Hatches forbidden cells, which cannot be told by their weight: a weight near 0 may be allowed.
@@ -135,7 +98,8 @@ void hatch_forbidden(MatrixSpec& spec, const DrawContext& context, const Subject
         };
 }
 
-MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int64_t h, float cell) {
+MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int64_t h, float cell_w,
+                    float cell_h) {
     const Dims& dims = context.dims();
     MatrixSpec spec{.tensor = subject.tensor,
                     .origin = {context.view.batch, h, 0, 0},
@@ -143,8 +107,8 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
                     .col_axis = 3,
                     .rows = dims.Tq,
                     .cols = dims.Tk,
-                    .cell_w = cell,
-                    .cell_h = cell,
+                    .cell_w = cell_w,
+                    .cell_h = cell_h,
                     .fill = CellFill::heat,
                     .ramp = &context.head_ramp(h),
                     .log = subject.weights && context.log_colours(),
@@ -167,17 +131,24 @@ struct MapText {
     std::string title, role, unit;
 };
 
-bool any_hatched(const MatrixSpec& spec) {
+/// Whether a cell of the map is drawn as masked.
+bool any_hatched(const DrawContext& context, const MatrixSpec& spec) {
     for (std::int64_t i = 0; i < spec.rows; ++i)
-        for (std::int64_t j = 0; j < spec.cols; ++j)
+        for (std::int64_t j = 0; j < spec.cols; ++j) {
             if (spec.forbidden && spec.forbidden(i, j))
                 return true;
+            Index at = spec.origin;
+            at[static_cast<std::size_t>(spec.row_axis)] += i;
+            at[static_cast<std::size_t>(spec.col_axis)] += j;
+            if (!std::isfinite(spec.value ? spec.value(i, j) : context.shown.value({spec.tensor, at})))
+                return true;
+        }
     return false;
 }
 
 /// Draws one map with its title, labels, sums and legend. (x, y) is the top left corner of all of them.
 void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& given, const MapText& text,
-              float x, float y, const Plan& plan, float label_width, std::int64_t head, bool sums) {
+              float x, float y, const MapPlan& plan, float label_width, std::int64_t head, bool sums) {
     const Theme& theme = context.theme;
     MatrixSpec spec = difference_spec(context, given);
     spec.x = x + label_width;
@@ -211,19 +182,24 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     draw_column_labels(picture, context, grid, true);
     if (sums) {
         if (grid.pitch_y >= 14.0F)
-            draw_text(picture, context, grid.area.right() + 12, grid.area.y - 10, tr("sum"), figure::Font::ui,
-                      12, theme.muted);
+            draw_text(picture, context, grid.area.right() + sum_gap, grid.area.y - 10, tr("sum"),
+                      figure::Font::ui, 12, theme.muted);
         draw_row_sums(picture, context, grid, spec);
     }
     const bool from_file = context.shown.document->shows_weights();
-    const bool masked = (from_file ? any_hatched(spec) : !context.shown.problem().mask.empty()) &&
-                        spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
+    // Without a mask there is no need to look.
+    const bool masked = (from_file || !context.shown.problem().mask.empty()) &&
+                        spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled &&
+                        any_hatched(context, spec);
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
     const bool log = spec.fill == CellFill::heat && spec.log;
     // The legend may reach the next map's legend, or the edge.
     const float beside = label_width + width + (sums ? sum_width : 0.0F) + plan.gap,
-                edge = std::min(context.width - spec.x, plan.legend_room),
-                room = (plan.per_row > 1 ? std::min(beside, edge) : edge) - 12;
+                edge = std::min(context.width - canvas_pad - spec.x, plan.legend_room),
+                apart = plan.per_row > 1 ? beside - 12 : edge;
+    // A narrow one needs some of the margin for its words.
+    constexpr float least_legend = 120;
+    const float room = std::min(apart, std::max(edge, std::min(edge + canvas_pad - 12, least_legend)));
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
                 log ? 180.0F : std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high,
                 text.unit, masked, log, room);
@@ -256,23 +232,42 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
 }
 
 /// The maps of all heads side by side, all readable.
-void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, Plan plan, float y,
+void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, MapPlan plan, float y,
                float label_width) {
     const Dims& dims = context.dims();
     const bool sums = subject.weights && !context.difference();
-    const float map_width = label_width + plan.cell * static_cast<float>(dims.Tk) + (sums ? sum_width : 0.0F);
+    const float map_width =
+        label_width + plan.cell_w * static_cast<float>(dims.Tk) + (sums ? sum_width : 0.0F);
     const float map_height = plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height;
     // All legends get the room of the last legend in a line, so that they look alike.
-    plan.legend_room = context.width - canvas_pad - label_width -
+    plan.legend_room = context.width - 2 * canvas_pad - label_width -
                        static_cast<float>(plan.per_row - 1) * (map_width + plan.gap);
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const auto col = static_cast<float>(h % plan.per_row), line = static_cast<float>(h / plan.per_row);
         const float x = canvas_pad + col * (map_width + plan.gap), map_y = y + line * map_height;
-        draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h),
-                 x, map_y, plan, label_width, h, sums);
+        draw_map(picture, context, map_spec(context, subject, h, plan.cell_w, plan.cell),
+                 head_text(context, subject, h), x, map_y, plan, label_width, h, sums);
         picture.scene.width = std::max(picture.scene.width, x + map_width + canvas_pad);
         picture.scene.height = std::max(picture.scene.height, map_y + map_height);
     }
+}
+
+constexpr float least_board = 150.0F, widest_board = 300.0F, beside_board = 24.0F;
+
+/// The width of the small maps beside the large one, which gives way where that gains its numbers a decimal.
+float maps_board_width(const DrawContext& context, const Subject& subject, float height, float label_width,
+                       bool sums) {
+    const float both = context.width - 2 * canvas_pad - beside_board;
+    const float wanted = std::clamp((context.width - 2 * canvas_pad) * 0.3F, least_board, widest_board);
+    const auto plan_beside = [&](float board) {
+        return plan_maps(context, 1, plan_room(context, subject, both - board, height, label_width, sums));
+    };
+    if (plan_beside(wanted).precise || !plan_beside(least_board).precise)
+        return wanted;
+    float board = wanted;
+    while (board > least_board && !plan_beside(board).precise)
+        board -= 1;
+    return std::max(board, least_board);
 }
 
 /// All heads as small maps, with the head in focus large beside them.
@@ -280,7 +275,8 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
                 float label_width) {
     const Dims& dims = context.dims();
     const Theme& theme = context.theme;
-    const float board_width = std::clamp((context.width - 2 * canvas_pad) * 0.3F, 150.0F, 300.0F);
+    const bool sums = subject.weights && !context.difference();
+    const float board_width = maps_board_width(context, subject, height, label_width, sums);
     const auto columns_count = std::max<std::int64_t>(
         2, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(dims.H) / 2.0))));
     const float pitch = board_width / static_cast<float>(columns_count);
@@ -301,7 +297,7 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float x = canvas_pad + pitch * static_cast<float>(h % columns_count);
         const float map_y = y + above + line_height * static_cast<float>(h / columns_count);
-        MatrixSpec spec = map_spec(context, subject, h, cell);
+        MatrixSpec spec = map_spec(context, subject, h, cell, cell);
         spec.x = x;
         spec.y = map_y + 18;
         const bool open = h == context.view.head;
@@ -323,14 +319,13 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);
     }
     draw_marks_legend(picture, context, canvas_pad, y + above + line_height * lines + 4, board_width, edited);
-    const float left = canvas_pad + board_width + 24;
-    DrawContext open_room = context;
-    const bool sums = subject.weights && !context.difference();
-    Plan plan = plan_maps(open_room, 1, context.width - left - canvas_pad, height, label_width, sums);
-    plan.cell = std::max(plan.cell, 2.0F);
+    const float left = canvas_pad + board_width + beside_board;
+    const MapPlan plan =
+        plan_maps(context, 1,
+                  plan_room(context, subject, context.width - left - canvas_pad, height, label_width, sums));
     const std::int64_t h = context.view.head;
-    draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h), left,
-             y, plan, label_width, h, sums);
+    draw_map(picture, context, map_spec(context, subject, h, plan.cell_w, plan.cell),
+             head_text(context, subject, h), left, y, plan, label_width, h, sums);
     const figure::Rect area = picture.grids.back().area;
     picture.scene.width =
         std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
@@ -342,10 +337,10 @@ void draw_open(Picture& picture, const DrawContext& context, const Subject& subj
                float label_width) {
     const std::int64_t h = context.view.head;
     const bool sums = subject.weights && !context.difference(); // sums of differences say nothing
-    Plan plan = plan_maps(context, 1, context.width - 2 * canvas_pad, height, label_width, sums);
-    plan.cell = std::max(plan.cell, 2.0F);
-    draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h),
-             canvas_pad, y, plan, label_width, h, sums);
+    const MapPlan plan = plan_maps(
+        context, 1, plan_room(context, subject, context.width - 2 * canvas_pad, height, label_width, sums));
+    draw_map(picture, context, map_spec(context, subject, h, plan.cell_w, plan.cell),
+             head_text(context, subject, h), canvas_pad, y, plan, label_width, h, sums);
     const figure::Rect area = picture.grids.back().area;
     picture.scene.width =
         std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
@@ -370,9 +365,9 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
     const TensorId id = subject.tensor;
     const bool difference = context.view.heads_view == HeadsView::difference;
     const bool sums = subject.weights && !difference && !context.difference();
-    Plan plan = plan_maps(context, 1, context.width - 2 * canvas_pad, height, label_width, sums);
-    plan.cell = std::max(plan.cell, 2.0F);
-    MatrixSpec spec = map_spec(context, subject, a, plan.cell);
+    const MapPlan plan = plan_maps(
+        context, 1, plan_room(context, subject, context.width - 2 * canvas_pad, height, label_width, sums));
+    MatrixSpec spec = map_spec(context, subject, a, plan.cell_w, plan.cell);
     hatch_forbidden(spec, context, subject, context.view.heads_view, a);
     MapText text;
     if (difference) {
@@ -415,6 +410,10 @@ std::string formula_of(const DrawContext& context, const Subject& subject) {
         return tr("scaled = scores ÷ (√dk · temperature)");
     if (subject.tensor == TensorId::masked && context.shown.problem().mask.empty())
         return tr("no mask is set: masked = scaled");
+    if (subject.tensor == TensorId::masked &&
+        std::ranges::any_of(context.shown.problem().mask,
+                            [](const MaskRule& rule) { return std::holds_alternative<AdditiveMask>(rule); }))
+        return "masked = scaled + mask";
     return tr(subject.info.formula);
 }
 
@@ -442,17 +441,22 @@ Picture draw_heatmap_page(const DrawContext& context) {
         return picture;
     }
     const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));
-    Plan plan = plan_maps(context, dims.H, width, context.height - maps_top - reads_height, label_width,
-                          subject.weights);
+    const auto plan_each = [&](float height) {
+        return plan_maps(context, dims.H,
+                         plan_room(context, subject, width, height, label_width, subject.weights));
+    };
+    MapPlan plan = plan_each(context.height - maps_top - reads_height);
     const bool secondary = subject.weights && plan.cell >= 40.0F && !context.difference() &&
                            context.height - maps_top - reads_height >= least_maps_height;
     if (!secondary)
-        plan = plan_maps(context, dims.H, width, context.height - maps_top, label_width, subject.weights);
-    if (plan.cell < board_below && dims.H > 1) {
+        plan = plan_each(context.height - maps_top);
+    // Too narrow for a board and a map: the maps stand below each other, and the page scrolls.
+    if (context.width < narrowest_with_board && dims.H > 1)
+        plan = plan_each(std::numeric_limits<float>::max());
+    else if (plan.cell < board_below && !plan.precise && dims.H > 1) {
         draw_board(picture, context, subject, maps_top, context.height - maps_top, label_width);
         return picture;
     }
-    plan.cell = std::max(plan.cell, 2.0F);
     draw_each(picture, context, subject, plan, maps_top, label_width);
     if (secondary) {
         const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(plan.per_row));

@@ -3,6 +3,8 @@
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/product.h"
 #include "app/draw/pages/pages.h"
+#include "app/draw/pages/reading.h"
+#include "app/draw/pages/weight_parts.h"
 #include "app/state/model_document.h"
 #include "core/base/message.h"
 
@@ -200,7 +202,7 @@ Picture draw_head_out_page(const DrawContext& context) {
         {canvas_pad, product_top, context.width - 2 * canvas_pad, context.height - product_top - 60});
     const Ramp& ramp = context.theme.heat(h, dims.H, context.view.colour_map);
     draw_legend(picture, context, layout.left.area.x, layout.left.area.bottom() + 16, 140, ramp, 0, 1,
-                tr("weight"), !context.shown.problem().mask.empty());
+                tr("weight"), any_masked({Reading(context, HeadsView::each, h)}));
     float end = layout.area.bottom() + 56;
     draw_small_cell_legend(picture, context, layout.result, layout.result.area.bottom() + 40);
     finish(picture, context, layout.area, end);

@@ -123,7 +123,7 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
                    const MatrixSpec& spec) {
     if (grid.pitch_y < 14.0F)
         return;
-    const float x = grid.area.right() + 12;
+    const float x = grid.area.right() + sum_gap;
     for (std::int64_t i = 0; i < grid.rows && (spec.rows_done < 0 || i < spec.rows_done); ++i) {
         double sum = 0;
         for (std::int64_t j = 0; j < grid.cols; ++j)
@@ -136,7 +136,7 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         const bool flagged = off || (empty && (given == nullptr || !given->info().renormalised));
         const float size = 12.5F;
         draw_text(picture, context, x, figure::baseline_for(row.y + row.h / 2, size),
-                  number(sum, 2) + (flagged ? " ⚠" : ""), figure::Font::mono, size,
+                  number(sum, 2) + (flagged ? "⚠" : ""), figure::Font::mono, size,
                   flagged ? context.theme.bad : context.theme.muted);
         if (off)
             picture.tips.push_back(

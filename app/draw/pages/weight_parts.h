@@ -48,7 +48,7 @@ void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::
                  const figure::Rect& area);
 
 /// The sums of a map's rows to the right of it, sum_width wide, with what is to be said of each.
-inline constexpr float sum_width = 50.0F;
+inline constexpr float sum_width = 50.0F, sum_gap = 8.0F;
 void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
                    const MatrixSpec& spec);
 /// The sink of the head that a map shows, above the sums of the rows.

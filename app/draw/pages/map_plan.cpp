@@ -1,0 +1,64 @@
+#include "app/draw/pages/map_plan.h"
+
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/pages/weight_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float largest_cell = 96.0F, smallest_cell = 2.0F;
+constexpr float widest_gap = 84.0F;
+
+float header_height(const DrawContext& context, float cell, bool captions) {
+    return 30.0F + (captions ? 24.0F : 0.0F) + column_label_height(context, cell, true);
+}
+
+/// The width of cells with two decimals: a little more where the words above then need not be turned.
+float wide_cell(const DrawContext& context, float precise, float room) {
+    constexpr float widest = 60.0F;
+    float wide = precise;
+    while (wide < std::min(room, widest) && column_labels_turned(context, wide, true))
+        wide += 1;
+    return wide <= room && !column_labels_turned(context, wide, true) ? wide : precise;
+}
+
+} // namespace
+
+MapPlan plan_maps(const DrawContext& context, std::int64_t maps, const PlanRoom& room) {
+    const Dims& dims = context.dims();
+    const auto cols = static_cast<float>(dims.Tk), rows = static_cast<float>(dims.Tq);
+    const float beside = room.label_width + (room.sums ? sum_width : 0.0F);
+    const float height = std::max(room.height, least_maps_height);
+    MapPlan best;
+    const bool captions = context.height >= 640.0F;
+    for (std::int64_t n = 1; n <= maps; ++n) {
+        const auto count = static_cast<float>(n);
+        const float lines = std::ceil(static_cast<float>(maps) / count);
+        const float cell_w = std::floor((room.width - count * beside - (count - 1) * 24.0F) / count / cols);
+        const float wide = wide_cell(context, room.precise_cell, cell_w);
+        const float head = header_height(context, std::min(cell_w, wide), captions);
+        const float cell_h = std::floor((height - lines * (head + legend_height)) / lines / rows);
+        const float cell = std::min({largest_cell, cell_w, cell_h});
+        const bool precise =
+            context.view.numbers && cell_w >= room.precise_cell && cell >= lowest_with_numbers;
+        if (n == 1 || precise > best.precise || (precise == best.precise && cell >= best.cell)) {
+            best.per_row = n;
+            best.cell = cell;
+            best.cell_w = precise ? std::max(cell, wide) : cell;
+            best.precise = precise;
+            best.head_height = header_height(context, best.cell_w, captions);
+            best.captions = captions;
+            const float spare = room.width - count * (beside + best.cell_w * cols);
+            best.gap = n > 1 ? std::clamp(spare / (count - 1), 16.0F, widest_gap) : 32.0F;
+        }
+    }
+    best.cell = std::max(best.cell, smallest_cell);
+    best.cell_w = std::max(best.cell_w, smallest_cell);
+    return best;
+}
+
+} // namespace headscope::app
