@@ -2,6 +2,7 @@
 #include "app/draw/kit/colour_scale.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/matrix/cell_tags.h"
 #include "app/draw/matrix/matrix.h"
 #include "core/base/message.h"
 
@@ -13,6 +14,7 @@ namespace headscope::app {
 namespace {
 
 constexpr float label_size = 13.5F;
+constexpr float lowest_label_row = 13.0F; ///< in lower rows, labels would touch
 constexpr float turned_size = 12.0F;
 constexpr float label_gap_left = 12.0F;
 constexpr float label_gap_above = 10.0F;
@@ -39,6 +41,40 @@ std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, boo
             return column ? place->second : place->first;
     }
     return -1;
+}
+
+/// Which rows or columns of a grid have their label where not all have room: no two of them closer than
+/// `every`. The one that is selected comes first, then those that a lesson points at.
+std::vector<bool> labelled(const DrawContext& context, const MatrixGrid& grid, bool column,
+                           std::int64_t every, std::int64_t spoken) {
+    const std::int64_t count = column ? grid.cols : grid.rows;
+    std::vector<bool> out(static_cast<std::size_t>(count), every == 1);
+    if (every == 1)
+        return out;
+    const auto take = [&](std::int64_t i) {
+        const auto begin = out.begin() + std::max<std::int64_t>(i - every + 1, 0),
+                   end = out.begin() + std::min(i + every, count);
+        if (std::find(begin, end, true) == end)
+            out[static_cast<std::size_t>(i)] = true;
+    };
+    // What a lesson points at is not drowned by a cell that nobody chose.
+    const bool chosen = context.view.focus().has_value();
+    if (spoken >= 0 && chosen)
+        take(spoken);
+    for (const lesson::CellRange& cells : context.view.points)
+        if (const auto part = pointed_part(grid, cells)) {
+            const std::int64_t first = column ? part->left : part->top,
+                               end = column ? part->right : part->bottom;
+            for (std::int64_t i = first; i < end && end - first < count; ++i)
+                take(i);
+        }
+    if (spoken >= 0)
+        take(spoken);
+    for (std::int64_t i = 0; i < count; i += every)
+        take(i);
+    for (std::int64_t i = 0; i < count; ++i) // what is still free between those that came first
+        take(i);
+    return out;
 }
 
 float widest_label(const DrawContext& context, bool keys) {
@@ -111,11 +147,12 @@ void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixG
     const Problem& problem = context.shown.problem();
     const std::int64_t first = grid.origin[static_cast<std::size_t>(grid.row_axis)];
     const float size = grid.pitch_y < 17.0F ? 12.0F : label_size;
-    const auto every = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_y)));
+    const auto every =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(lowest_label_row / grid.pitch_y)));
     const std::int64_t spoken = spoken_line(context, grid, false);
+    const std::vector<bool> shown = labelled(context, grid, false, every, spoken);
     for (std::int64_t i = 0; i < grid.rows; ++i) {
-        const bool near_spoken = spoken >= 0 && i != spoken && std::abs(i - spoken) < every;
-        if (i != spoken && (i % every != 0 || near_spoken))
+        if (!shown[static_cast<std::size_t>(i)])
             continue;
         const figure::Rect row = grid.cell(i, 0);
         const float center = row.y + row.h / 2;
@@ -144,9 +181,9 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
         turned ? std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_x)))
                : std::int64_t{1};
     const std::int64_t spoken = spoken_line(context, grid, true);
+    const std::vector<bool> shown = labelled(context, grid, true, every, spoken);
     for (std::int64_t j = 0; j < grid.cols; ++j) {
-        const bool near_spoken = spoken >= 0 && j != spoken && std::abs(j - spoken) < every;
-        if (j != spoken && (j % every != 0 || near_spoken))
+        if (!shown[static_cast<std::size_t>(j)])
             continue;
         const figure::Rect top = grid.cell(0, j);
         const float center = top.x + top.w / 2;
@@ -187,19 +224,26 @@ void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGr
                            last = std::min((g + 1) * head_width, end);
         const float x = grid.area.x + grid.pitch_x * static_cast<float>(first - begin);
         const float width = grid.pitch_x * static_cast<float>(last - first) - (last < end ? 1.0F : grid.gap);
+        // The head's name at the end of its bar, where there is room: the colour alone would not say it.
+        constexpr float name_size = 11, gap = 4, air = 3;
+        const float shortest_bar = shared > 1 ? 6 : 14;
+        const std::string name = (shared > 1 ? "KV" : "H") + std::to_string(g);
+        const float wide = context.measure(name, figure::Font::ui_medium, name_size) + gap;
+        const bool named = width >= wide + shortest_bar * static_cast<float>(shared);
+        const float bars = named ? width - wide : width;
         // A key/value head that several query heads share carries the colours of all of them.
         for (std::int64_t s = 0; s < shared; ++s) {
-            const float piece = width / static_cast<float>(shared), left = x + piece * static_cast<float>(s);
-            const std::string name = "H" + std::to_string(g * shared + s);
-            // The head's name at the end of its bar, where there is room: the colour alone would not say it.
-            constexpr float name_size = 11, gap = 4, shortest_bar = 14;
-            const float wide = context.measure(name, figure::Font::ui_medium, name_size) + gap;
-            const bool named = piece >= wide + shortest_bar;
-            draw_head_bar(picture, context, g * shared + s, left, grid.area.y - 8,
-                          named ? piece - wide : piece);
-            if (named)
-                draw_text(picture, context, left + piece - wide + gap, grid.area.y - 1, name,
-                          figure::Font::ui_medium, name_size, context.theme.text);
+            const float piece = bars / static_cast<float>(shared);
+            draw_head_bar(picture, context, g * shared + s, x + piece * static_cast<float>(s),
+                          grid.area.y - 8, piece);
+        }
+        if (named) {
+            draw_text(picture, context, x + bars + gap, grid.area.y - air, name, figure::Font::ui_medium,
+                      name_size, context.theme.text);
+            if (shared > 1)
+                picture.tips.push_back(
+                    {{x + bars, grid.area.y - 14, wide, 14},
+                     tr("Key/value head {}: heads {} to {} read it", g, g * shared, (g + 1) * shared - 1)});
         }
     }
 }
