@@ -93,9 +93,9 @@ Count check_weights(const std::string& preset, const std::string& sentence, proj
                 const float value = weights.at(at[0], at[1], at[2], at[3]);
                 const figure::Color seen = pixel(image, x * scale, y * scale);
                 const figure::Color wanted =
-                    may ? ramp_color(ramp, (value - grid.low) / (grid.high - grid.low))
-                    : texture && (i + j) % 4 == 0 ? colours.line
-                                                  : colours.panel;
+                    may       ? ramp_color(ramp, (value - grid.low) / (grid.high - grid.low))
+                    : texture ? colours.line
+                              : colours.panel;
                 INFO(preset << (dark ? " dark" : " light") << " head " << grid.origin[1] << " row " << i
                             << " column " << j << " value " << value << " at " << x << ", " << y);
                 if (seen != wanted)

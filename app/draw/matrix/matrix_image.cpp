@@ -50,7 +50,7 @@ std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpe
             if (spec.plus && std::isinf(value))
                 pixels.push_back(context.theme.muted); // masked in A or in B alone
             else if (!std::isfinite(value) || (spec.forbidden && spec.forbidden(row, col)))
-                pixels.push_back((row + col) % 4 == 0 ? context.theme.line : context.theme.panel);
+                pixels.push_back(context.theme.line); // even: a pattern would look like numbers
             else
                 pixels.push_back(ramp[static_cast<std::size_t>(
                     std::clamp(place_on_scale(value, low, spec.high, log), 0.0F, 1.0F) * 255.0F + 0.5F)]);
