@@ -72,7 +72,13 @@ std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell) 
 
 std::string title_around(const Shown& shown, TensorId id) {
     const std::int64_t layer = shown.block->layer;
-    return tr(tensor_info(id).title) + (layer < 0 ? "" : " · L" + std::to_string(layer));
+    const TensorId reads = id == norm1 || id == norm2 ? made_from(shown, id).front() : id;
+    // A norm that reads the stream comes before what it is for.
+    const bool before = reads == resid_in || reads == resid_mid;
+    const std::string title = id == norm1 && before   ? tr("Norm before attention")
+                              : id == norm2 && before ? tr("Norm before the MLP")
+                                                      : tr(tensor_info(id).title);
+    return title + (layer < 0 ? "" : " · L" + std::to_string(layer));
 }
 
 std::string activation_name(checkpoint::Activation activation) {

@@ -52,7 +52,9 @@ public:
                                      tr("Row “{}”", shortened(query_word(shown.problem(), i), 16)),
                                      figure::Font::ui_semibold, 15, context.theme.ink);
         draw_text(picture, context, std::max(left(), canvas_pad + wide + 12), 122,
-                  tr("{} dimensions; outlined: d {}. The largest are ink.", grouped(shown.dims().D), d),
+                  any_large()
+                      ? tr("{} dimensions; outlined: d {}. The largest are ink.", grouped(shown.dims().D), d)
+                      : tr("{} dimensions; outlined: d {}.", grouped(shown.dims().D), d),
                   figure::Font::ui, 12.5F, context.theme.muted);
         float y = 138;
         const std::vector<Bars> rows = rows_of();
@@ -131,6 +133,24 @@ private:
         return part > 0.05 * numbers.variance * static_cast<double>(source.size());
     }
 
+    bool any_large() const {
+        for (std::size_t k = 0; k < source.size(); ++k)
+            if (is_large(k))
+                return true;
+        return false;
+    }
+
+    /// A frame round the bar of the dimension that is looked at, from the top of the row to its bottom.
+    void outline_dimension(float top, float bottom, float pitch) {
+        constexpr float around = 2;
+        const float thick = std::max(pitch, 1.0F);
+        picture.scene.add(
+            figure::RectItem{.area = {left() + pitch * static_cast<float>(d) - around, top - around,
+                                      thick + 2 * around, bottom - top + 2 * around},
+                             .stroke = context.theme.ink,
+                             .stroke_width = 1.5F});
+    }
+
     void draw_bars(const Bars& row, float top) {
         const Theme& theme = context.theme;
         const auto [least, most] = std::ranges::minmax(row.numbers);
@@ -180,6 +200,7 @@ private:
                                               large ? std::max(thick, 2.0F) : thick, std::abs(y - zero)},
                                      .fill = large ? theme.ink : theme.muted});
             }
+        outline_dimension(top, bottom, pitch);
         if (row.learned)
             mark_edited(row, top, pitch);
         draw_text(picture, context, canvas_pad, top + 14, row.name, figure::Font::mono_semibold, 13,

@@ -13,17 +13,20 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float name_height = 30, legend_height = 62;
+constexpr float name_height = 24, between = 8, legend_height = 62;
 constexpr float length_width = 132; ///< of the bars and numbers at the right
 constexpr float highest_row = 26, lowest_row = 10, lowest_of_many = 3;
+constexpr float with_number = 13; ///< rows with room for the number of their length
+constexpr float few_rows = 16;    ///< keep those numbers in a low room too: the page scrolls
+constexpr float lengths_gap = 16;
 
 /// Bars of the rows' lengths, with numbers where they fit.
 void draw_lengths(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
                   const std::vector<float>& lengths, float longest) {
     const Theme& theme = context.theme;
-    constexpr float number_room = 46, gap = 16;
+    constexpr float number_room = 46, gap = lengths_gap;
     const float left = grid.area.right() + gap, room = length_width - gap - number_room;
-    const bool numbers = grid.pitch_y >= 13;
+    const bool numbers = grid.pitch_y >= with_number;
     for (std::size_t i = 0; i < lengths.size(); ++i) {
         const figure::Rect cell = grid.cell(static_cast<std::int64_t>(i), 0);
         const float middle = cell.y + cell.h / 2, thick = std::min(8.0F, cell.h);
@@ -62,8 +65,12 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
     const auto count = static_cast<float>(blocks.size());
     const float cell_w = std::clamp(room / D, 1.0F, 42.0F);
     const float per_pixel = cell_w < 12 ? std::floor(cell_w) : cell_w;
-    const float cell_h = std::clamp(std::floor(((height - legend_height) / count - name_height - 14) / T),
-                                    T <= 32 ? lowest_row : lowest_of_many, highest_row);
+    const float cell_h =
+        std::clamp(std::floor(((height - legend_height) / count - name_height - between) / T),
+                   T <= few_rows ? with_number
+                   : T <= 32     ? lowest_row
+                                 : lowest_of_many,
+                   highest_row);
     std::vector<TensorId> tensors;
     float longest = 0;
     for (const RowBlock& block : blocks) {
@@ -73,7 +80,7 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
     }
     const float high = colour_end(context, tensors), x = canvas_pad + labels;
     for (const RowBlock& block : blocks) {
-        const float named = draw_name(picture, context, block, x, y + 18);
+        const float named = draw_name(picture, context, block, x, y + 15);
         y += name_height;
         const MatrixGrid grid = draw_matrix(picture, context,
                                             {.tensor = block.tensor,
@@ -87,17 +94,19 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
                                              .cell_h = cell_h,
                                              .high = high});
         if (&block == &blocks.front()) {
-            const float right = grid.area.right() + length_width;
+            // Over its bars.
+            const float left = grid.area.right() + lengths_gap;
             const std::string whole = tr("length of the row");
-            const bool fits = right - context.measure(whole, figure::Font::ui, 12) > named + 8;
-            draw_text(picture, context, right, y - 10, fits ? whole : tr("length"), figure::Font::ui, 12,
-                      context.theme.muted, figure::Align::right);
+            const bool fits = named + 8 < left &&
+                              context.measure(whole, figure::Font::ui, 12) <= length_width - lengths_gap;
+            draw_text(picture, context, left, y - 8, fits ? whole : tr("length"), figure::Font::ui, 12,
+                      context.theme.muted);
         }
         draw_row_choice(picture, context, grid);
         draw_lengths(picture, context, grid, checkpoint::row_lengths(*context.shown.tensor(block.tensor)),
                      longest);
         picture.scene.width = std::max(picture.scene.width, grid.area.right() + length_width + canvas_pad);
-        y = grid.area.bottom() + 14;
+        y = grid.area.bottom() + between;
     }
     const MatrixGrid& last = picture.grids.back();
     if (last.heatmap)
