@@ -27,10 +27,17 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
         figure::RectItem{.area = area, .fill = theme.panel, .stroke = theme.line2, .radius = 6});
     draw_text(picture, context, area.x + 14, area.y + 22, clean ? tr("clean") : tr("corrupted"),
               Font::ui_semibold, 13, theme.ink);
-    draw_text(picture, context, area.right() - 14, area.y + 22,
-              pair.answer + " − " + pair.against + "  " +
-                  signed_number(clean ? pair.clean_difference : pair.corrupted_difference, 2),
-              Font::mono, 12.5F, theme.ink, Align::right);
+    const std::string words = clean ? tr("clean") : tr("corrupted");
+    const std::string difference =
+        signed_number(clean ? pair.clean_difference : pair.corrupted_difference, 2);
+    const std::string full = pair.answer + " − " + pair.against + "  " + difference;
+    const bool fits =
+        context.measure(words, Font::ui_semibold, 13) + context.measure(full, Font::mono, 12.5F) + 40 <=
+        area.w;
+    draw_text(picture, context, area.right() - 14, area.y + 22, fits ? full : difference, Font::mono, 12.5F,
+              theme.ink, Align::right);
+    if (!fits)
+        picture.tips.push_back({{area.x, area.y, area.w, 30}, full});
     const std::vector<std::string>& tokens = clean ? pair.clean_tokens : pair.corrupted_tokens;
     // The end of a long prompt, from before the first token that differs on.
     const auto width_of = [&](std::size_t n) { return context.measure(tokens[n], Font::ui, 13) + 8; };
@@ -56,13 +63,21 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
     float next_x =
         area.x + 14 +
         draw_text(picture, context, area.x + 14, area.y + 74, tr("next"), Font::ui, 12.5F, theme.muted) + 12;
-    for (const PatchingPair::Next& next : clean ? pair.clean_next : pair.corrupted_next)
-        next_x += draw_text(picture, context, next_x, area.y + 74,
-                            next.token + "  " + percent_text(next.probability), Font::ui, 12.5F, theme.text) +
-                  18;
+    for (const PatchingPair::Next& next : clean ? pair.clean_next : pair.corrupted_next) {
+        const std::string text = next.token + "  " + percent_text(next.probability);
+        if (next_x + context.measure(text, Font::ui, 12.5F) > area.right() - 8)
+            break; // the less probable ones, where there is no room
+        next_x += draw_text(picture, context, next_x, area.y + 74, text, Font::ui, 12.5F, theme.text) + 18;
+    }
 }
 
-/// The field for the second prompt. Returns its lower edge.
+/// Whether the page is too narrow for its buttons beside the title.
+bool buttons_below(const DrawContext& context) {
+    constexpr float title_and_buttons = 580;
+    return context.width - 2 * canvas_pad < title_and_buttons;
+}
+
+/// The field for the second prompt, and the buttons. Returns its lower edge.
 float draw_second_field(Picture& picture, const DrawContext& context, float y) {
     const PatchingView& view = *context.shown.patching;
     const float left = canvas_pad +
@@ -82,13 +97,22 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
              .tip = tr("A prompt of as many tokens that leads elsewhere; Enter runs it")});
     }
     if (context.controls && !view.asked.corrupted.empty()) {
-        constexpr float swap = 110, compare = 204, beside_title = 22;
-        draw_button(picture, context, {right - compare - 10 - swap, beside_title, swap, 32},
-                    tr("Swap prompts"), ModelAction(SwapPrompts{}), false,
+        constexpr float swap = 110, compare = 204, beside_title = 22, line = 40;
+        const float room = right - canvas_pad;
+        const bool below = buttons_below(context), apart = room < compare + 10 + swap;
+        const float swap_y = below ? y + line : beside_title, compare_y = apart ? swap_y + line : swap_y;
+        const float swap_x = below ? canvas_pad : right - compare - 10 - swap,
+                    compare_x = apart   ? canvas_pad
+                                : below ? canvas_pad + swap + 10
+                                        : right - compare;
+        if (below)
+            y = compare_y;
+        draw_button(picture, context, {swap_x, swap_y, swap, 32}, tr("Swap prompts"),
+                    ModelAction(SwapPrompts{}), false,
                     tr("The corrupted prompt becomes the clean one: what is enough and what is needed are "
                        "not the same"));
-        draw_button(picture, context, {right - compare, beside_title, compare, 32},
-                    tr("Compare the prompts' stages"), ComparePrompts{}, false,
+        draw_button(picture, context, {compare_x, compare_y, compare, 32}, tr("Compare the prompts' stages"),
+                    ComparePrompts{}, false,
                     tr("Shows the stages of the second prompt less those of the first, as B − A"));
     }
     return y + 40;
@@ -313,10 +337,16 @@ Picture draw_patching_page(const DrawContext& context) {
         return picture;
     }
     const PatchingPair& pair = *view->pair;
-    const float half = (room - 16) / 2;
-    draw_prompt(picture, context, pair, true, {canvas_pad, y, half, prompt_height});
-    draw_prompt(picture, context, pair, false, {canvas_pad + half + 16, y, half, prompt_height});
-    y += prompt_height + 16;
+    constexpr float apart = 16, least_prompt = 200;
+    const float half = (room - apart) / 2;
+    const bool stacked = half < least_prompt;
+    const float prompt = stacked ? room : half;
+    draw_prompt(picture, context, pair, true, {canvas_pad, y, prompt, prompt_height});
+    if (stacked)
+        y += prompt_height + apart;
+    draw_prompt(picture, context, pair, false,
+                {stacked ? canvas_pad : canvas_pad + half + apart, y, prompt, prompt_height});
+    y += prompt_height + apart;
     const PatchGrid grid = grid_of(context, *view->map, y);
     draw_map(picture, context, grid);
     draw_legend(picture, context, grid, *view->map);

@@ -1,5 +1,7 @@
 #include "app/draw/kit/controls.h"
 
+#include "app/draw/kit/sheet.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -192,9 +194,19 @@ void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, 
 }
 
 void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
-                    const std::string& formula) {
-    draw_text(picture, context, canvas_pad, 52, title, figure::Font::ui_semibold, 22, context.theme.ink);
-    draw_text(picture, context, canvas_pad, 78, formula, figure::Font::mono, 13, context.theme.muted);
+                    const std::string& formula, float controls) {
+    constexpr float least = 40, apart = 12; // room in which a few letters can be read
+    const float room = context.width - 2 * canvas_pad;
+    const auto put = [&](const std::string& text, float baseline, figure::Font font, float size, float most,
+                         figure::Color color) {
+        const std::string shown = most < least ? "" : fitted(context, text, font, size, most);
+        draw_text(picture, context, canvas_pad, baseline, shown, font, size, color);
+        if (shown != text && most >= least)
+            picture.tips.push_back({{canvas_pad, baseline - size, most, 1.3F * size}, text});
+    };
+    put(title, 52, figure::Font::ui_semibold, 22, controls > 0 ? room - controls - apart : room,
+        context.theme.ink);
+    put(formula, 78, figure::Font::mono, 13, room, context.theme.muted);
 }
 
 } // namespace headscope::app

@@ -18,6 +18,7 @@ Turn turn_of(const Shown& shown, const CellAddress& cell);
 
 /// The split of the head in focus alone: its columns of q, k and v, and what becomes of them. With a rotary
 /// position embedding, queries and keys before and after, and pairs of one token as arrows.
-Picture draw_head_split_page(const DrawContext& context);
+/// `controls`: the width of what stands right of its title.
+Picture draw_head_split_page(const DrawContext& context, float controls);
 
 } // namespace headscope::app

@@ -202,7 +202,7 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
 
 } // namespace
 
-Picture draw_head_split_page(const DrawContext& context) {
+Picture draw_head_split_page(const DrawContext& context, float controls) {
     Picture picture;
     const Dims& dims = context.dims();
     const std::int64_t h = context.view.head, g = dims.kv_head(h);
@@ -212,7 +212,8 @@ Picture draw_head_split_page(const DrawContext& context) {
     const ProblemParts parts = context.shown.problem().parts();
     draw_page_head(picture, context, rotary ? tr("Rotation: {}", name) : tr("Split: {}", name),
                    rotary ? tr("pair (a, b) → (a·cos − b·sin, b·cos + a·sin)")
-                          : formula_of(TensorId::q_heads, parts));
+                          : formula_of(TensorId::q_heads, parts),
+                   controls);
     std::vector<Half> halves{{steps_to(TensorId::q_heads, parts), h, h, dims.dk, dims.Tq},
                              {steps_to(TensorId::k_heads, parts), g, h, dims.dk, dims.Tk}};
     if (!rotary)

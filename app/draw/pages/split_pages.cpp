@@ -180,13 +180,6 @@ Picture draw_split_page(const DrawContext& context) {
     const ProblemParts parts = context.shown.problem().parts();
     const bool columns = heads_are_columns(parts), rotary = parts.rotary;
     const std::string formula = formula_of(TensorId::q_heads, parts);
-    draw_page_head(picture, context, tr("Split into heads"),
-                   // Translators: {} is a formula
-                   !columns ? tr("{}; k likewise, v only split", formula)
-                   : shared == 1
-                       ? tr("{}, the same for k and v", formula)
-                       : tr_n("{}; k and v have {} head for all", "{}; k and v have {} heads, each shared",
-                              dims.Hkv, formula, dims.Hkv));
     const bool one_head_page = !columns || context.shown.document->has_board();
     const bool turning = one_head_page && context.view.one_head;
     const bool apart_on = context.view.apart_target > 0.5F;
@@ -198,11 +191,18 @@ Picture draw_split_page(const DrawContext& context) {
             {rotary ? tr("Rotation") : tr("One head"), ViewChange(ShowOneHead{true}), turning,
              rotary ? tr("How queries and keys of the head in focus are turned by their position (RoPE)")
                     : tr("The columns of the head in focus alone")});
-    draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
-                   segments);
-
+    const float controls = segmented_width(context, segments);
     if (turning)
-        return with_segments(draw_head_split_page(context), context, segments);
+        return with_segments(draw_head_split_page(context, controls), context, segments);
+    draw_page_head(picture, context, tr("Split into heads"),
+                   // Translators: {} is a formula
+                   !columns ? tr("{}; k likewise, v only split", formula)
+                   : shared == 1
+                       ? tr("{}, the same for k and v", formula)
+                       : tr_n("{}; k and v have {} head for all", "{}; k and v have {} heads, each shared",
+                              dims.Hkv, formula, dims.Hkv),
+                   controls);
+    draw_segmented(picture, context, context.width - canvas_pad - controls, 28, segments);
     const bool cross = context.shown.problem().cross();
     const std::vector<Slices> all{{TensorId::q, TensorId::q_heads, "Q", "= X W_Q", dims.H, dims.dk, 1, false},
                                   {TensorId::k, TensorId::k_heads, "K", cross ? "= X_kv W_K" : "= X W_K",
