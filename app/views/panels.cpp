@@ -18,8 +18,32 @@ namespace headscope::app {
 
 namespace {
 
+/// Where the page may begin in sight instead of at `top`, so that no line of text is cut there: below the
+/// line, or above it where that would cut what is pointed at.
+float between_lines(const figure::Scene& scene, float top, float pointed_top) {
+    constexpr float air = 2;
+    constexpr int most_lines = 6;
+    float begin = top;
+    for (int n = 0; n < most_lines && begin > 0; ++n) {
+        const auto cut = std::ranges::find_if(scene.items, [&](const figure::SceneItem& item) {
+            const auto* const text = std::get_if<figure::TextItem>(&item);
+            return text != nullptr && text->angle == 0 && text->at.y - text->size < begin &&
+                   text->at.y + 0.25F * text->size > begin;
+        });
+        if (cut == scene.items.end())
+            return begin;
+        const auto& text = std::get<figure::TextItem>(*cut);
+        const float below = text.at.y + 0.25F * text.size + air;
+        if (below > pointed_top - air)
+            return std::max(text.at.y - text.size - air, 0.0F);
+        begin = below;
+    }
+    return top;
+}
+
 /// Scrolls the current region so far that what a lesson points at is in sight, while it begins to.
-void bring_into_sight(const figure::Rect& pointed, const figure::Rect& area, float pointing, float scale) {
+void bring_into_sight(const Picture& picture, const figure::Rect& area, float pointing, float scale) {
+    const figure::Rect& pointed = picture.pointed;
     constexpr float margin = 24, pull = 0.3F, last_part = 0.9F;
     const auto wanted = [&](float from, float to, float room, float now) {
         const float far = std::max(now, to + margin - room);
@@ -30,7 +54,8 @@ void bring_into_sight(const figure::Rect& pointed, const figure::Rect& area, flo
     };
     const float x = ImGui::GetScrollX() / scale, y = ImGui::GetScrollY() / scale;
     ImGui::SetScrollX(towards(x, wanted(pointed.x, pointed.right(), area.w, x)) * scale);
-    ImGui::SetScrollY(towards(y, wanted(pointed.y, pointed.bottom(), area.h, y)) * scale);
+    const float down = wanted(pointed.y, pointed.bottom(), area.h, y);
+    ImGui::SetScrollY(towards(y, down == y ? y : between_lines(picture.scene, down, pointed.y)) * scale);
 }
 
 const Flash* flash_of(const AppState& state) {
@@ -227,7 +252,7 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
     const float height = picture.scene.height > area.h + 1 ? picture.scene.height : 0;
     ImGui::Dummy({width * scale, height * scale});
     if (how.pointing < 1 && picture.pointed.w > 0 && width + height > 0)
-        bring_into_sight(picture.pointed, area, how.pointing, scale);
+        bring_into_sight(picture, area, how.pointing, scale);
     if (kept != nullptr) {
         const ImVec2 window = ImGui::GetMainViewport()->Pos;
         *kept = {};

@@ -147,8 +147,13 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     cell_w = std::clamp(cell_w, smallest_cell, spec.widest_cell);
     const float fixed = product_height(context, spec, 0);
     // Few rows keep their numbers in a low room too: the page scrolls.
-    constexpr float readable_row = 20.0F, few_rows = 24.0F;
-    const float least = right_rows + rows <= few_rows && context.view.numbers ? readable_row : smallest_cell;
+    constexpr float readable_row = 20.0F, few_rows = 24.0F, narrowest_number = 24.0F;
+    // Numbers come before columns: as many columns of the result as there is room for with numbers.
+    const float beside = labels + std::max(left_cols * readable_cell + factor_gap, right_labels);
+    const auto fit = static_cast<std::int64_t>((room.w - beside) / readable_cell);
+    const bool paged = context.controls && !context.shown.document->has_board() && fit >= 1;
+    const bool numbers = context.view.numbers && (cell_w >= narrowest_number || paged);
+    const float least = right_rows + rows <= few_rows && numbers ? readable_row : smallest_cell;
     const float cell_h = std::clamp(std::floor((room.h - fixed) / (right_rows + rows)), least, highest_cell);
 
     // Too large even for the smallest cells: a part of it with cells that can be read and grabbed.
@@ -171,20 +176,15 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
         }
     }
 
-    // Numbers come before columns: as many columns of the result as there is room for with numbers.
-    if (cell_w < readable_cell && cell_h >= 18 && context.controls && !context.shown.document->has_board()) {
-        const float beside = labels + std::max(left_cols * readable_cell + factor_gap, right_labels);
-        const auto fit = static_cast<std::int64_t>((room.w - beside) / readable_cell);
-        if (fit >= 1 && fit < spec.result.cols) {
-            ProductWindow window = product_window(context, spec, 2 * fit, 2 * spec.result.rows);
-            window.inner = {0, spec.left.cols, spec.left.cols};
-            const float pager = 14 + pager_height(context, spec, room.w);
-            ProductLayout layout = draw_product(picture, context, windowed(spec, window),
-                                                {room.x, room.y, room.w, room.h - pager});
-            draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
-            layout.area.h += pager;
-            return layout;
-        }
+    if (cell_w < readable_cell && cell_h >= 18 && paged && fit < spec.result.cols) {
+        ProductWindow window = product_window(context, spec, 2 * fit, 2 * spec.result.rows);
+        window.inner = {0, spec.left.cols, spec.left.cols};
+        const float pager = 14 + pager_height(context, spec, room.w);
+        ProductLayout layout =
+            draw_product(picture, context, windowed(spec, window), {room.x, room.y, room.w, room.h - pager});
+        draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
+        layout.area.h += pager;
+        return layout;
     }
 
     const float to_result = labels + std::max(left_cols * cell_w + factor_gap, right_labels);

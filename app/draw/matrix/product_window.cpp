@@ -16,7 +16,8 @@ using Range = ProductWindow::Range;
 Range page_of(std::int64_t at, std::int64_t all, std::int64_t most) {
     most = std::clamp<std::int64_t>(most, 1, all);
     std::int64_t count = most;
-    for (std::int64_t size = most; size > most / 2; --size)
+    constexpr std::int64_t few = 3; // of so few, none is given away
+    for (std::int64_t size = most; most > few && size > most / 2; --size)
         if (all % size == 0) {
             count = size;
             break;
@@ -87,8 +88,7 @@ ProductWindow product_window(const DrawContext& context, const ProductSpec& spec
     std::optional<CellAddress> cell = context.view.selected;
     if (!cell && !context.view.points.empty()) // what a lesson speaks of
         cell = CellAddress{context.view.points.front().tensor, context.view.points.front().first};
-    if (!cell && context.shown.document->has_board()) {
-        // Wide layers: the part that holds the number the inspector speaks of by itself.
+    if (!cell) { // the part that holds the number the inspector speaks of by itself
         ViewState still = context.view;
         still.hover.reset();
         cell = spoken_of(context.shown, still);
