@@ -147,11 +147,9 @@ void CheckpointSession::follow_block() {
     }
     const std::int64_t T = run->inputs().T, numbers = T * (8 * shown.dims().D + 3 * shown.dims().d_ff);
     const std::int64_t row = std::clamp<std::int64_t>(row_around(view, shown.position), 0, T - 1);
-    const bool ends = &view.walk.part_with(view.group) != &view.walk.layer;
-    const std::int64_t layer =
-        ends ? -1 : std::clamp<std::int64_t>(view.attention.layer, 0, view.walk.layers - 1);
+    const std::int64_t layer = block_looked_at(view);
     const auto asked = blocks_.ask<BlockTrace>(
-        {run, ends ? "ends " + std::to_string(row) : "layer " + std::to_string(layer)},
+        {run, layer < 0 ? "ends " + std::to_string(row) : "layer " + std::to_string(layer)},
         is_around(view.group) ? Urgency::on_screen : Urgency::background,
         [run, layer, row](Progress& progress, const auto&) {
             return BlockTrace(layer < 0 ? *run->ends(row, progress) : *run->block(layer, progress));

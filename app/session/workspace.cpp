@@ -52,6 +52,7 @@ void begin_looking(ViewState& view, checkpoint::AttentionPlace place) {
 /// anew: a number that is being dragged must not go away in between.
 void keep_beside(Shown& now, const Shown& before) {
     if (before.document == nullptr || !before.document->is_checkpoint() || !now.document->is_checkpoint() ||
+        before.document->part()->model != now.document->part()->model ||
         before.document->part()->inputs != now.document->part()->inputs || before.dims() != now.dims())
         return;
     Shown kept = before;

@@ -63,12 +63,19 @@ Picture draw_awaited(const DrawContext& context) {
     return picture;
 }
 
+/// Whether the block on screen is the one that the page is about: another page may come on screen before its block.
+bool has_block_of_page(const DrawContext& context) {
+    const Shown& shown = context.shown;
+    return shown.tensor(group_info(context.view.group).main) != nullptr &&
+           shown.block->layer == block_looked_at(context.view);
+}
+
 Picture draw_page(const DrawContext& context) {
     if (const Screen screen = screen_of(context.shown, context.view); screen != Screen::stages)
         return draw_screen(screen, context);
     const Document& document = *context.shown.document;
     const Page page = group_info(context.view.group).page;
-    if (is_around(context.view.group) && context.shown.tensor(group_info(context.view.group).main) == nullptr)
+    if (is_around(context.view.group) && !has_block_of_page(context))
         return draw_awaited(context);
     if (is_around(context.view.group) && context.difference())
         return context.compare->of(group_info(context.view.group).main) == nullptr ? draw_awaited(context)
