@@ -63,7 +63,8 @@ Picture draw_awaited(const DrawContext& context) {
     return picture;
 }
 
-/// Whether the block on screen is the one that the page is about: another page may come on screen before its block.
+/// Whether the block on screen is the one that the page is about: another page may come on screen before its
+/// block.
 bool has_block_of_page(const DrawContext& context) {
     const Shown& shown = context.shown;
     return shown.tensor(group_info(context.view.group).main) != nullptr &&
