@@ -77,4 +77,15 @@ void History::keep_budget() {
     dropped_ += drop;
 }
 
+std::vector<std::string> steps_of(const History& history) {
+    constexpr std::size_t most = 100;
+    const auto& states = history.states();
+    std::vector<std::string> steps = states.front().earlier;
+    for (std::size_t i = 1; i <= history.position(); ++i)
+        steps.push_back(states[i].label);
+    if (steps.size() > most)
+        steps.erase(steps.begin(), steps.end() - most);
+    return steps;
+}
+
 } // namespace headscope::app

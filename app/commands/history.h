@@ -22,6 +22,8 @@ public:
         std::string detail = {};   ///< "1.00 → 1.70"; may be empty
         ChangeId change = {};      ///< what led to it
         std::uint64_t gesture = 0; ///< during which that happened: one drag, one stretch of typing
+        /// Of the first state: what had led to it before it was saved, oldest first. Nothing goes back there.
+        std::vector<std::string> earlier = {};
     };
 
     /// byte_budget: what all states together may hold; the oldest go first, the current one always stays.
@@ -30,6 +32,8 @@ public:
     /// A new state after the current one; what could be redone is forgotten. When the same gesture made the
     /// same change to the current state, that is replaced: one gesture is one step.
     void push(State state);
+    /// What had led to the first state before it was saved.
+    void begin_after(std::vector<std::string> earlier) { states_.front().earlier = std::move(earlier); }
     /// Moves by that many states, as far as there are any, and returns the current document.
     const DocumentPtr& move(std::int64_t by);
 
@@ -56,5 +60,8 @@ private:
     std::size_t bytes_ = 0, dropped_ = 0;
     std::unordered_map<const void*, std::size_t> held_; ///< how many states hold a tensor
 };
+
+/// What led to the current state, oldest first: the labels of its steps, the latest hundred of them.
+std::vector<std::string> steps_of(const History& history);
 
 } // namespace headscope::app

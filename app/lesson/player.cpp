@@ -69,7 +69,7 @@ std::vector<Action> turn_to(CourseState& course, int page, const Document& now) 
 void open(CourseState& course, const std::string& id) {
     const auto found = std::ranges::find(course.lessons, id, [](const auto& lesson) { return lesson->id; });
     if (found == course.lessons.end())
-        fail_input(tr("there is no lesson \"{}\"; the Course tab lists those there are", id));
+        fail_input(tr("there is no lesson \"{}\"; File, Start page, All lessons lists those there are", id));
     if (course.open != *found)
         course.typed.clear();
     course.open = *found;

@@ -101,6 +101,37 @@ void CheckpointSession::look_at_patch(const PatchedRun& patch) {
     when_shown_.row = patch.row;
 }
 
+bool CheckpointSession::has_sender(const std::shared_ptr<const PatchingPair>& pair, const std::string& key,
+                                   std::string& error) {
+    const std::string of_pair = key + " of " + state().model.prompt;
+    if (sent_in_ == of_pair)
+        return true;
+    PatchingQuestion asked = state().model.patching;
+    asked.kind = analysis::PatchKind::head;
+    asked.paths = false;
+    const DerivedKey of_map{state().model.run, std::string(info_of(asked.kind).id) + " " + key};
+    using MapPtr = std::shared_ptr<const PatchingMap>;
+    const auto map = blocks_.ask<PatchingMap>(
+        of_map, Urgency::on_screen,
+        [pair, asked](Progress& progress, const DerivedValues::Put<PatchingMap>& put, const MapPtr& so_far) {
+            return patching_map(*pair, asked, {}, so_far.get(), put, progress);
+        });
+    measures(of_map, map);
+    if (!map.done && !map.stopped) {
+        error = map.error;
+        return false;
+    }
+    sent_in_ = of_pair;
+    ViewState& view = state().view;
+    if (map.value != nullptr && !map.stopped) {
+        const analysis::HeadPlace from = sender_of(*map.value, {view.attention.layer, view.head});
+        view.attention.layer = from.layer;
+        view.head = from.head;
+        ask(looked_at());
+    }
+    return true;
+}
+
 void CheckpointSession::follow_patching() {
     Shown& shown = state().shown;
     const checkpoint::ModelRunPtr& run = state().model.run;
@@ -127,6 +158,10 @@ void CheckpointSession::follow_patching() {
             pair_bytes(*run));
         view.pair = pair.value;
         view.error = pair.error;
+        if (pair.value != nullptr && view.asked.paths && !has_sender(pair.value, key, view.error)) {
+            shown.patching = std::make_shared<const PatchingView>(std::move(view));
+            return;
+        }
         if (pair.value != nullptr) {
             const analysis::HeadPlace from{state().view.attention.layer, state().view.head};
             const std::string what =

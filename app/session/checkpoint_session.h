@@ -109,6 +109,9 @@ private:
     void follow_why();
     void follow_patching();
     void ask_patching(const AskPatching& asked);
+    /// Whether paths have had their first sender; until then heads are measured. `error`: why they are not.
+    bool has_sender(const std::shared_ptr<const PatchingPair>& pair, const std::string& key,
+                    std::string& error);
     void swap_prompts();
     /// Shows the run of the cell that was asked for, once its rows are known.
     void open_patch(const PatchingView& view, const DerivedKey& of_map);
@@ -133,6 +136,7 @@ private:
     std::optional<NextText> next_text_;     ///< not answered yet
     std::optional<WriteToken> waiting_;     ///< for the run of the text
     std::optional<OpenPatch> opening_;      ///< a cell of the patching map
+    std::string sent_in_;                   ///< the pair whose paths have had their first sender
     checkpoint::ModelRunPtr mapped_run_;    ///< that map's, kept while the run of a cell is looked at
     TensorPtr next_logits_;                 ///< of the newest run
     double next_token_at_ = 0;              ///< when writing on: seconds from program start

@@ -1,5 +1,6 @@
 #include "app/session/experiment_session.h"
 
+#include "app/session/project_view.h"
 #include "core/analysis/traced_weights.h"
 #include "core/project/project_file.h"
 #include "core/project/same_bits.h"
@@ -44,8 +45,10 @@ void ExperimentSession::settle() {
 }
 
 std::function<void(const std::string& path)> ExperimentSession::writer() const {
-    return [document = state().document](const std::string& path) {
-        project::save_project(document->recipe, document->problem, path);
+    return [document = state().document,
+            view = project_view_json(state().view, host().steps())](const std::string& path) {
+        project::save_project(document->recipe, document->problem, path,
+                              {{std::string(project::view_key), view}});
     };
 }
 

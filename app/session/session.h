@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace headscope::app {
 
@@ -21,6 +22,8 @@ public:
     /// Puts a document in place as a new step of the history.
     virtual void push(History::State step) = 0;
     virtual std::uint64_t gesture() const = 0; ///< the one under way, which is one step
+    /// What led to the document, oldest first, for its file.
+    virtual std::vector<std::string> steps() const = 0;
     /// For jobs: called on a worker's thread when there is something to see; may be empty.
     virtual const std::function<void()>& wake() const = 0;
 
@@ -84,6 +87,7 @@ protected:
     SessionState& state() { return host_.state(); }
     const SessionState& state() const { return host_.state(); }
     SessionHost& host() { return host_; }
+    const SessionHost& host() const { return host_; }
 
 private:
     SessionHost& host_;

@@ -5,6 +5,7 @@
 #include "app/session/checkpoint_session.h"
 #include "app/session/experiment_session.h"
 #include "app/session/given_weights_session.h"
+#include "app/session/project_view.h"
 #include "app/state/attention_document.h"
 #include "app/state/preferences.h"
 #include "core/base/overloaded.h"
@@ -168,7 +169,7 @@ void Workspace::act(const EngineAction& action) {
         compute(session_->wanted());
 }
 
-void Workspace::show(DocumentPtr document, bool saved) {
+void Workspace::show(DocumentPtr document, bool saved, const std::string& looked_at) {
     history_ = History(document);
     if (saved)
         history_.mark_saved(document);
@@ -178,6 +179,7 @@ void Workspace::show(DocumentPtr document, bool saved) {
     state_.view.attention.long_map = {};
     if (state_.view.tab == LeftTab::start)
         state_.view.tab = LeftTab::guide;
+    history_.begin_after(look_as_saved(state_.view, looked_at, state_.document->problem));
     document_changed();
 }
 

@@ -55,7 +55,8 @@ public:
     const Session& own_session() const { return aside_ ? *aside_->session : *session_; }
 
     // Another document with a history of its own, which begins as saved or unsaved.
-    void show(DocumentPtr document, bool saved);
+    /// `looked_at`: how it was looked at when it was saved, see project_view.h; empty: nothing is known.
+    void show(DocumentPtr document, bool saved, const std::string& looked_at = {});
     /// The preset and sentence that the program begins with.
     void show_fresh();
     void open(const AttentionSetPtr& set);
@@ -96,6 +97,7 @@ private:
     void compute(const DocumentPtr& document) override;
     void push(History::State step) override;
     std::uint64_t gesture() const override { return gesture_; }
+    std::vector<std::string> steps() const override { return steps_of(history_); }
     const std::function<void()>& wake() const override { return setup_.wake; }
 
     void document_changed();

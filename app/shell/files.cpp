@@ -243,7 +243,7 @@ void Files::recover(const Recovery& recovery) {
         [this, recovery, revision](Progress&) -> FileJob::Done {
             project::OpenedProject opened = take_recovery(recovery);
             Loaded loaded{make_document(opened.recipe, revision), recovery.project_path,
-                          std::move(opened.notes)};
+                          std::move(opened.view), std::move(opened.notes)};
             return [this, recovery, loaded = std::move(loaded)] {
                 put_in_place(loaded, false);
                 leave(recovery.file.string());
@@ -267,7 +267,7 @@ void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
     setup_.leave_lesson();
     files_.chooser.reset();
     files_.path = loaded.path;
-    workspace_.show(loaded.document, counts_as_saved);
+    workspace_.show(loaded.document, counts_as_saved, loaded.view);
     if (counts_as_saved && !loaded.path.empty())
         remember(loaded.path);
     if (!loaded.notes.empty()) {

@@ -66,7 +66,7 @@ private:
     /// A document read from a file.
     struct Loaded {
         DocumentPtr document;
-        std::string path; ///< that "Save" writes to
+        std::string path, view; ///< that "Save" writes to; and as project_view.h has it
         std::vector<std::string> notes;
     };
 

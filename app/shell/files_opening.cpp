@@ -29,7 +29,8 @@ void Files::load_project(const std::string& path) {
         [this, path, revision](Progress& progress) -> FileJob::Done {
             const auto load = [&](project::OpenedProject opened) {
                 progress.check();
-                return Loaded{make_document(opened.recipe, revision), path, std::move(opened.notes)};
+                return Loaded{make_document(opened.recipe, revision), path, std::move(opened.view),
+                              std::move(opened.notes)};
             };
             try {
                 Loaded loaded = load(project::open_project(path));
@@ -66,7 +67,7 @@ void Files::load_problem(const std::string& path) {
             project::Recipe recipe;
             recipe.base = std::make_shared<const Problem>(project::load_case(
                 {.path = path, .H = heads.H, .Hkv = heads.Hkv, .weights_path = {}, .mask = {}}));
-            Loaded loaded{make_document(recipe, revision), {}, {}};
+            Loaded loaded{make_document(recipe, revision), {}, {}, {}};
             if (!heads.told)
                 loaded.notes.push_back(untold_heads(file_name(path), heads));
             return [this, path, loaded = std::move(loaded)] {

@@ -86,6 +86,7 @@ void Program::compare_prompts() {
     check_prompts(*state_.document->part(), state_.model.patching.corrupted);
     compare_.mark(false, tr("the clean prompt"));
     workspace_.session().act(ModelAction(SwapPrompts{}));
+    state_.model.compared = state_.model.prompt;
     change_view(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
     change_view(ViewChange(SetCompare{Compare::difference}));
 }
@@ -95,6 +96,13 @@ void Program::change_view(const ViewChange& change) {
         !state_.document->shows_weights())
         compare_.mark(true);
     workspace_.change_view(change);
+    // Back among the patches, the prompts stand in the order in which they were left.
+    if (state_.view.attention.screen == Screen::patching && !state_.model.compared.empty() &&
+        std::exchange(state_.model.compared, {}) == state_.model.prompt &&
+        !state_.model.patching.corrupted.empty()) {
+        workspace_.change_view(SetCompare{Compare::now});
+        workspace_.session().act(ModelAction(SwapPrompts{}));
+    }
 }
 
 void Program::begin() {

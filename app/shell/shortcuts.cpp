@@ -74,7 +74,7 @@ Over over_canvas(const AppState& state) {
     if (state.files.dialog_open() || state.settings_open || state.palette.open)
         return Over::dialog;
     // A field that is about to take the keyboard gets what is typed meanwhile.
-    const bool finds = state.find.open && !state.find.has_keyboard();
+    const bool finds = (state.find.open && !state.find.has_keyboard()) || !state.field.next.empty();
     if (ImGui::GetIO().WantTextInput || finds)
         return Over::field;
     const bool list = state.view.help_open ||

@@ -126,7 +126,15 @@ std::string why_full(const ModelPart& part) {
     const std::int64_t most = part.model->model->architecture().longest_text();
     if (part.inputs->T < most)
         return {};
-    return tr("The text has {} tokens, and the model has positions for no more.", part.inputs->T);
+    if (part.model->model->architecture().position_rows > 0)
+        return tr("The text has {} tokens, and the model has positions for no more.", part.inputs->T);
+    // Nothing but training ends there: a longer text is run, and what is said of its end was never learnt.
+    return part.inputs->T == most
+               ? tr("The text has {} tokens, the most that the model was trained on: it writes no further.",
+                    most)
+               : tr("The text has {} tokens, and the model was trained on at most {}: what it says of the "
+                    "tokens beyond means little, and it writes no further.",
+                    part.inputs->T, most);
 }
 
 std::string recomputed_layers(const checkpoint::ModelRun& run) {

@@ -46,6 +46,7 @@ struct ModelState {
     std::optional<Predictions> predictions;
     EffectsQuestion effects;
     PatchingQuestion patching;
+    std::string compared; ///< the second prompt while its stages stand in place of the clean prompt's
     CircuitsQuestion circuits;
     std::string survey;     ///< path of one that is open; empty: none
     std::string recomputed; ///< which layers the last run computed, one sentence

@@ -63,7 +63,7 @@ struct MaskBrush {
     CellAddress last;
 };
 
-/// What is looked at and how. Never undone, never saved in a project.
+/// What is looked at and how. Never undone. A project keeps the part that project_view.h names.
 struct ViewState {
     StageGroup group = StageGroup::weights;
     Walk walk;              ///< which stops there are; follows the document

@@ -1,6 +1,7 @@
 #include "app/draw/effects/patched_bar.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/state/model_document.h"
+#include "app/state/screens/screen.h"
 #include "app/views/scrolled.h"
 
 namespace headscope::app {
@@ -11,6 +12,12 @@ namespace {
 const PatchedRun* patch_on_screen(const AppState& state) {
     const DocumentPtr& document = state.shown.document;
     return document != nullptr && document->is_checkpoint() ? patched_run(*document->part()) : nullptr;
+}
+
+/// The atlas and the patches show one run alone, whatever A is.
+bool has_compare_bar(const AppState& state) {
+    const Screen screen = screen_of(state.shown, state.view);
+    return state.compare.marked() && screen != Screen::atlas && screen != Screen::patching;
 }
 
 /// A bar over the whole width of the canvas.
@@ -34,12 +41,12 @@ void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTool
                  tools);
         y += patched_bar_height;
     }
-    if (state.compare.marked())
+    if (has_compare_bar(state))
         view_bar("compare", {canvas.x, y, canvas.w, compare_bar_height}, draw_compare_bar(context), tools);
 }
 
 figure::Rect below_bars(const AppState& state, const figure::Rect& canvas) {
-    const float bars = (state.compare.marked() ? compare_bar_height : 0) +
+    const float bars = (has_compare_bar(state) ? compare_bar_height : 0) +
                        (patch_on_screen(state) != nullptr ? patched_bar_height : 0);
     return {canvas.x, canvas.y + bars, canvas.w, canvas.h - bars};
 }

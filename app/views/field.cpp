@@ -56,16 +56,23 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
          .before = 8,
          .id = "##" + field.label},
         text, tools);
-    if (tools.focus.offer_text(area) || edit.next == field.label) {
+    const bool waits = edit.next == field.label;
+    const bool again = waits && field.live; // Enter took the keyboard, and the caret was at the end
+    if (tools.focus.offer_text(area) || waits) {
         ImGui::SetKeyboardFocusHere();
-        if (edit.next == field.label)
+        if (waits && !again)
             edit = {};
     }
     // Tab walks the focus ring; ImGui's own tabbing would jump here and stay.
     ImGui::PushAllowKeyboardFocus(false);
+    Caret caret = again ? Caret::at_end : Caret::stays;
     const bool entered =
         ImGui::InputText(("##" + field.label).c_str(), &text,
-                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
+                             ImGuiInputTextFlags_CallbackAlways,
+                         place_caret, &caret);
+    if (again && ImGui::IsItemActive())
+        edit = {};
     ImGui::PopAllowKeyboardFocus();
     const bool left = ImGui::IsItemDeactivatedAfterEdit() && !entered;
     const bool active = ImGui::IsItemActive();
@@ -101,13 +108,22 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
         tools.focus.move(back ? -1 : 1);
         return;
     }
-    if (active && (!mine || text != edit.text))
+    if (active && (!mine || text != edit.text)) {
         edit = {field.label, text, {}};
-    if (entered || (left && text != field.text))
+        if (field.live && text != field.text)
+            try {
+                tools.send(field.action(text));
+            } catch (const Error&) {
+                // Half a word says nothing yet; Enter shows what is wrong with it.
+            }
+    }
+    if (entered || (left && text != field.text)) {
         take(left && field.leave ? field.leave : field.action);
-    else if (!active && mine &&
-             (edit.error.empty() || ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||
-              ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false)))
+        if (entered && field.live && edit.error.empty())
+            edit.next = field.label;
+    } else if (!active && mine &&
+               (edit.error.empty() || ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||
+                ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false)))
         edit = {};
     if (wrong)
         show_error(edit.error, area, tools);

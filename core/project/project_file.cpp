@@ -57,7 +57,7 @@ Recipe over_stored_problem(const StoredProject& stored) {
 }
 
 /// Makes sure that the recipe gives the numbers that were saved.
-OpenedProject settled(StoredProject stored, const std::string& source) {
+OpenedProject with_saved_numbers(StoredProject stored, const std::string& source) {
     OpenedProject opened{stored.recipe, std::move(stored.notes)};
     if (!stored.problem) {
         const BuiltRecipe built = build_recipe(stored.recipe);
@@ -90,6 +90,13 @@ OpenedProject settled(StoredProject stored, const std::string& source) {
            "the saved numbers are kept as a problem of their own, until you type a sentence or choose a "
            "preset, and its edits are part of that problem.",
            source, stored.program, HEADSCOPE_VERSION));
+    return opened;
+}
+
+OpenedProject settled(const format::Safetensors& file, const ReadingRules& rules, const std::string& source) {
+    OpenedProject opened = with_saved_numbers(read_stored_project(file, rules), source);
+    if (const auto view = file.metadata().find(std::string(view_key)); view != file.metadata().end())
+        opened.view = view->second;
     return opened;
 }
 
@@ -146,8 +153,9 @@ format::Safetensors header_of(const std::string& path) {
 
 } // namespace
 
-void save_project(const Recipe& recipe, const Problem& problem, const std::string& path) {
-    write_file_atomically(path, project_bytes(recipe, problem));
+void save_project(const Recipe& recipe, const Problem& problem, const std::string& path,
+                  const std::map<std::string, std::string>& also) {
+    write_file_atomically(path, project_bytes(recipe, problem, also));
 }
 
 OpenedProject open_project(const std::string& path) {
@@ -164,7 +172,7 @@ OpenedProject parse_project(std::string bytes, const std::string& source) {
         fail_input(tr("{} is damaged: its bytes are not those that were saved; open a copy of it, or open it "
                       "in the window, which recovers what it can",
                       source));
-    return settled(read_stored_project(file, {}), source);
+    return settled(file, {}, source);
 }
 
 OpenedProject recover_project(const std::string& path) {
@@ -175,7 +183,7 @@ OpenedProject recover_project_bytes(std::string bytes, const std::string& source
     check_size(bytes.size(), source);
     ReadingRules rules{.leave_out = true, .lost = {}};
     const format::Safetensors file = repaired(bytes, source, rules.lost);
-    OpenedProject opened = settled(read_stored_project(file, rules), source);
+    OpenedProject opened = settled(file, rules, source);
     if (is_damaged(checksum_holds(bytes), file, project_json(file)))
         opened.notes.insert(
             opened.notes.begin(),

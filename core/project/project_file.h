@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headscope::format {
@@ -17,12 +18,16 @@ namespace headscope::project {
 // on screen. The format is told in assets/manual/project-file.md.
 
 inline constexpr std::int64_t project_format = 1; ///< the newest that is read, and the one that is written
+/// Of the metadata entry that says how the project was looked at. Nothing of it reaches a number, and a
+/// project without it, or with another text in it, is whole.
+inline constexpr std::string_view view_key = "headscope.view";
 inline constexpr std::uint64_t largest_project = std::uint64_t{1} << 31U; ///< bytes
 
 struct OpenedProject {
     Recipe recipe;
     /// Sentences about what could not be kept or was replaced; empty when the project is whole.
     std::vector<std::string> notes;
+    std::string view = {}; ///< the entry view_key, unread; empty: there is none
 };
 
 /// What a project says about itself before its numbers are read.
@@ -42,7 +47,8 @@ std::string project_bytes(const Recipe& recipe, const Problem& problem,
 /// Writes the file whole or not at all, and through to the disk. Throws what project_bytes throws, and
 /// Error(input) naming the path and what to do (no such folder, read-only, full disk); an older file of that
 /// name then is as it was.
-void save_project(const Recipe& recipe, const Problem& problem, const std::string& path);
+void save_project(const Recipe& recipe, const Problem& problem, const std::string& path,
+                  const std::map<std::string, std::string>& also = {});
 
 /// The recipe builds the problem that was saved, to the last bit: where this version builds other numbers
 /// from the same choices, the saved ones become the recipe's base, which `notes` says.

@@ -328,4 +328,43 @@ TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atl
     end_recording();
 }
 
+TEST_CASE("the atlas says that the first token is left out, keeps its buttons, and shows it again",
+          "[gui][atlas]") {
+    AtlasDesk desk;
+    CHECK_FALSE(screen_shows("Show them as they are"));
+    desk.driver.key(GLFW_KEY_F);
+    desk.settle();
+    REQUIRE(desk.view().attention.reading.hide_first_token);
+    CHECK(screen_shows("Weights here: first token hidden"));
+    for (const char* button : {"Switch off", "Effects", "why?"})
+        CHECK(screen_shows(button));
+    desk.press("Switch off"); // nothing can be changed now: says why
+    CHECK(screen_shows("show them as they are first"));
+    CHECK(desk.program.state().document->part()->edits.empty());
+    desk.press("Show them as they are");
+    CHECK_FALSE(desk.view().attention.reading.hide_first_token);
+    CHECK_FALSE(screen_shows("Weights here:"));
+}
+
+TEST_CASE("the field of the atlas chooses heads while one types, and Enter leaves the keyboard there",
+          "[gui][atlas]") {
+    AtlasDesk desk;
+    REQUIRE(desk.click("##find heads"));
+    desk.driver.wait(2);
+    desk.driver.type("L2");
+    desk.driver.wait(3);
+    CHECK(desk.chosen().search == "L2");
+    desk.driver.key(GLFW_KEY_ENTER);
+    desk.driver.wait(4);
+    desk.driver.type("H3");
+    desk.driver.wait(3);
+    CHECK(desk.chosen().search == "L2H3");
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    desk.driver.wait(4);
+    const bool dark = desk.view().dark;
+    desk.driver.key(GLFW_KEY_L); // a command again
+    desk.driver.wait(2);
+    CHECK(desk.view().dark != dark);
+}
+
 } // namespace headscope::test

@@ -226,4 +226,21 @@ TEST_CASE("differences of a checkpoint's weights have no row sums, and the bar s
     end_recording();
 }
 
+TEST_CASE("the bar of A and B stands where it does something", "[gui][compare]") {
+    Desk desk;
+    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    desk.act(MarkBaseline{});
+    const auto has_bar = [] {
+        return std::ranges::any_of(screen_items(),
+                                   [](const ScreenItem& one) { return one.label == "forget A"; });
+    };
+    CHECK(has_bar());
+    for (const Screen screen : {Screen::atlas, Screen::patching}) {
+        desk.act(ViewChange(AttentionChange(ShowScreen{screen})));
+        CHECK_FALSE(has_bar());
+    }
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
+    CHECK(has_bar());
+}
+
 } // namespace headscope::test

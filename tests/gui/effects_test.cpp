@@ -226,6 +226,58 @@ TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     CHECK_FALSE(desk.program.state().compare.marked());
 }
 
+TEST_CASE("the map and the words of long prompts are in sight where they differ", "[gui][effects]") {
+    std::string clean = "Mary lost her ribbon.", other = "Anna lost her ribbon.";
+    for (int n = 0; n < 30; ++n)
+        for (std::string* text : {&clean, &other})
+            *text += " The cat sat down.";
+    PocketDesk desk(clean);
+    desk.press("Patching");
+    desk.act(ModelAction(AskPatching{.corrupted = other}));
+    desk.settle();
+    REQUIRE(desk.shown().patching->map != nullptr);
+    REQUIRE(desk.shown().patching->map->cells.front().size() > 120);
+    CHECK(screen_shows("Mary")); // in the card, and over its column
+    CHECK(screen_shows("Anna"));
+    CHECK(screen_shows("recovered"));
+}
+
+TEST_CASE("paths begin at a head that brings something back, and the page chooses another",
+          "[gui][effects]") {
+    PocketDesk desk;
+    desk.press("Patching");
+    desk.ask("Mary", "John");
+    desk.act(ModelAction(AskPatching{.corrupted = other_names}));
+    desk.settle();
+    REQUIRE(desk.view().attention.layer == 0);
+    desk.press("patch Head output");
+    desk.settle();
+    const auto heads = desk.shown().patching->map;
+    // The head in focus, made one that does nothing.
+    PatchingMap idle = *heads;
+    idle.cells[0][0] = 0.0F;
+    const analysis::HeadPlace best = sender_of(idle, {0, 0});
+    float largest = 0;
+    for (std::size_t layer = 0; layer + 1 < idle.cells.size(); ++layer)
+        for (const auto& share : idle.cells[layer])
+            largest = std::max(largest, std::abs(*share));
+    CHECK(std::abs(*idle.cells[static_cast<std::size_t>(best.layer)][static_cast<std::size_t>(best.head)]) ==
+          largest);
+    CHECK(sender_of(idle, best) == best);
+    desk.press("patch Paths");
+    desk.settle();
+    const auto map = [&] { return desk.shown().patching->map; };
+    CHECK(map()->from == sender_of(*heads, {0, 0}));
+    REQUIRE(desk.click("##path sender"));
+    desk.driver.wait(2);
+    desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+    desk.driver.type("L1 H5");
+    desk.driver.key(GLFW_KEY_ENTER);
+    desk.settle();
+    CHECK(map()->from == analysis::HeadPlace{1, 5});
+    CHECK(desk.view().head == 5);
+}
+
 TEST_CASE("the weights alone say what a head promotes, looks for and composes with", "[gui][effects]") {
     PocketDesk desk;
     desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));

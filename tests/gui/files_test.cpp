@@ -101,6 +101,46 @@ TEST_CASE("what is saved is what is opened again", "[gui][files]") {
     CHECK(desk.program.state().history.size() == 1); // what another project went through is not undone here
 }
 
+TEST_CASE("a project is opened as it was looked at when it was saved", "[gui][files]") {
+    TemporaryFolder folder;
+    const std::string path = folder.file("mine.headscope");
+    const CellAddress cell{TensorId::W_O, {4, 0, 0, 0}};
+    {
+        FilesDesk desk(folder);
+        desk.edit();
+        desk.act(ViewChange(GoTo{StageGroup::output}));
+        desk.act(ViewChange(PickHead{1}));
+        desk.act(ViewChange(Select{cell}));
+        desk.save_as(path);
+    }
+    FilesDesk desk(folder);
+    desk.program.open_path(path);
+    desk.settle();
+    const ViewState& view = desk.program.state().view;
+    CHECK(view.group == StageGroup::output);
+    CHECK(view.head == 1);
+    CHECK(view.selected == cell);
+    // The steps before are told, and not taken back.
+    REQUIRE(desk.program.state().history.size() == 1);
+    CHECK(desk.program.state().history.front().earlier == std::vector<std::string>{"edit W_O[5, 1]"});
+
+    // Another program's project, without a word about the view or with a wrong one, leaves the view alone.
+    const project::Recipe recipe = desk.recipe();
+    for (const char* text : {"", "{", R"({"stage": "nowhere", "head": "one", "row": 99, "map": {"zoom": -3},
+             "selected": {"tensor": "W_O", "at": [4, 800]}, "steps": [1, "x"]})"}) {
+        desk.act(ViewChange(GoTo{StageGroup::scores}));
+        project::save_project(recipe, desk.program.state().document->problem, folder.file("other.headscope"),
+                              {{"headscope.view", text}});
+        desk.program.open_path(folder.file("other.headscope"));
+        desk.settle();
+        CHECK(view.group == StageGroup::scores);
+        CHECK(view.head == 1);
+        CHECK_FALSE(view.selected);
+        CHECK(view.attention.map.zoom == 1);
+        CHECK(view.row < 4);
+    }
+}
+
 TEST_CASE("a problem made elsewhere is opened, with the heads that its file tells", "[gui][files]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);

@@ -45,6 +45,8 @@ TEST_CASE("a command that was typed into the palette is done by Return", "[gui][
     // The same again from the first row, where what was done last stands.
     desk.act(ViewChange(ShowWeightsAs{WeightsView::heatmap}));
     ask(desk, "", GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    ask(desk, "", GLFW_KEY_P, GLFW_MOD_CONTROL);
     CHECK(screen_shows("Recent"));
     desk.driver.key(GLFW_KEY_ENTER);
     desk.settle();

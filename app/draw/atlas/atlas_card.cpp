@@ -168,13 +168,19 @@ void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const s
     sheet.y = box.bottom() + 8;
 }
 
+/// Why a button does nothing while the weights are read otherwise than they are.
+Action read_otherwise() {
+    return WindowAction(Explain{tr("The weights are filtered or merged; show them as they are first.")});
+}
+
 void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) {
     const DrawContext& context = sheet.context;
     sheet.section(tr("Where it acts most"), tr("weight"));
     if (acts.cells.empty())
         sheet.paragraph(tr("It reads nothing but the first token."), context.theme.muted);
     const bool why = has_screen(*context.shown.document, Screen::why) &&
-                     context.view.attention.stack == checkpoint::Stack::own && scene.info().reading.empty();
+                     context.view.attention.stack == checkpoint::Stack::own;
+    const bool as_they_are = scene.info().reading.empty();
     for (const analysis::PlacedWeight& weight : acts.cells) {
         const auto opens = [&](Screen screen) {
             return ViewChange(AttentionChange(ShowWeight{weight.i, weight.j, screen}));
@@ -183,7 +189,8 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
         const float wide = context.measure(tr("why?"), Font::ui_medium, 12) + 8;
         const figure::Rect link{sheet.right - 46 - wide, sheet.y + 27, wide, 20};
         if (why && context.controls) // over the example: asked first
-            sheet.picture.hotspots.push_back({link, "why " + cell, opens(Screen::why),
+            sheet.picture.hotspots.push_back({link, "why " + cell,
+                                              as_they_are ? Action(opens(Screen::why)) : read_otherwise(),
                                               tr("Shows what the score of this weight is made of")});
         draw_example(sheet, scene.info().cross ? acts.queries : acts.keys, acts.keys, weight,
                      tr("{} reads {}", shortened(acts.queries[static_cast<std::size_t>(weight.i)], 10),
@@ -253,15 +260,17 @@ void add_buttons(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int
     button(true, pinned ? tr("Unpin") : tr("Pin"), ViewChange(AttentionChange(AtlasChange(PinHead{place}))),
            tr("Pinned heads stand side by side under Compare"));
     sheet.y += 40;
-    if (context.shown.document->is_checkpoint() && !context.shown.document->shows_weights()) {
-        const bool off = context.shown.problem().gain(h) == 0.0F;
-        button(false, off ? tr("Switch on") : tr("Switch off"), Command(SetGain{h, off ? 1.0F : 0.0F}),
-               tr("Sets the gain of {} to {}: everything after it follows", name, off ? 1 : 0));
-        if (has_screen(*context.shown.document, Screen::effects))
-            button(true, tr("Effects"), ViewChange(AttentionChange(ShowScreen{Screen::effects})),
-                   tr("What it does to the prediction"));
-        sheet.y += 40;
-    }
+    if (!context.shown.document->is_checkpoint())
+        return;
+    const bool read_so = context.shown.document->shows_weights();
+    const bool off = !read_so && context.shown.problem().gain(h) == 0.0F;
+    button(false, off ? tr("Switch on") : tr("Switch off"),
+           read_so ? read_otherwise() : Command(SetGain{h, off ? 1.0F : 0.0F}),
+           tr("Sets the gain of {} to {}: everything after it follows", name, off ? 1 : 0));
+    if (has_screen(*context.shown.document, Screen::effects))
+        button(true, tr("Effects"), ViewChange(AttentionChange(ShowScreen{Screen::effects})),
+               tr("What it does to the prediction"));
+    sheet.y += 40;
 }
 
 } // namespace

@@ -20,6 +20,7 @@ using figure::Font;
 constexpr float beside_from = 780;      ///< a canvas that has room for the scatter beside the board
 constexpr float least_histograms = 150; ///< room below the board in which a row of them fits
 constexpr float chips_top = 92, parts_top = 128;
+constexpr float reading_height = 40; ///< of the line that says how the weights are read
 
 AtlasChange change(AtlasPane pane) {
     return ShowAtlasPane{pane};
@@ -101,7 +102,8 @@ void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, fl
                                       return Action(
                                           ViewChange(AttentionChange(AtlasChange(SearchHeads{text}))));
                                   },
-                              .tip = tr("L5H3, induction > 0.4, previous token; several with a comma")});
+                              .tip = tr("L5H3, induction > 0.4, previous token; several with a comma"),
+                              .live = true});
 }
 
 /// What stands beside the board, or below it. histograms: below that.
@@ -142,14 +144,42 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
     return histograms ? draw_atlas_histograms(picture, scene, {room.x, y + 12, room.w, 0}) : y;
 }
 
+/// Scores, marks and labels are of weights that are read otherwise than they are: says so, with the way back.
+/// Returns its height; 0 where they are read as they are.
+float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
+    const DrawContext& context = scene.context;
+    const std::string& note = scene.info().reading;
+    if (note.empty())
+        return 0;
+    const std::string back = tr("Show them as they are");
+    const float button = context.controls ? context.measure(back, Font::ui_medium, 12.5F) + 40 : 0.0F;
+    const figure::Rect area{room.x, room.y, room.w, reading_height - 8};
+    picture.scene.add(figure::RectItem{.area = area, .fill = context.theme.highlight, .radius = 5});
+    picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = context.theme.ink});
+    const std::string words = tr("Weights here: {}. Every score is of these.", note),
+                      fitting = fitted(context, words, Font::ui, 12.5F, area.w - 24 - button);
+    draw_text(picture, context, area.x + 12, figure::baseline_for(area.y + area.h / 2, 12.5F), fitting,
+              Font::ui, 12.5F, context.theme.ink);
+    if (fitting != words)
+        picture.tips.push_back({{area.x, area.y, area.w - button, area.h}, words});
+    if (context.controls)
+        draw_button(
+            picture, context, {area.right() - button, area.y + 2, button - 2, area.h - 4}, back,
+            ViewChange(AttentionChange(ReadWeights{})), false,
+            with_key(tr("Measures the weights of the run again, with the first token"), "hide first token"));
+    return reading_height;
+}
+
 void draw_board_part(Picture& picture, const AtlasScene& scene, const figure::Rect& room, float& bottom) {
     const DrawContext& context = scene.context;
     draw_page_head(picture, context, tr("Head atlas"),
                    set_size_text(scene.info()) +
                        (scene.info().axis == SetAxis::one ? ", score[head]" : ", score[layer][head]"));
     draw_score_button(picture, scene, room.right(), 28, AtlasMenu::colour, true);
-    draw_chips(picture, scene, {room.x, chips_top, room.w, 26});
-    bottom = draw_atlas_board(picture, scene, {room.x, parts_top, room.w, room.h - parts_top});
+    const float note = draw_reading_note(picture, scene, {room.x, chips_top, room.w, 0});
+    const float top = parts_top + note;
+    draw_chips(picture, scene, {room.x, chips_top + note, room.w, 26});
+    bottom = draw_atlas_board(picture, scene, {room.x, top, room.w, room.h - top});
 }
 
 } // namespace

@@ -262,11 +262,16 @@ float draw_by_source(Picture& picture, const DrawContext& context, const Table& 
     const float taken =
         draw_text(picture, context, canvas_pad, y + 30, tr("What {} brings", writer_words(part.writer)),
                   Font::ui_semibold, 17, theme.ink);
-    draw_text(picture, context, canvas_pad + taken + 14, y + 30, tr("by the token that it reads from"),
-              Font::ui, 12.5F, theme.muted);
-    double limit = 1e-9;
+    // The colours of the map above, unless parts that cancel out are larger than all that it shows.
+    const double of_map = limit_of(context);
+    double limit = of_map;
     for (const float one : part.sources)
         limit = std::max(limit, static_cast<double>(std::abs(one)));
+    draw_text(
+        picture, context, canvas_pad + taken + 14, y + 30,
+        tr("by the token that it reads from") + ", " +
+            (limit == of_map ? tr("in the colours of the map above") : tr("darkest: {}", number(limit, 2))),
+        Font::ui, 12.5F, theme.muted);
     constexpr float line = 44, gap = 4;
     float x = canvas_pad, top = y + 46;
     constexpr std::size_t most = 160;
@@ -425,11 +430,12 @@ Picture draw_effects_page(const DrawContext& context) {
     }
     const std::string what = effects->against.empty() ? effects->token : logit_words(*effects);
     if (shows_means(context))
-        draw_page_head(picture, context, tr("What is lost with each head's mean"),
-                       tr("logit of {}, with all heads less with one averaged, after {}", what, after));
+        draw_page_head(
+            picture, context, tr("What is lost with each head's mean"),
+            tr("logit of {} after {}: of this run, less of a run with one head’s mean", what, after));
     else if (shows_losses(context))
         draw_page_head(picture, context, tr("What is lost without each head"),
-                       tr("logit of {}, with all heads less without one, after {}", what, after));
+                       tr("logit of {} after {}: of this run, less of a run without one head", what, after));
     else
         draw_page_head(
             picture, context, tr("What the heads do to the prediction"),

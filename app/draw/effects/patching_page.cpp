@@ -4,11 +4,13 @@
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
-#include "app/draw/kit/sheet.h"
+#include "core/base/error.h"
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <functional>
 
 namespace headscope::app {
 
@@ -18,6 +20,30 @@ using figure::Align;
 using figure::Font;
 
 constexpr float prompts_top = 102, prompt_height = 88, map_names = 44, legend_width = 128;
+constexpr float narrow_word = 56; ///< room for a word over columns that are narrower than words
+
+/// The tokens that `room` holds: all of them, or those around the first that differs. [first, last)
+std::pair<std::size_t, std::size_t> around_difference(const PatchingPair& pair, float room,
+                                                      const std::function<float(std::size_t)>& width_of) {
+    const std::size_t count = pair.differs.size();
+    const auto differs =
+        static_cast<std::size_t>(std::ranges::find(pair.differs, true) - pair.differs.begin());
+    std::size_t first = std::min(differs, count - 1), last = first + 1;
+    constexpr float cut = 20; // "…" at either end
+    room -= width_of(first) + 2 * cut;
+    for (bool grows = true; grows;) {
+        grows = false;
+        if (last < count && width_of(last) <= room) {
+            room -= width_of(last++);
+            grows = true;
+        }
+        if (first > 0 && width_of(first - 1) <= room) {
+            room -= width_of(--first);
+            grows = true;
+        }
+    }
+    return {first, last};
+}
 
 /// A frame with the tokens of a prompt, those that differ marked, its difference and what it leads to.
 void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPair& pair, bool clean,
@@ -39,16 +65,12 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
     if (!fits)
         picture.tips.push_back({{area.x, area.y, area.w, 30}, full});
     const std::vector<std::string>& tokens = clean ? pair.clean_tokens : pair.corrupted_tokens;
-    // The end of a long prompt, from before the first token that differs on.
     const auto width_of = [&](std::size_t n) { return context.measure(tokens[n], Font::ui, 13) + 8; };
-    float room = area.w - 28;
-    std::size_t first = tokens.size();
-    while (first > 0 && room - width_of(first - 1) > 20)
-        room -= width_of(--first);
+    const auto [first, last] = around_difference(pair, area.w - 28, width_of);
     float x = area.x + 14;
     if (first > 0)
         x += draw_text(picture, context, x, area.y + 48, "…", Font::ui, 13, theme.muted) + 4;
-    for (std::size_t n = first; n < tokens.size(); ++n) {
+    for (std::size_t n = first; n < last; ++n) {
         const float width = width_of(n);
         const bool marked = pair.differs[n];
         if (marked)
@@ -60,6 +82,8 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
                   marked && clean ? theme.canvas : theme.ink);
         x += width;
     }
+    if (last < tokens.size())
+        draw_text(picture, context, x + 2, area.y + 48, "…", Font::ui, 13, theme.muted);
     float next_x =
         area.x + 14 +
         draw_text(picture, context, area.x + 14, area.y + 74, tr("next"), Font::ui, 12.5F, theme.muted) + 12;
@@ -77,7 +101,23 @@ bool buttons_below(const DrawContext& context) {
     return context.width - 2 * canvas_pad < title_and_buttons;
 }
 
-/// The field for the second prompt, and the buttons. Returns its lower edge.
+/// "L0 H6", "0 6" or "l0h6". Throws Error(input) for another text and for heads that have none after them.
+OpenHead sender_typed(const std::string& typed, std::int64_t layers, std::int64_t heads) {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t at = 0; at < typed.size(); ++at)
+        if (std::isdigit(static_cast<unsigned char>(typed[at])) != 0) {
+            const bool begins = at == 0 || std::isdigit(static_cast<unsigned char>(typed[at - 1])) == 0;
+            if (begins)
+                numbers.push_back(0);
+            numbers.back() = std::min<std::int64_t>(numbers.back() * 10 + (typed[at] - '0'), 1 << 20);
+        }
+    if (numbers.size() != 2 || numbers[0] + 1 >= layers || numbers[1] >= heads)
+        fail_input(tr("Paths begin at a head from L0 H0 to L{} H{}; type one of them.",
+                      std::max<std::int64_t>(layers - 2, 0), heads - 1));
+    return {numbers[0], numbers[1]};
+}
+
+/// The field for the second prompt. Returns its lower edge.
 float draw_second_field(Picture& picture, const DrawContext& context, float y) {
     const PatchingView& view = *context.shown.patching;
     const float left = canvas_pad +
@@ -118,13 +158,36 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
     return y + 40;
 }
 
+/// Types the head that paths begin at. Returns its lower edge.
+float draw_sender(Picture& picture, const DrawContext& context, const PatchingMap& map, float y) {
+    if (!context.controls)
+        return y;
+    const float left = canvas_pad +
+                       // Translators: the head whose output is patched for each later head
+                       draw_text(picture, context, canvas_pad, figure::baseline_for(y + 14, 12.5F),
+                                 tr("paths from"), Font::ui, 12.5F, context.theme.muted) +
+                       10;
+    picture.fields.push_back(
+        {.area = {left, y, 90, 28},
+         .label = "path sender",
+         .text = "L" + std::to_string(map.from.layer) + " H" + std::to_string(map.from.head),
+         .action =
+             [layers = std::ssize(map.cells),
+              heads = std::ssize(map.cells.front())](const std::string& typed) {
+                 return Action(ViewChange(AttentionChange(sender_typed(typed, layers, heads))));
+             },
+         .tip = tr("The head whose output is patched for one later head at a time, such as L0 H6")});
+    return y + 36;
+}
+
 struct PatchGrid {
     float left = 0, top = 0, cell_w = 0, cell_h = 0;
     std::size_t rows = 0, columns = 0;
     bool numbers = false;
     figure::Rect cell(std::size_t row, std::size_t column) const {
+        const float gap = cell_w < 5 ? 0.0F : 1.0F;
         return {left + cell_w * static_cast<float>(column), top + cell_h * static_cast<float>(row),
-                cell_w - 1, cell_h - 1};
+                cell_w - gap, cell_h - 1};
     }
     float right() const { return left + cell_w * static_cast<float>(columns); }
     float bottom() const { return top + cell_h * static_cast<float>(rows); }
@@ -136,23 +199,34 @@ PatchGrid grid_of(const DrawContext& context, const PatchingMap& map, float top)
                    .rows = map.cells.size(),
                    .columns = map.cells.front().size()};
     const float room = context.width - canvas_pad - legend_width - grid.left;
-    grid.cell_w = std::floor(std::clamp(room / static_cast<float>(grid.columns), 5.0F, 72.0F));
+    // Columns of a long prompt are narrow, so that the map and its legend stay in sight.
+    const float wide = std::clamp(room / static_cast<float>(grid.columns), 1.5F, 72.0F);
+    grid.cell_w = wide < 5 ? wide : std::floor(wide);
     grid.numbers = grid.cell_w >= 36;
     grid.cell_h = std::floor(std::clamp((context.height - grid.top - 60) / static_cast<float>(grid.rows),
                                         grid.numbers ? 19.0F : 8.0F, grid.rows > 7 ? 30.0F : 42.0F));
     return grid;
 }
 
-std::string row_name(const PatchingMap& map, std::size_t row) {
-    const bool last =
-        !map.asked.paths && map.asked.kind == analysis::PatchKind::residual && row + 1 == map.cells.size();
-    // Translators: the row after the last layer
-    return last ? tr("end") : "L" + std::to_string(row);
+/// The word over a column that is narrower than it: of every so many columns, and of the first that differs,
+/// for which its neighbours make room.
+void draw_word_of_narrow(Picture& picture, const DrawContext& context, const PatchGrid& grid,
+                         const std::string& token, std::size_t n, std::size_t different, std::size_t every) {
+    const bool marked = n == different;
+    if (!marked && (n > different ? n - different : different - n) < every)
+        return;
+    const Font font = marked ? Font::ui_semibold : Font::ui;
+    draw_text(picture, context, grid.cell(0, n).x, grid.top - 12,
+              fitted(context, token, font, 12, narrow_word - 6), font, 12,
+              marked ? context.theme.ink : context.theme.muted);
 }
 
 void draw_columns(Picture& picture, const DrawContext& context, const PatchingMap& map,
                   const PatchingPair& pair, const PatchGrid& grid) {
     const Theme& theme = context.theme;
+    const auto every = static_cast<std::size_t>(std::ceil(narrow_word / grid.cell_w));
+    const auto different =
+        static_cast<std::size_t>(std::ranges::find(pair.differs, true) - pair.differs.begin());
     for (std::size_t n = 0; n < grid.columns; ++n) {
         const figure::Rect area = grid.cell(0, n);
         const float x = area.x + area.w / 2;
@@ -171,6 +245,8 @@ void draw_columns(Picture& picture, const DrawContext& context, const PatchingMa
             if (marked)
                 picture.scene.add(
                     figure::RectItem{.area = {area.x, grid.top - 8, area.w, 5}, .fill = theme.ink});
+            if (n % every == 0 || n == different)
+                draw_word_of_narrow(picture, context, grid, pair.clean_tokens[n], n, different, every);
             continue;
         }
         word(pair.clean_tokens[n], marked ? grid.top - 24 : grid.top - 10,
@@ -178,6 +254,15 @@ void draw_columns(Picture& picture, const DrawContext& context, const PatchingMa
         if (marked)
             word("(" + pair.corrupted_tokens[n] + ")", grid.top - 8, Font::ui, theme.muted);
     }
+}
+
+/// A share of a difference that is too small for it to mean anything: no colour, and a grey number.
+void draw_idle_share(Picture& picture, const DrawContext& context, const figure::Rect& area, double share,
+                     bool numbers) {
+    picture.scene.add(figure::RectItem{.area = area, .fill = context.theme.cell});
+    if (numbers)
+        draw_text(picture, context, area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 12),
+                  number(share, 2), Font::mono, 12, context.theme.muted, Align::center);
 }
 
 void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& grid) {
@@ -198,7 +283,9 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
             const figure::Rect area = grid.cell(row, column);
             const auto& share = map.cells[row][column];
             const bool same = map.same[row][column];
-            if (share && !same)
+            if (share && !same && pair.too_alike())
+                draw_idle_share(picture, context, area, static_cast<double>(*share), grid.numbers);
+            else if (share && !same)
                 draw_signed_cell(picture, context, area, static_cast<double>(*share), 1.0, grid.numbers);
             else if (share)
                 picture.scene.add(figure::RectItem{.area = area, .fill = theme.cell});
@@ -278,6 +365,13 @@ std::string line_of(const PatchingMap& map) {
 
 } // namespace
 
+std::string row_name(const PatchingMap& map, std::size_t row) {
+    const bool last =
+        !map.asked.paths && map.asked.kind == analysis::PatchKind::residual && row + 1 == map.cells.size();
+    // Translators: the row after the last layer
+    return last ? tr("end") : "L" + std::to_string(row);
+}
+
 Picture draw_patching_strip(const DrawContext& context) {
     const PatchingView* const view = context.shown.patching.get();
     const auto kind = [&](const std::string& label, analysis::PatchKind which) {
@@ -331,6 +425,8 @@ Picture draw_patching_page(const DrawContext& context) {
                      "to the shop, Mary gave a book to”. The second prompt then runs with "
                      "one vector of this one at a time, and the map says how much of this "
                      "prompt's answer comes back.")
+            : view->pair != nullptr && view->asked.paths
+                ? tr("The heads are being measured: paths begin at the one that brings back most.")
                 : tr("Both prompts are being run.");
         draw_paragraph(picture, context, canvas_pad, y + 34, std::min(room, 620.0F), words, Font::ui, 14.5F,
                        23, view->error.empty() ? theme.text : theme.bad);
@@ -347,6 +443,17 @@ Picture draw_patching_page(const DrawContext& context) {
     draw_prompt(picture, context, pair, false,
                 {stacked ? canvas_pad : canvas_pad + half + apart, y, prompt, prompt_height});
     y += prompt_height + apart;
+    if (pair.too_alike()) {
+        draw_text(
+            picture, context, canvas_pad, y + 10,
+            tr("The two prompts differ by {} here, less than {}: too little for shares to mean anything.",
+               number(std::abs(pair.clean_difference - pair.corrupted_difference), 3),
+               number(analysis::least_difference, 2)),
+            Font::ui, 13, theme.bad);
+        y += 26;
+    }
+    if (view->map->asked.paths)
+        y = draw_sender(picture, context, *view->map, y);
     const PatchGrid grid = grid_of(context, *view->map, y);
     draw_map(picture, context, grid);
     draw_legend(picture, context, grid, *view->map);
@@ -359,104 +466,6 @@ Picture draw_patching_page(const DrawContext& context) {
         std::max(context.height, grid.bottom() + 24 + (measuring.over() ? 0 : measuring_height));
     picture.scene.width = std::max(context.width, grid.right() + legend_width + canvas_pad);
     return picture;
-}
-
-Picture draw_patching_inspector(const DrawContext& context) {
-    Sheet sheet(context);
-    sheet.link_terms();
-    const Theme& theme = context.theme;
-    sheet.y = 18;
-    const PatchingView* const view = context.shown.patching.get();
-    if (view == nullptr || view->pair == nullptr || view->map == nullptr) {
-        sheet.paragraph(tr("Click a cell of the map to see what its patch does."), theme.muted);
-        return sheet.finish();
-    }
-    const PatchingPair& pair = *view->pair;
-    const PatchingMap& map = *view->map;
-    const auto name_of = [&](std::size_t row, std::size_t column) {
-        return row_name(map, row) +
-               (by_head(map) ? " H" + std::to_string(column) : ", " + pair.clean_tokens[column]);
-    };
-    const auto& chosen = context.view.attention.patch;
-    const bool inside = chosen[0] >= 0 && std::cmp_less(chosen[0], map.cells.size()) && chosen[1] >= 0 &&
-                        std::cmp_less(chosen[1], map.cells.front().size());
-    if (inside) {
-        const auto row = static_cast<std::size_t>(chosen[0]), column = static_cast<std::size_t>(chosen[1]);
-        const auto& share = map.cells[row][column];
-        sheet.put(sheet.left, name_of(row, column), sheet.width(), Font::mono, 14, theme.ink);
-        const float taken =
-            draw_text(sheet.picture, context, sheet.left, 84,
-                      share ? number(static_cast<double>(*share), 2) : "…", Font::ui_semibold, 34, theme.ink);
-        sheet.y = 68;
-        sheet.put(sheet.left + taken + 12, tr("of the answer comes back"), sheet.width() - taken - 12,
-                  Font::ui, 12.5F, theme.muted);
-        sheet.y = 98;
-        if (share) {
-            const double clean = pair.clean_difference, corrupted = pair.corrupted_difference,
-                         patched = corrupted + static_cast<double>(*share) * (clean - corrupted);
-            sheet.section(tr("This run"), pair.answer + " − " + pair.against);
-            sheet.row(tr("clean"), signed_number(clean, 2));
-            sheet.row(tr("corrupted"), signed_number(corrupted, 2));
-            sheet.row(tr("corrupted, with this patch"), signed_number(patched, 2), true);
-            sheet.arithmetic(number(patched - corrupted, 2) + " ÷ " + number(clean - corrupted, 2),
-                             number(static_cast<double>(*share), 2));
-        }
-        if (can_open(map, chosen[0], chosen[1]) && context.controls) {
-            sheet.y += 6;
-            draw_button(
-                sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, tr("Open this run"),
-                ModelAction(OpenPatch{chosen[0], chosen[1]}), true,
-                tr("Shows the stages, the board and the prediction of the second prompt with this patch"));
-            sheet.y += 40;
-        }
-        if (by_head(map) && context.controls) {
-            sheet.y += 6;
-            draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
-                        tr("Open {}", name_of(row, column)),
-                        ViewChange(AttentionChange(OpenHead{chosen[0], chosen[1]})), false,
-                        tr("Puts this head in focus, where the tab Paths begins"));
-            sheet.y += 44;
-        }
-    } else {
-        sheet.paragraph(tr("Click a cell of the map to see what its patch does."), theme.muted);
-    }
-    struct Large {
-        std::size_t row, column;
-        double share;
-    };
-    std::vector<Large> large;
-    for (std::size_t row = 0; row < map.cells.size(); ++row)
-        for (std::size_t column = 0; column < map.cells[row].size(); ++column)
-            if (const auto& share = map.cells[row][column]; share && !map.same[row][column])
-                large.push_back({row, column, static_cast<double>(*share)});
-    std::ranges::stable_sort(large, std::ranges::greater{},
-                             [](const Large& one) { return std::abs(one.share); });
-    constexpr std::size_t listed = 10;
-    large.resize(std::min(large.size(), listed));
-    sheet.section(tr("Largest shares"), tr("recovered"));
-    for (const Large& one : large) {
-        const figure::Rect area{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height};
-        if (context.controls)
-            sheet.picture.hotspots.push_back(
-                {area, "large " + std::to_string(one.row) + "." + std::to_string(one.column),
-                 ViewChange(AttentionChange(
-                     PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)})),
-                 tr("Look at this patch")});
-        constexpr float number_room = 58, bar = 76;
-        const float end = sheet.right - number_room;
-        sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,
-                  Sheet::text_size, theme.text);
-        draw_signed_bar(sheet.picture, theme, {end - bar, sheet.y, bar, Sheet::row_height}, one.share, 1);
-        sheet.put(sheet.right, number(one.share, 2), number_room, Font::mono, Sheet::text_size, theme.text,
-                  Align::right);
-        sheet.y += Sheet::row_height;
-    }
-    sheet.section(tr("How it is measured"));
-    sheet.paragraph(tr("recovered = (patched − corrupted) ÷ (clean − corrupted), each the logit of {} less "
-                       "that of {} after the last token. 1 brings all of the answer back, 0 nothing.",
-                       pair.answer, pair.against),
-                    theme.muted);
-    return sheet.finish();
 }
 
 } // namespace headscope::app

@@ -1,6 +1,9 @@
 #pragma once
 
 #include "app/draw/kit/picture.h"
+#include "app/state/screens/patching_map.h"
+
+#include <string>
 
 namespace headscope::app {
 
@@ -10,6 +13,8 @@ namespace headscope::app {
 Picture draw_patching_strip(const DrawContext& context);
 /// The canvas: both prompts, and how much of the answer each patch brings back.
 Picture draw_patching_page(const DrawContext& context);
+/// "L2", or for what leaves the last layer its word.
+std::string row_name(const PatchingMap& map, std::size_t row);
 /// The inspector beside it: the selected patch between both runs, and the largest of the map.
 Picture draw_patching_inspector(const DrawContext& context);
 

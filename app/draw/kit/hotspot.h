@@ -56,6 +56,8 @@ struct TextField {
     /// What the text is worth as an answer. Shown by a bar and a sign below, until the text is changed.
     enum class Mark : std::uint8_t { none, right, wrong } mark = Mark::none;
     std::string before = {}, after = {}; ///< labels of the fields that Shift Tab and Tab go to
+    /// Acts on every letter that makes a text it can read, and Enter leaves the keyboard here.
+    bool live = false;
 };
 
 /// An area that shows an explanation on hover.

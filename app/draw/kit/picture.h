@@ -74,6 +74,8 @@ struct Flash;
 struct HistoryLine {
     std::string label, detail;
     bool baseline = false; ///< this state is A
+    /// Of the first line: the steps before it, oldest first, from before the project was saved.
+    std::vector<std::string> earlier = {};
 };
 
 /// The arguments of every drawing function.

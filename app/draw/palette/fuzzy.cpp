@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 
@@ -92,7 +93,74 @@ int match_start(std::span<const Letter> word, std::span<const Letter> text) {
     return impossible;
 }
 
+/// Letters, digits and signs as small ones: one space between words, none at the ends.
+std::vector<Letter> words_of(std::string_view text) {
+    std::vector<Letter> words;
+    for (const Letter& one : letters_of(text))
+        if (one.small != ' ' || (!words.empty() && words.back().small != ' '))
+            words.push_back(one);
+    while (!words.empty() && words.back().small == ' ')
+        words.pop_back();
+    return words;
+}
+
+/// Without the signs before the first letter or digit, as a token has them.
+std::span<const Letter> from_first_letter(std::span<const Letter> text) {
+    const auto first = std::ranges::find_if(text, &Letter::starts);
+    return first == text.end() ? text : text.subspan(static_cast<std::size_t>(first - text.begin()));
+}
+
+bool begins_with(std::span<const Letter> text, std::span<const Letter> start) {
+    return text.size() >= start.size() &&
+           std::ranges::equal(text.first(start.size()), start, {}, &Letter::small, &Letter::small);
+}
+
+std::vector<Letter> without_spaces(std::span<const Letter> text) {
+    std::vector<Letter> joined;
+    std::ranges::copy_if(text, std::back_inserter(joined),
+                         [](const Letter& one) { return one.small != ' '; });
+    return joined;
+}
+
+bool all_begin_words(std::span<const Letter> typed, std::span<const Letter> text) {
+    for (auto begin = typed.begin(); begin != typed.end();) {
+        const auto end = std::ranges::find(begin, typed.end(), ' ', &Letter::small);
+        if (match_start({begin, end}, text) == impossible)
+            return false;
+        begin = end == typed.end() ? end : end + 1;
+    }
+    return true;
+}
+
 } // namespace
+
+Answer answer_of(std::string_view typed, std::string_view title, std::string_view words) {
+    const std::vector<Letter> asked = words_of(typed), whole = words_of(title);
+    const std::span<const Letter> named = from_first_letter(whole);
+    const std::vector<Letter> asked_joined = without_spaces(asked), named_joined = without_spaces(named);
+    if (begins_with(named_joined, asked_joined))
+        return named_joined.size() == asked_joined.size() ? Answer::title : Answer::title_start;
+    if (begins_with(whole, asked))
+        return whole.size() == asked.size() ? Answer::title : Answer::title_start;
+    if (all_begin_words(asked, whole))
+        return Answer::word_starts;
+    return all_begin_words(asked, letters_of(std::string(title) + " " + std::string(words)))
+               ? Answer::other_words
+               : Answer::further;
+}
+
+bool same_keys(std::string_view typed, std::string_view keys) {
+    const auto plain = [](std::string_view text) {
+        std::vector<utf8proc_int32_t> signs;
+        for (const Letter& one : letters_of(text))
+            if (one.small != ' ' && one.small != '+')
+                signs.push_back(one.small);
+        return signs;
+    };
+    // A letter alone is the beginning of a word, not a key.
+    const std::vector<utf8proc_int32_t> asked = plain(typed);
+    return asked.size() > 1 && asked == plain(keys);
+}
 
 std::optional<FuzzyMatch> fuzzy_match(std::string_view typed, std::string_view text, std::string_view also) {
     const std::vector<Letter> letters = letters_of(text), asked = letters_of(typed),

@@ -22,4 +22,18 @@ struct FuzzyMatch {
 std::optional<FuzzyMatch> fuzzy_match(std::string_view typed, std::string_view text,
                                       std::string_view also = {});
 
+/// Which part of an entry answers what was typed, the best answer first.
+enum class Answer : unsigned char {
+    title,       ///< it is the title, or the keys
+    title_start, ///< the title begins with it
+    word_starts, ///< each word that was typed begins a word of the title
+    other_words, ///< the same with the words that other people use
+    further      ///< letters, or words of its sentence
+};
+/// Case, and what is neither letter nor digit at the ends of a title, say nothing, and spaces little: "L5H3"
+/// is "L5 H3".
+Answer answer_of(std::string_view typed, std::string_view title, std::string_view words);
+/// Whether both name the same keys: "ctrl+e" and "Ctrl E".
+bool same_keys(std::string_view typed, std::string_view keys);
+
 } // namespace headscope::app

@@ -36,11 +36,14 @@ struct PaletteEntry {
     EntryKind kind = EntryKind::command;
     std::string label = {}; ///< the kind in a word: "view"
     std::string title = {};
-    std::string detail = {};  ///< behind the title; may be empty
-    std::string tip = {};     ///< what it does, in a sentence without the full stop
-    std::string also = {};    ///< further words by which it is found
-    std::string keys = {};    ///< "Ctrl Shift S"; may be empty
-    std::string missing = {}; ///< why it cannot be done now; empty: it can
+    std::string detail = {};                 ///< behind the title; may be empty
+    std::string tip = {};                    ///< what it does, in a sentence without the full stop
+    std::string words = {};                  ///< what else people call it
+    std::string also = {};                   ///< further words by which it is found
+    std::string keys = {};                   ///< "Ctrl Shift S"; may be empty
+    std::vector<std::string> more_keys = {}; ///< others that do the same
+    bool replaces = false;                   ///< the text that the user typed
+    std::string missing = {};                ///< why it cannot be done now; empty: it can
     /// What it sends. Only where nothing is missing.
     std::function<Actions(const Situation&)> send = {};
 };
@@ -54,8 +57,8 @@ struct PaletteSources {
     const HeadBoard* board = nullptr;
 };
 
-/// All commands of the page in the order of the table, then presets, stages, heads, tokens, lessons, recent
-/// files, models that come with the program, and headings of the manual.
+/// All commands of the page in the order of the table, then settings, presets, stages, matrices to edit,
+/// heads, tokens, lessons, recent files, models that come with the program, and headings of the manual.
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources);
 
 struct PaletteRow {
@@ -64,8 +67,9 @@ struct PaletteRow {
     std::vector<std::pair<std::size_t, std::size_t>> marks = {}; ///< bytes of the title that were matched
 };
 
-/// The entries that answer what was typed, in groups ("Recent", "Commands", "Go to", "Manual"), the group
-/// with the best match first, and in each the best match first. `typed` with @ before it: heads alone, with #
+/// The entries that answer what was typed, in groups ("Recent", "Commands", "Go to", "Presets"), the group
+/// with the best match first, and in each the best match first; see Answer. Then the manual, and last what
+/// cannot be done now, but for what is called as was typed. `typed` with @ before it: heads alone, with #
 /// tokens alone, with ? headings of the manual alone. Where nothing is typed: all but heads, tokens and
 /// headings, the last three of `recent` first.
 std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, std::string_view typed,

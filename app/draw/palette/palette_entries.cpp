@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <span>
 
 namespace headscope::app {
 
@@ -48,11 +49,29 @@ constexpr OtherWords other_words[] = {
     {"larger", translatable("zoom in font size scale")},
     {"smaller", translatable("zoom out font size scale")},
     {"settings", translatable("preferences options language theme font size motion colours memory")},
-    {"file menu", translatable("export picture numbers script film save open")}};
+    {"theme", translatable("dark light night mode")},
+    {"picture", translatable("export image screenshot png svg pdf")},
+    {"save numbers", translatable("export data npy csv tsv safetensors")},
+    {"save script", translatable("export python code")},
+    {"copy script", translatable("export python code")},
+    {"record", translatable("export film video gif mp4 animation")},
+    {"colour map", translatable("palette ramp")}};
 
-std::string also_called(const ActionInfo& info) {
-    const auto* const found = std::ranges::find(other_words, info.id, &OtherWords::id);
-    return found == std::end(other_words) ? "" : " " + tr(found->words);
+/// The same for the stops of the strip, by their names there.
+constexpr OtherWords stage_words[] = {{"scaled", translatable("temperature divide by root")},
+                                      {"weights", translatable("softmax attention pattern")},
+                                      {"scores", translatable("dot product logits")}};
+
+std::string words_for(std::span<const OtherWords> table, std::string_view id) {
+    const auto found = std::ranges::find(table, id, &OtherWords::id);
+    return found == table.end() ? "" : tr(found->words);
+}
+
+std::vector<std::string> chords_after_first(const ActionInfo& info) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 1; i < info.keys.size(); ++i)
+        texts.push_back(chord_text(info.keys[i]));
+    return texts;
 }
 
 std::string group_label(const ActionInfo& info) {
@@ -71,11 +90,75 @@ void add_commands(Entries& entries, const Situation& now) {
                            .label = group_label(info),
                            .title = info.title,
                            .tip = info.tip,
-                           .also = info.id + " " + info.tip + also_called(info),
+                           .words = info.id + " " + words_for(other_words, info.id),
+                           .also = info.tip,
                            .keys = info.keys.empty() ? "" : chord_text(info.keys.front()),
+                           .more_keys = chords_after_first(info),
                            .missing = why_not(info, now),
                            .send = info.send});
     }
+}
+
+void add_setting(Entries& entries, const std::string& id, const std::string& title, const std::string& tip,
+                 const std::string& words, const ViewChange& change) {
+    entries.push_back({.id = "setting " + id,
+                       .kind = EntryKind::command,
+                       .label = tr("setting"),
+                       .title = title,
+                       .tip = tip,
+                       .words = words,
+                       .send = [change](const Situation&) { return Actions{change}; }});
+}
+
+/// Settings that are known by the names of their choices, and what is changed in the Edit tab.
+void add_settings(Entries& entries, const PaletteSources& sources) {
+    constexpr std::pair<std::string_view, ColourMap> maps[] = {{translatable("by head"), ColourMap::head},
+                                                               {translatable("neutral"), ColourMap::neutral},
+                                                               {"viridis", ColourMap::viridis},
+                                                               {"cividis", ColourMap::cividis},
+                                                               {"magma", ColourMap::magma}};
+    for (const auto& [name, map] : maps)
+        add_setting(entries, "colours " + std::string(name), tr("Colours of cells: {}", tr(name)),
+                    tr("Changes the colours of the cells"), tr("palette ramp"), SetColourMap{map});
+    constexpr OtherWords language_words[] = {{"en", translatable("English")}, {"de", translatable("German")}};
+    for (const Language& language : languages())
+        add_setting(entries, "language " + language.code, tr("Language: {}", language.name),
+                    tr("of the window and of lessons") + ", " + tr("from the next start of the program on"),
+                    words_for(language_words, language.code) + " " + language.code,
+                    SetLanguage{language.code});
+    if (sources.document.is_experiment())
+        add_setting(entries, "temperature", tr("Temperature"),
+                    tr("Opens the Edit tab, where the scores are divided by it"), tr("sharpen softmax"),
+                    ShowTab{LeftTab::edit});
+}
+
+/// Shows the stage that reads a matrix, with its first number selected.
+Actions edit_matrix(TensorId id) {
+    Actions send{ViewChange(GoTo{tensor_info(id).group})};
+    const bool keys = id == TensorId::W_K || id == TensorId::b_K,
+               values = id == TensorId::W_V || id == TensorId::b_V;
+    if (tensor_info(id).group == StageGroup::qkv)
+        send.push_back(ViewChange(ShowProjection{keys     ? Projection::k
+                                                 : values ? Projection::v
+                                                          : Projection::q}));
+    send.push_back(ViewChange(Select{CellAddress{.tensor = id}}));
+    return send;
+}
+
+/// Matrices that can be edited on the page of a stage.
+void add_matrices(Entries& entries, const PaletteSources& sources) {
+    const Problem& problem = sources.document.problem;
+    if (sources.now.weights_alone || sources.shown.trace == nullptr)
+        return;
+    for (const TensorInfo& info : input_table())
+        if (is_editable(info.id) && problem.input(info.id) != nullptr)
+            entries.push_back({.id = "edit " + std::string(info.name),
+                               .kind = EntryKind::stage,
+                               .label = tr("matrix"),
+                               .title = tr("Edit {}", info.name),
+                               .tip = tr("Selects its first number at the stage that reads it"),
+                               .words = tr(info.title),
+                               .send = [id = info.id](const Situation&) { return edit_matrix(id); }});
 }
 
 void add_stages(Entries& entries, const Situation& now) {
@@ -91,6 +174,7 @@ void add_stages(Entries& entries, const Situation& now) {
                                .title = std::string(info.label),
                                .detail = tr(info.title),
                                .tip = tr("Goes to this stop of the strip"),
+                               .words = words_for(stage_words, info.label),
                                .also = tr("stage") + " " + tr(info.title),
                                .send = [stop](const Situation&) { return Actions{ViewChange(GoTo{stop})}; }});
         }
@@ -164,6 +248,7 @@ void add_presets(Entries& entries, const Document& document) {
                            .title = tr(info.title),
                            .tip = tr(info.description),
                            .also = tr("preset") + " " + std::string(info.id),
+                           .replaces = true,
                            .send = [id = std::string(info.id)](const Situation&) {
                                return Actions{Command(SetPreset{id})};
                            }});
@@ -235,8 +320,10 @@ PaletteEntry search_entry(std::string_view typed) {
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources) {
     Entries entries;
     add_commands(entries, sources.now);
+    add_settings(entries, sources);
     add_presets(entries, sources.document);
     add_stages(entries, sources.now);
+    add_matrices(entries, sources);
     add_heads(entries, sources);
     add_tokens(entries, sources);
     add_lessons(entries, sources.course);

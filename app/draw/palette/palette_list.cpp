@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <numeric>
 #include <tuple>
 
 namespace headscope::app {
@@ -15,13 +16,23 @@ constexpr std::size_t most_recent = 3;
 constexpr std::size_t most_pages = 5; ///< of the manual, beside other things
 constexpr int ahead_of_places = 4;    ///< a place goes before commands only where it answers clearly better
 
-enum Group : std::size_t { recent_group, command_group, place_group, manual_group, group_count_of_list };
+enum Group : std::size_t {
+    recent_group,
+    command_group,
+    place_group,
+    preset_group,
+    manual_group,
+    missing_group,
+    group_count_of_list
+};
 constexpr std::array<std::string_view, group_count_of_list> headings{
-    translatable("Recent"), translatable("Commands"), translatable("Go to"), translatable("Manual")};
+    translatable("Recent"),  translatable("Commands"), translatable("Go to"),
+    translatable("Presets"), translatable("Manual"),   translatable("Not now")};
 
 struct Candidate {
     const PaletteEntry* entry;
     FuzzyMatch match;
+    Answer answer;
     std::size_t order; ///< among recent entries, or of the list
 };
 
@@ -38,10 +49,43 @@ std::optional<EntryKind> narrowed_to(std::string_view typed) {
 
 bool is_better(const Candidate& a, const Candidate& b) {
     const auto rank = [](const Candidate& one) {
-        return std::tuple(-one.match.score, !one.entry->missing.empty(),
+        return std::tuple(one.answer, -one.match.score, !one.entry->missing.empty(),
                           one.match.score == 0 ? 0 : one.entry->title.size(), one.order);
     };
     return rank(a) < rank(b);
+}
+
+std::optional<Candidate> candidate_for(const PaletteEntry& entry, std::string_view typed) {
+    if (typed.empty())
+        return Candidate{&entry, {}, Answer::further, 0};
+    const bool keys =
+        same_keys(typed, entry.keys) ||
+        std::ranges::any_of(entry.more_keys, [&](const std::string& one) { return same_keys(typed, one); });
+    auto match = fuzzy_match(typed, entry.title, entry.words + " " + entry.also);
+    if (!match && !keys)
+        return std::nullopt;
+    return Candidate{&entry, match ? std::move(*match) : FuzzyMatch{},
+                     keys ? Answer::title : answer_of(typed, entry.title, entry.words), 0};
+}
+
+Group group_of(const Candidate& one, bool recent, bool all) {
+    const PaletteEntry& entry = *one.entry;
+    const bool called_so = one.answer <= Answer::title_start;
+    return recent && (all || !entry.replaces)     ? recent_group
+           : !entry.missing.empty() && !called_so ? missing_group
+           : entry.replaces                       ? preset_group
+           : entry.kind == EntryKind::command     ? command_group
+           : entry.kind == EntryKind::page        ? manual_group
+                                                  : place_group;
+}
+
+/// Where a group stands in the list, by its first row: the smaller, the earlier.
+std::tuple<bool, Answer, bool, int> place_of(const std::vector<Candidate>& group, std::size_t which) {
+    if (group.empty() || which >= manual_group)
+        return {true, Answer::further, false, static_cast<int>(which)};
+    const Candidate& first = group.front();
+    const int ahead = which == place_group ? 0 : ahead_of_places;
+    return {false, first.answer, which == preset_group, -first.match.score - ahead};
 }
 
 } // namespace
@@ -72,24 +116,16 @@ std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, s
         const bool is_recent = lately < std::min(recent.size(), most_recent);
         if (only ? entry.kind != *only : all && many && !is_recent)
             continue;
-        if (auto match = fuzzy_match(typed, entry.title, entry.also)) {
-            const Group group = is_recent                          ? recent_group
-                                : entry.kind == EntryKind::command ? command_group
-                                : entry.kind == EntryKind::page    ? manual_group
-                                                                   : place_group;
-            groups[group].push_back({&entry, std::move(*match), is_recent ? lately : i});
+        if (auto candidate = candidate_for(entry, all ? "" : typed)) {
+            candidate->order = is_recent ? lately : i;
+            groups[group_of(*candidate, is_recent, all)].push_back(std::move(*candidate));
         }
     }
-    std::array<std::size_t, group_count_of_list> order{recent_group, command_group, place_group,
-                                                       manual_group};
+    std::array<std::size_t, group_count_of_list> order{};
+    std::iota(order.begin(), order.end(), std::size_t{0});
     for (auto& group : groups)
         std::ranges::sort(group, is_better);
-    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t group) {
-        return groups[group].empty() ? -1
-               : group == manual_group
-                   ? 0 // the last one
-                   : groups[group].front().match.score + (group == place_group ? 0 : ahead_of_places);
-    });
+    std::ranges::stable_sort(order, {}, [&](std::size_t group) { return place_of(groups[group], group); });
     if (auto& pages = groups[manual_group]; !only && pages.size() > most_pages)
         pages.resize(most_pages);
     std::vector<PaletteRow> rows;

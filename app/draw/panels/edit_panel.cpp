@@ -7,6 +7,8 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 namespace headscope::app {
 
@@ -191,6 +193,19 @@ void draw_temperature(Sheet& sheet) {
                 tr("All heads"), sheet.context.theme.muted, false);
 }
 
+/// Steps from before the project was saved, the latest first, as many as fit. Nothing goes back to them.
+void draw_earlier(Sheet& sheet, float end, std::span<const std::string> earlier) {
+    for (std::size_t i = earlier.size(); i-- > 0 && sheet.y + history_row <= end;) {
+        const figure::Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, history_row};
+        const float top = std::exchange(sheet.y, sheet.y + (history_row - Sheet::row_height) / 2);
+        sheet.put(sheet.left, earlier[i], sheet.width(), figure::Font::ui, 13, sheet.context.theme.muted);
+        sheet.picture.hotspots.push_back(
+            {area, "earlier " + std::to_string(i), Action(MoveInHistory{0}),
+             tr("A step from before the project was saved; only steps since then can be taken back")});
+        sheet.y = top + history_row;
+    }
+}
+
 /// The newest steps, as many as fit above the buttons; a click returns to that step.
 void draw_history(Sheet& sheet, float end) {
     const DrawContext& context = sheet.context;
@@ -230,6 +245,8 @@ void draw_history(Sheet& sheet, float end) {
                                           here ? "" : tr("Go to this state")});
         sheet.y = top + history_row;
     }
+    if (!lines.empty() && newest < room)
+        draw_earlier(sheet, end, lines.front().earlier);
 }
 
 /// Undo or redo; drawn as an outline alone when there is nothing to undo or redo.

@@ -6,6 +6,7 @@
 #include "core/checkpoint/run/predictions.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headscope::app {
 
@@ -82,6 +83,25 @@ void check_prompts(const ModelPart& part, const std::string& corrupted) {
 
 bool by_head(const PatchingMap& map) {
     return map.asked.paths || analysis::info_of(map.asked.kind).by_head;
+}
+
+analysis::HeadPlace sender_of(const PatchingMap& heads, analysis::HeadPlace open) {
+    constexpr float least = 0.01F;
+    const std::int64_t later = std::ssize(heads.cells) - 1;
+    const auto size_at = [&](analysis::HeadPlace at) {
+        const auto& share =
+            heads.cells[static_cast<std::size_t>(at.layer)][static_cast<std::size_t>(at.head)];
+        return share ? std::abs(*share) : 0.0F;
+    };
+    if (later < 1 ||
+        (open.layer < later && open.head < std::ssize(heads.cells.front()) && size_at(open) >= least))
+        return open;
+    analysis::HeadPlace best;
+    for (std::int64_t layer = 0; layer < later; ++layer)
+        for (std::int64_t head = 0; head < std::ssize(heads.cells.front()); ++head)
+            if (size_at({layer, head}) > size_at(best))
+                best = {layer, head};
+    return size_at(best) > 0 ? best : open;
 }
 
 bool can_open(const PatchingMap& map, std::int64_t row, std::int64_t column) {

@@ -3,6 +3,7 @@
 #include "core/analysis/effects/patching.h"
 #include "core/checkpoint/model/text_model.h"
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -32,6 +33,10 @@ struct PatchingPair {
     std::vector<std::string> clean_tokens, corrupted_tokens; ///< labels
     std::vector<bool> differs;                               ///< by position: whether the tokens differ
     double clean_difference = 0, corrupted_difference = 0;
+    /// Whether the answers of the prompts differ too little for a share of that to mean anything.
+    bool too_alike() const {
+        return std::abs(clean_difference - corrupted_difference) < analysis::least_difference;
+    }
     /// The two likeliest tokens after either prompt.
     struct Next {
         std::string token;
@@ -65,6 +70,10 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
                            std::optional<std::int64_t> against, Progress& progress);
 /// Throws Error(input) where there is no second prompt, or one of another length.
 void check_prompts(const ModelPart& part, const std::string& corrupted);
+
+/// The head of a map by heads whose patch brings back most, or takes away most, among those with a later
+/// layer: where paths have the most to begin with. `open`, where its share is at least a hundredth.
+analysis::HeadPlace sender_of(const PatchingMap& heads, analysis::HeadPlace open);
 
 /// What the run of one cell of a map is made of. For the worker of the pair. Throws what Patching::edits and
 /// path_edits throw.

@@ -33,6 +33,9 @@ struct PathInputs {
     bool queries = true, keys = true, values = true;
 };
 
+/// Logits. Where the two prompts differ by less, a share divides by next to nothing and says little.
+inline constexpr double least_difference = 0.05;
+
 /// Activation patching (Meng et al. 2022; Wang et al. 2022, "Interpretability in the Wild") between two
 /// prompts of one length T: the corrupted prompt runs with one activation of the clean run in it, and
 ///   recovered = (difference - corrupted) / (clean - corrupted),

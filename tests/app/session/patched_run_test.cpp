@@ -1,8 +1,10 @@
+#include "app/draw/effects/patching_page.h"
 #include "app/session/workspace.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/patch_file.h"
+#include "tests/app/support/fixture.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
@@ -182,6 +184,29 @@ TEST_CASE("what a patch cannot be is refused with a sentence", "[patched]") {
     CHECK_THROWS_WITH(check_prompts(desk.part(), "When Mary"),
                       Catch::Matchers::Contains("they part at token"));
     CHECK_THROWS_WITH(check_prompts(desk.part(), ""), Catch::Matchers::Contains("type one first"));
+}
+
+TEST_CASE("shares of a difference that is next to nothing are called that", "[patched]") {
+    PatchedPocket desk;
+    const auto texts = [&](double difference) {
+        auto pair = std::make_shared<PatchingPair>(*desk.state.shown.patching->pair);
+        pair->clean_difference = pair->corrupted_difference + difference;
+        auto patching = std::make_shared<PatchingView>(*desk.state.shown.patching);
+        patching->pair = pair;
+        Shown shown = desk.state.shown;
+        shown.patching = patching;
+        const Theme colours = theme(false);
+        const figure::TextMeasure measure = approximate_measure();
+        return all_text(draw_patching_page({.shown = shown,
+                                            .view = desk.state.view,
+                                            .theme = colours,
+                                            .measure = measure,
+                                            .width = 1200,
+                                            .height = 900}));
+    };
+    CHECK(texts(0.004).find("too little for shares to mean anything") != std::string::npos);
+    CHECK(texts(-0.004).find("too little for shares to mean anything") != std::string::npos);
+    CHECK(texts(0.06).find("too little for shares") == std::string::npos);
 }
 
 } // namespace headscope::test

@@ -2,6 +2,7 @@
 #include "app/session/workspace.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/run/generator.h"
 #include "tests/app/support/fixture.h"
 #include "tests/catch.h"
@@ -235,6 +236,23 @@ TEST_CASE("a step waits for the run that is under way", "[writing]") {
     open.settle();
     CHECK(open.ids().size() == 4);
     CHECK(open.state.model.prompt == open.state.document->part()->prompt);
+}
+
+TEST_CASE("a text longer than a model was trained on is run, and no token is written after it", "[writing]") {
+    Progress progress;
+    ModelPart part = *open_model(checkpoint::model_folder("pocket"), {"Anna"}, 0, progress).part;
+    const std::int64_t most = part.model->model->architecture().longest_text();
+    REQUIRE(part.model->model->architecture().position_rows == 0);
+    const auto why_at = [&](std::int64_t length) {
+        part.inputs = std::make_shared<const checkpoint::ModelInputs>(
+            checkpoint::token_inputs(*part.model, Ids(static_cast<std::size_t>(length), 7)));
+        return why_full(part);
+    };
+    CHECK(why_at(most - 1).empty());
+    CHECK(why_at(most).find("the most that the model was trained on") != std::string::npos);
+    CHECK(why_at(471) ==
+          "The text has 471 tokens, and the model was trained on at most 256: what it says of the "
+          "tokens beyond means little, and it writes no further.");
 }
 
 TEST_CASE("a text is written until it is full, and says so", "[writing]") {

@@ -77,6 +77,14 @@ TEST_CASE("the stages of the second prompt less those of the first are shown lay
         check_difference(*change(TensorId::mlp_out)->cells, *(*a->block(layer, progress))[TensorId::mlp_out],
                          *(*b->block(layer, progress))[TensorId::mlp_out]);
     }
+    // Back among the patches the prompts stand as they were left.
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::patching})));
+    CHECK(desk.state().document->part()->prompt == text_a);
+    CHECK(desk.state().model.patching.corrupted == text_b);
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::patching})));
+    CHECK(desk.state().document->part()->prompt == text_a);
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
     desk.act(ViewChange(SetCompare{Compare::now}));
     CHECK(effective(desk.state().compare, desk.state().view.compare) == Compare::now);
     desk.act(DropBaseline{});

@@ -185,6 +185,58 @@ TEST_CASE("what was done lately stands first, and what answers best", "[palette]
     CHECK(world.titles("qqqq").empty());
 }
 
+TEST_CASE("what is called as was typed goes first, and what cannot be done last", "[palette]") {
+    const PaletteWorld world;
+    const auto place = [](const std::vector<std::string>& titles, const std::string& title) {
+        return std::ranges::find(titles, title) - titles.begin();
+    };
+    const std::vector<std::string> cat = world.titles("cat");
+    CHECK(cat.at(1) == "cat"); // the token, before the preset that would replace the sentence
+    CHECK(place(cat, "Cat sleeps") < std::ssize(cat));
+    CHECK(place(cat, "cat") < place(cat, "Cat sleeps"));
+    // The sentence would be lost by a preset that begins with the letters; a stage that does goes first.
+    const std::vector<std::string> letters = world.titles("c");
+    CHECK(place(letters, "concat") < place(letters, "Cat sleeps"));
+    const std::vector<PaletteEntry> entries = world.entries();
+    bool last = false; // "Control to the right" and its like
+    for (const PaletteRow& row : palette_rows(entries, "framed", {})) {
+        INFO(row.entry->title);
+        last = last || row.heading == "Not now";
+        CHECK(last == !row.entry->missing.empty());
+    }
+    CHECK(last);
+}
+
+TEST_CASE("other words and keys find an action, a stage and a setting", "[palette]") {
+    const PaletteWorld world;
+    const std::vector<PaletteEntry> entries = world.entries();
+    const auto found = [&](const char* typed) {
+        std::vector<std::string> ids;
+        for (const PaletteRow& row : palette_rows(entries, typed, {}))
+            if (row.entry->kind != EntryKind::page && row.entry->missing.empty())
+                ids.push_back(row.entry->id);
+        return ids;
+    };
+    const std::vector<std::string> exports = found("export");
+    for (const char* id : {"command picture", "command save numbers", "command save script"})
+        CHECK(std::ranges::find(exports, id) < exports.begin() + 5);
+    CHECK(found("German").front() == "setting language de");
+    CHECK(found("Deutsch").front() == "setting language de");
+    CHECK(found("cividis").front() == "setting colours cividis");
+    CHECK(found("edit W_O").front() == "edit W_O");
+    CHECK(found("softmax").front() == "stage weights");
+    CHECK(found("temperature").front() == "setting temperature");
+    for (const char* typed : {"Ctrl E", "ctrl+e", "CTRLE"})
+        CHECK(found(typed).front() == "command picture");
+    CHECK(found("ctrl shift e").front() == "command save numbers");
+
+    CHECK(view_change<SetColourMap>(world.sent("setting colours cividis")).map == ColourMap::cividis);
+    const Actions edit = world.sent("edit W_V");
+    CHECK(view_change<GoTo>(edit).group == StageGroup::qkv);
+    CHECK(view_change<ShowProjection>(edit, 1).projection == Projection::v);
+    CHECK(view_change<Select>(edit, 2).cell == CellAddress{TensorId::W_V, {}});
+}
+
 TEST_CASE("@ and # narrow the list", "[palette]") {
     const PaletteWorld world;
     CHECK(world.titles("@") == std::vector<std::string>{"Go to:", "H0", "H1"});

@@ -1,0 +1,119 @@
+#include "app/draw/effects/patching_page.h"
+#include "app/draw/effects/signed_cells.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "core/base/message.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using figure::Align;
+using figure::Font;
+
+} // namespace
+
+Picture draw_patching_inspector(const DrawContext& context) {
+    Sheet sheet(context);
+    sheet.link_terms();
+    const Theme& theme = context.theme;
+    sheet.y = 18;
+    const PatchingView* const view = context.shown.patching.get();
+    if (view == nullptr || view->pair == nullptr || view->map == nullptr) {
+        sheet.paragraph(tr("Click a cell of the map to see what its patch does."), theme.muted);
+        return sheet.finish();
+    }
+    const PatchingPair& pair = *view->pair;
+    const PatchingMap& map = *view->map;
+    const auto name_of = [&](std::size_t row, std::size_t column) {
+        return row_name(map, row) +
+               (by_head(map) ? " H" + std::to_string(column) : ", " + pair.clean_tokens[column]);
+    };
+    const auto& chosen = context.view.attention.patch;
+    const bool inside = chosen[0] >= 0 && std::cmp_less(chosen[0], map.cells.size()) && chosen[1] >= 0 &&
+                        std::cmp_less(chosen[1], map.cells.front().size());
+    if (inside) {
+        const auto row = static_cast<std::size_t>(chosen[0]), column = static_cast<std::size_t>(chosen[1]);
+        const auto& share = map.cells[row][column];
+        sheet.put(sheet.left, name_of(row, column), sheet.width(), Font::mono, 14, theme.ink);
+        const float taken =
+            draw_text(sheet.picture, context, sheet.left, 84,
+                      share ? number(static_cast<double>(*share), 2) : "…", Font::ui_semibold, 34, theme.ink);
+        sheet.y = 68;
+        sheet.put(sheet.left + taken + 12, tr("of the answer comes back"), sheet.width() - taken - 12,
+                  Font::ui, 12.5F, theme.muted);
+        sheet.y = 98;
+        if (share) {
+            const double clean = pair.clean_difference, corrupted = pair.corrupted_difference,
+                         patched = corrupted + static_cast<double>(*share) * (clean - corrupted);
+            sheet.section(tr("This run"), pair.answer + " − " + pair.against);
+            sheet.row(tr("clean"), signed_number(clean, 2));
+            sheet.row(tr("corrupted"), signed_number(corrupted, 2));
+            sheet.row(tr("corrupted, with this patch"), signed_number(patched, 2), true);
+            sheet.arithmetic(number(patched - corrupted, 2) + " ÷ " + number(clean - corrupted, 2),
+                             number(static_cast<double>(*share), 2));
+        }
+        if (can_open(map, chosen[0], chosen[1]) && context.controls) {
+            sheet.y += 6;
+            draw_button(
+                sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, tr("Open this run"),
+                ModelAction(OpenPatch{chosen[0], chosen[1]}), true,
+                tr("Shows the stages, the board and the prediction of the second prompt with this patch"));
+            sheet.y += 40;
+        }
+        if (by_head(map) && context.controls) {
+            sheet.y += 6;
+            draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
+                        tr("Open {}", name_of(row, column)),
+                        ViewChange(AttentionChange(OpenHead{chosen[0], chosen[1]})), false,
+                        tr("Puts this head in focus, where the tab Paths begins"));
+            sheet.y += 44;
+        }
+    } else {
+        sheet.paragraph(tr("Click a cell of the map to see what its patch does."), theme.muted);
+    }
+    struct Large {
+        std::size_t row, column;
+        double share;
+    };
+    std::vector<Large> large;
+    for (std::size_t row = 0; row < map.cells.size(); ++row)
+        for (std::size_t column = 0; column < map.cells[row].size(); ++column)
+            if (const auto& share = map.cells[row][column]; share && !map.same[row][column])
+                large.push_back({row, column, static_cast<double>(*share)});
+    std::ranges::stable_sort(large, std::ranges::greater{},
+                             [](const Large& one) { return std::abs(one.share); });
+    constexpr std::size_t listed = 10;
+    large.resize(std::min(large.size(), listed));
+    sheet.section(tr("Largest shares"), tr("recovered"));
+    for (const Large& one : large) {
+        const figure::Rect area{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height};
+        if (context.controls)
+            sheet.picture.hotspots.push_back(
+                {area, "large " + std::to_string(one.row) + "." + std::to_string(one.column),
+                 ViewChange(AttentionChange(
+                     PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)})),
+                 tr("Look at this patch")});
+        constexpr float number_room = 58, bar = 76;
+        const float end = sheet.right - number_room;
+        sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,
+                  Sheet::text_size, theme.text);
+        if (!pair.too_alike())
+            draw_signed_bar(sheet.picture, theme, {end - bar, sheet.y, bar, Sheet::row_height}, one.share, 1);
+        sheet.put(sheet.right, number(one.share, 2), number_room, Font::mono, Sheet::text_size,
+                  pair.too_alike() ? theme.muted : theme.text, Align::right);
+        sheet.y += Sheet::row_height;
+    }
+    sheet.section(tr("How it is measured"));
+    sheet.paragraph(tr("recovered = (patched − corrupted) ÷ (clean − corrupted), each the logit of {} less "
+                       "that of {} after the last token. 1 brings all of the answer back, 0 nothing.",
+                       pair.answer, pair.against),
+                    theme.muted);
+    return sheet.finish();
+}
+
+} // namespace headscope::app

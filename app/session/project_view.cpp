@@ -1,0 +1,147 @@
+#include "app/session/project_view.h"
+
+#include "app/commands/attention_change.h"
+#include "app/commands/view_change.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/trace/find_stop.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace headscope::app {
+
+namespace {
+
+using nlohmann::json;
+
+// By the values of the enums.
+constexpr std::array<std::string_view, 4> weights_views{"heatmap", "arcs", "text", "graph"};
+constexpr std::array<std::string_view, 3> heads_views{"each", "difference", "mean"};
+constexpr std::array<std::string_view, 3> projections{"q", "k", "v"};
+
+template<class Names, class Value>
+std::string name_of(const Names& names, Value value) {
+    return std::string(names[static_cast<std::size_t>(value)]);
+}
+
+/// The field of an object; null where there is none.
+json field(const json& object, std::string_view key) {
+    const auto at = object.find(std::string(key));
+    return at == object.end() ? json() : *at;
+}
+
+template<class Names, class Value>
+void read_name(const json& name, const Names& names, Value& into) {
+    if (name.is_string())
+        if (const auto at = std::ranges::find(names, name.get<std::string>()); at != names.end())
+            into = static_cast<Value>(at - names.begin());
+}
+
+void read_whole(const json& number, std::int64_t& into) {
+    if (number.is_number_integer())
+        into = number.get<std::int64_t>();
+}
+
+json cell_json(const CellAddress& cell) {
+    json at = json::array();
+    for (int axis = 0; axis < tensor_info(cell.tensor).rank(); ++axis)
+        at.push_back(cell.at[static_cast<std::size_t>(axis)]);
+    return {{"tensor", tensor_info(cell.tensor).name}, {"at", at}};
+}
+
+/// A cell that the problem has; nothing for all else.
+std::optional<CellAddress> read_cell(const json& value, const Problem& problem) {
+    const json name = value.is_object() ? field(value, "tensor") : json();
+    const auto tensor = name.is_string() ? find_tensor(name.get<std::string>()) : std::nullopt;
+    if (!tensor || is_block_weight(*tensor) || is_around(tensor_info(*tensor).group) ||
+        !has_tensor(*tensor, problem.parts()))
+        return std::nullopt;
+    const Shape shape = tensor_info(*tensor).shape(problem.dims);
+    const json at = field(value, "at");
+    if (!at.is_array() || at.size() != static_cast<std::size_t>(shape.rank()))
+        return std::nullopt;
+    CellAddress cell{.tensor = *tensor};
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+        std::int64_t index = -1;
+        read_whole(at[static_cast<std::size_t>(axis)], index);
+        if (index < 0 || index >= shape[axis])
+            return std::nullopt;
+        cell.at[static_cast<std::size_t>(axis)] = index;
+    }
+    return cell;
+}
+
+void read_map(const json& map, MapWindow& into) {
+    const auto read = [&](std::string_view key, float low, float high, float& number) {
+        if (const json value = field(map, key); value.is_number())
+            number = std::clamp(value.get<float>(), low, high);
+    };
+    if (!map.is_object())
+        return;
+    read("zoom", 1, largest_map_zoom, into.zoom);
+    const float half = 0.5F / into.zoom;
+    read("x", half, 1 - half, into.x);
+    read("y", half, 1 - half, into.y);
+}
+
+void read_view(ViewState& view, const json& saved, const Problem& problem) {
+    if (const json stage = field(saved, "stage"); stage.is_string())
+        if (const auto stop = find_stop(stage.get<std::string>()); stop && view.walk.has(*stop))
+            view.group = view.came_from = *stop;
+    read_whole(field(saved, "head"), view.head);
+    read_whole(field(saved, "other"), view.other);
+    read_whole(field(saved, "batch"), view.batch);
+    read_whole(field(saved, "row"), view.row);
+    read_name(field(saved, "weights"), weights_views, view.weights_view);
+    read_name(field(saved, "heads"), heads_views, view.heads_view);
+    read_name(field(saved, "projection"), projections, view.projection);
+    read_map(field(saved, "map"), view.attention.map);
+    view.selected = read_cell(field(saved, "selected"), problem);
+    view.block_end = read_cell(field(saved, "block_end"), problem);
+    if (view.selected && view.block_end && view.selected->tensor != view.block_end->tensor)
+        view.block_end.reset();
+    clamp_to(view, problem.dims);
+}
+
+} // namespace
+
+std::string project_view_json(const ViewState& view, const std::vector<std::string>& steps) {
+    const MapWindow& map = view.attention.map;
+    json saved{{"stage", group_info(view.group).label},
+               {"head", view.head},
+               {"other", view.other},
+               {"batch", view.batch},
+               {"row", view.row},
+               {"weights", name_of(weights_views, view.weights_view)},
+               {"heads", name_of(heads_views, view.heads_view)},
+               {"projection", name_of(projections, view.projection)},
+               {"map", {{"zoom", map.zoom}, {"x", map.x}, {"y", map.y}}},
+               {"steps", steps}};
+    if (view.selected)
+        saved["selected"] = cell_json(*view.selected);
+    if (view.selected && view.block_end)
+        saved["block_end"] = cell_json(*view.block_end);
+    return saved.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::vector<std::string> look_as_saved(ViewState& view, const std::string& text, const Problem& problem) {
+    json saved;
+    try {
+        saved = parse_json(text, "the view of a project");
+    } catch (const Error&) {
+        return {}; // the numbers alone were to be opened
+    }
+    std::vector<std::string> steps;
+    if (!saved.is_object())
+        return steps;
+    read_view(view, saved, problem);
+    if (const json labels = field(saved, "steps"); labels.is_array())
+        for (const json& label : labels)
+            if (label.is_string())
+                steps.push_back(label.get<std::string>());
+    return steps;
+}
+
+} // namespace headscope::app
