@@ -75,7 +75,8 @@ std::string render_stage(const RenderOptions& options, const app::DocumentPtr& d
                               .scale = options.scale,
                               .width = static_cast<float>(size.width),
                               .height = static_cast<float>(size.height),
-                              .fixed_width = options.size.has_value()});
+                              .fixed_width = options.size.has_value(),
+                              .crop = !options.size});
 }
 
 void run_render(const RenderOptions& options) {
@@ -121,8 +122,10 @@ void add_render(CLI::App& program) {
         "the stage to draw, by the name that trace uses or that the strip of stages has, such as "
         "split (default: weights; with --window, as the program opens)");
     command.add_flag("--window", options->window, "draw the whole window of the program (PNG only)");
-    command.add_option("--size", options->size,
-                       "WIDTHxHEIGHT in logical pixels (default 960x848; 1600x1000 with --window)");
+    command.add_option(
+        "--size", options->size,
+        "WIDTHxHEIGHT in logical pixels (default: a stage is cropped to its content; 1600x1000 "
+        "with --window)");
     command.add_option("--attention", options->attention,
                        "with --window: show attention weights of this .npy or .safetensors file");
     CLI::Option* const model = command.get_option("--model");

@@ -12,7 +12,10 @@
 #include "core/export/tensor_export.h"
 #include "core/format/tsv.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cctype>
+#include <functional>
 #include <map>
 
 namespace headscope::app {
@@ -71,6 +74,27 @@ std::string screen_text(const OnScreen& screen, char between) {
     return text;
 }
 
+/// The canvas as a figure.
+struct DrawnPicture {
+    DrawnPicture(const OnScreen& screen, const PictureChoice& choice) {
+        ViewState view = screen.view;
+        view.dark = choice.dark;
+        view.hover.reset();
+        view.drag.reset();
+        scene = stage_scene(screen.shown, view, {.crop = choice.crop});
+        ground = ground_colour(view, choice.ground);
+    }
+    figure::Scene scene;
+    figure::Color ground;
+};
+
+std::string bytes_of(const DrawnPicture& drawn, const PictureChoice& choice, figure::FigureFormat format) {
+    const figure::Scene& scene = drawn.scene;
+    const PictureExtent extent =
+        picture_extent(choice, format != figure::FigureFormat::png, scene.width, scene.height);
+    return figure::draw_figure(scene, format, extent.scale, drawn.ground, extent.paper);
+}
+
 std::string title_of(const Shown& shown) {
     const std::string sentences = project::recipe_title(shown.document->recipe);
     return sentences.empty() ? shown.document->title : sentences;
@@ -88,13 +112,21 @@ const std::vector<std::string>& number_suffixes() {
     return all;
 }
 
-void write_picture(const OnScreen& screen, bool dark, const std::string& path) {
-    ViewState view = screen.view;
-    view.dark = dark;
-    view.hover.reset();
-    view.drag.reset();
-    write_file_atomically(
-        path, stage_figure(screen.shown, view, {.format = figure::figure_format(path), .scale = 2}));
+void write_picture(const OnScreen& screen, const PictureChoice& choice, const std::string& path) {
+    const figure::FigureFormat format = figure::figure_format(path);
+    write_file_atomically(path, bytes_of(DrawnPicture(screen, choice), choice, format));
+}
+
+PicturePreview preview_picture(const OnScreen& screen, const PictureChoice& choice, int wide, int high) {
+    const DrawnPicture drawn(screen, choice);
+    const figure::Scene& scene = drawn.scene;
+    const float scale =
+        std::min(static_cast<float>(wide) / scene.width, static_cast<float>(high) / scene.height);
+    PicturePreview preview{scene.width, scene.height,
+                           figure::draw_pixels(scene, std::min(scale, 2.0F), drawn.ground)};
+    static std::atomic<std::uint64_t> count = 0;
+    preview.pixels.key = std::hash<std::string>{}("preview " + std::to_string(++count));
+    return preview;
 }
 
 void write_numbers(const OnScreen& screen, const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/draw/kit/picture.h"
+#include "app/state/picture_choice.h"
 #include "app/state/view_state.h"
 
 #include <string>
@@ -14,9 +15,10 @@ struct OnScreen {
     ViewState view;
 };
 
-/// The canvas as a .png (two pixels per logical one), .svg or .pdf, by the path's ending. Throws
-/// Error(input).
-void write_picture(const OnScreen& screen, bool dark, const std::string& path);
+/// The canvas as a .png, .svg or .pdf, by the path's ending. Throws Error(input).
+void write_picture(const OnScreen& screen, const PictureChoice& choice, const std::string& path);
+/// The same picture, no larger than so many pixels.
+PicturePreview preview_picture(const OnScreen& screen, const PictureChoice& choice, int wide, int high);
 /// The tensor that the canvas is about as .npy, .csv, .tsv or .safetensors. Throws Error(input).
 void write_numbers(const OnScreen& screen, const std::string& path);
 /// The problem as a PyTorch script. Throws Error(input).

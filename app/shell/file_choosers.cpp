@@ -149,7 +149,8 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     return {.purpose = purpose,
             .chooser = FileChooser(std::move(options)),
             .formats = std::move(formats),
-            .film = std::move(film)};
+            .film = std::move(film),
+            .picture = {.choice = files.picture, .width = width_text(files.picture)}};
 }
 
 } // namespace headscope::app

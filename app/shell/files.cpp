@@ -36,7 +36,7 @@ std::string file_name(const std::string& path) {
 
 Files::Files(AppState& state, Workspace& workspace, Setup setup)
     : state_(state), files_(state.files), workspace_(workspace), setup_(std::move(setup)),
-      models_(setup_.wake), keeper_(setup_.wake), job_(setup_.wake) {
+      models_(setup_.wake), preview_(setup_.wake), keeper_(setup_.wake), job_(setup_.wake) {
     files_.packaged = checkpoint::packaged_models();
     if (setup_.state_folder.empty())
         return;
@@ -282,6 +282,8 @@ void Files::choose(PathPurpose purpose) {
     files_.chooser.emplace(make_chooser(purpose, state_, last_folder_));
     models_for_ = purpose == PathPurpose::open ? std::make_shared<const int>() : nullptr;
     offer_models();
+    if (purpose == PathPurpose::picture)
+        preview_.show(state_);
 }
 
 void Files::offer_models() {
@@ -308,10 +310,7 @@ void Files::copy(Copied (*what)(const OnScreen&)) {
 }
 
 OnScreen Files::on_screen() const {
-    OnScreen screen{state_.shown, state_.view};
-    if (state_.course.open == nullptr)
-        screen.view.points.clear(); // a figure of one's own has no frame of a lesson
-    return screen;
+    return {state_.shown, state_.view};
 }
 
 void Files::say(std::string sentence) {
@@ -381,10 +380,15 @@ void Files::frame(double now) {
         files_.job = FileJobView{job_.label(), job_.fraction() > 0 ? job_.fraction() : -1, now - job_began_,
                                  job_.blocking()};
     offer_models();
+    preview_.frame(files_.chooser);
     keep_edits();
     if (now >= notice_until_)
         files_.notice.clear();
     refresh();
+}
+
+bool Files::busy() const {
+    return job_.busy() || waiting_ || keeper_.busy() || edits_to_keep() || models_.busy() || preview_.busy();
 }
 
 void Files::settle() {
@@ -397,6 +401,7 @@ void Files::settle() {
     say_cancelled();
     models_.wait();
     offer_models();
+    preview_.settle(files_.chooser);
     keeper_.wait();
     if (edits_to_keep()) {
         kept_at_ = -1;

@@ -5,7 +5,7 @@
 #include "app/jobs/file_job.h"
 #include "app/jobs/recovery.h"
 #include "app/session/workspace.h"
-#include "app/shell/exports.h"
+#include "app/shell/picture_previews.h"
 #include "app/shell/program_options.h"
 #include "app/views/state.h"
 
@@ -45,9 +45,7 @@ public:
     /// Call once a frame; `now` counts seconds.
     void frame(double now);
     /// Whether frames must follow each other for what is under way.
-    bool busy() const {
-        return job_.busy() || waiting_.has_value() || keeper_.busy() || edits_to_keep() || models_.busy();
-    }
+    bool busy() const;
     /// Blocks until nothing is under way. For pictures and tests.
     void settle();
     /// The user wants to quit, and nothing is lost by it.
@@ -143,6 +141,7 @@ private:
     double kept_at_ = -1;                       ///< when it was last written, in the seconds of frame()
     std::shared_ptr<const int> models_for_;     ///< one for each chooser that waits for them; null: none does
     DerivedValues models_;                      ///< of the cache
+    PicturePreviews preview_;
     FileJob keeper_, job_;
 };
 

@@ -57,9 +57,10 @@ void Files::chosen(const std::string& path) {
     case PathPurpose::save_patch:
         return save_to(path);
     case PathPurpose::picture:
+        files_.picture = files_.chooser->picture.choice;
         return write_out(tr("Writing {}", file_name(path)), path,
-                         [path, screen = on_screen(), dark = files_.chooser->dark_picture](Progress&) {
-                             write_picture(screen, dark, path);
+                         [path, screen = preview_.screen(), choice = files_.picture](Progress&) {
+                             write_picture(screen, choice, path);
                          });
     case PathPurpose::numbers:
         return write_out(tr("Writing {}", file_name(path)), path,

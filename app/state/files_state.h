@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/file_chooser.h"
+#include "app/state/picture_choice.h"
 #include "core/base/message.h"
 
 #include <cstdint>
@@ -21,12 +22,24 @@ struct FilmChoice {
     double rest = 2;                ///< seconds that a picture rests, a lesson's text at least
 };
 
+/// How a picture of the canvas is written, and how it will look.
+struct PictureOptions {
+    PictureChoice choice = {};
+    std::string width = {};                             ///< in its field, as typed
+    bool wrong_width = false;                           ///< which is no width
+    bool focus_width = false;                           ///< the field takes the keyboard
+    bool instead_of_folder = false;                     ///< in a low window
+    int room_wide = 0, room_high = 0;                   ///< physical pixels for the preview; 0: none is shown
+    std::shared_ptr<const PicturePreview> preview = {}; ///< null: not made yet
+    std::string error = {};                             ///< why there is none
+};
+
 struct OpenChooser {
     PathPurpose purpose;
     FileChooser chooser;
     std::vector<std::string> formats; ///< suffixes to choose from when there are several
-    bool dark_picture = false;        ///< the theme of an exported picture
     FilmChoice film = {};
+    PictureOptions picture = {};
     // What the next frame does: the name field, or that of a new folder, takes the keyboard; the list
     // scrolls to the chosen line.
     bool focus_name = true, focus_folder = false, follow_row = false;
@@ -81,6 +94,7 @@ struct FilesState {
     std::vector<std::string> packaged; ///< names of the models that come with the program
 
     std::optional<OpenChooser> chooser;
+    PictureChoice picture; ///< as the last one was written
     std::optional<UnsavedQuestion> question;
     std::optional<DamagedOffer> damaged;
     std::vector<RecoveryOffer> recoveries; ///< still to be answered

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/figure/png.h"
 #include "core/figure/shaped_text.h"
 #include "core/figure/svg.h"
 #include "core/text/plain_text.h"
@@ -290,9 +291,9 @@ int pixels(float logical, float scale) {
     return static_cast<int>(side);
 }
 
-CairoSurface pdf_surface(const Scene& scene, std::string& bytes) {
-    CairoSurface surface(cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * points_per_pixel,
-                                                             scene.height * points_per_pixel));
+CairoSurface pdf_surface(const Scene& scene, double scale, std::string& bytes) {
+    CairoSurface surface(
+        cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * scale, scene.height * scale));
     // A fixed date: the same picture gives the same file.
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
     return surface;
@@ -314,6 +315,28 @@ void draw_on(cairo_surface_t& surface, const Scene& scene, double scale, Color b
                                              cairo_status_to_string(cairo_status(cairo.get())));
 }
 
+CairoSurface image_of(const Scene& scene, float scale, Color background) {
+    CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, pixels(scene.width, scale),
+                                                    pixels(scene.height, scale)));
+    draw_on(*surface, scene, scale, background);
+    return surface;
+}
+
+std::shared_ptr<const std::vector<Color>> pixels_of(cairo_surface_t& image) {
+    const int width = cairo_image_surface_get_width(&image), height = cairo_image_surface_get_height(&image);
+    const unsigned char* const bytes = cairo_image_surface_get_data(&image);
+    const int stride = cairo_image_surface_get_stride(&image);
+    auto pixels = std::make_shared<std::vector<Color>>();
+    pixels->reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            std::uint32_t pixel = 0;
+            std::memcpy(&pixel, bytes + static_cast<std::ptrdiff_t>(y) * stride + x * 4, sizeof pixel);
+            pixels->push_back(straight(pixel));
+        }
+    return pixels;
+}
+
 } // namespace
 
 FigureFormat figure_format(const std::string& path) {
@@ -333,24 +356,31 @@ FigureFormat figure_format(const std::string& path) {
             : tr("the picture file {} ends in {}: its name must end in .png, .svg or .pdf", path, ending));
 }
 
-std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background) {
+std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background, float paper) {
     if (format == FigureFormat::svg)
-        return draw_svg(scene, background, figure_measure(),
+        return draw_svg(scene, background, paper, figure_measure(),
                         [](const GridItem& grid) { return png_of(*grid_image(grid)); });
-    if (format == FigureFormat::png) {
-        const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, pixels(scene.width, scale),
-                                                              pixels(scene.height, scale)));
-        draw_on(*surface, scene, scale, background);
-        return png_of(*surface);
-    }
+    if (format == FigureFormat::png)
+        return with_resolution(png_of(*image_of(scene, scale, background)),
+                               dots_per_inch * static_cast<double>(scale) / static_cast<double>(paper));
     std::string bytes;
-    const CairoSurface surface = pdf_surface(scene, bytes);
-    draw_on(*surface, scene, points_per_pixel, background);
+    const double points = points_per_pixel * static_cast<double>(paper);
+    const CairoSurface surface = pdf_surface(scene, points, bytes);
+    draw_on(*surface, scene, points, background);
     cairo_surface_finish(surface.get());
     if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS)
         throw Error(ErrorKind::internal, std::string("the figure could not be written as PDF: ") +
                                              cairo_status_to_string(cairo_surface_status(surface.get())));
     return bytes;
+}
+
+GridItem draw_pixels(const Scene& scene, float scale, Color background) {
+    const CairoSurface image = image_of(scene, scale, background);
+    GridItem grid{.area = {0, 0, scene.width, scene.height},
+                  .cols = cairo_image_surface_get_width(image.get()),
+                  .rows = cairo_image_surface_get_height(image.get()),
+                  .pixels = pixels_of(*image)};
+    return grid;
 }
 
 TextMeasure figure_measure() {
@@ -380,17 +410,9 @@ ShapedText shape_text(std::string_view text, Font font, float size) {
                                              cairo_status_to_string(cairo_status(cairo.get())));
     ShapedText out;
     out.advance = static_cast<float>(width_of(*layout));
-    auto pixels = std::make_shared<std::vector<Color>>();
-    const unsigned char* const bytes = cairo_image_surface_get_data(surface.get());
-    const int stride = cairo_image_surface_get_stride(surface.get());
-    for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x) {
-            std::uint32_t pixel = 0;
-            std::memcpy(&pixel, bytes + y * stride + x * 4, sizeof pixel);
-            const Color color = straight(pixel);
-            out.coloured = out.coloured || (color >> 24 > 64 && (color & 0xFFFFFF) != 0xFFFFFF);
-            pixels->push_back(color);
-        }
+    auto pixels = pixels_of(*surface);
+    out.coloured = std::ranges::any_of(
+        *pixels, [](Color color) { return color >> 24 > 64 && (color & 0xFFFFFF) != 0xFFFFFF; });
     out.picture = {.area = {static_cast<float>(ink.x - around), static_cast<float>(ink.y - around),
                             static_cast<float>(width), static_cast<float>(height)},
                    .cols = width,

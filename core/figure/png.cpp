@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cairo.h>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -87,6 +88,14 @@ std::string colour_png(std::span<const std::uint8_t> rgba, std::int64_t width, s
             std::memcpy(bytes_of_row + 4 * x, &pixel, sizeof pixel);
         }
     });
+}
+
+std::string with_resolution(std::string png, double pixels_per_inch) {
+    constexpr double inches_per_metre = 1 / 0.0254;
+    const std::string side =
+        big_endian(static_cast<std::uint32_t>(std::lround(pixels_per_inch * inches_per_metre)));
+    constexpr char per_metre = 1;
+    return png.insert(after_header, chunk("pHYs", side + side + per_metre));
 }
 
 } // namespace headscope::figure

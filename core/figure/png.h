@@ -18,4 +18,7 @@ std::string grey_png(std::span<const std::uint8_t> grey, std::int64_t width, std
 /// Throws likewise.
 std::string colour_png(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height);
 
+/// A PNG that says how many pixels an inch on paper has.
+std::string with_resolution(std::string png, double pixels_per_inch);
+
 } // namespace headscope::figure

@@ -325,8 +325,9 @@ TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", 
                           Catch::Matchers::Contains("name the file .csv or .tsv"));
         CHECK(copy_stage({desk.shown(), desk.view()}).text.starts_with("writer\tlogit\n"));
         const std::string picture = folder.file("effects.svg");
-        write_picture({desk.shown(), desk.view()}, false, picture);
+        write_picture({desk.shown(), desk.view()}, {}, picture);
         CHECK(read_file(picture).find("<svg") != std::string::npos);
+        CHECK(read_file(picture).find(">pocket: “When Mary") != std::string::npos); // whose numbers they are
         checkpoint::save_patch(*desk.program.state().document->part()->model->model,
                                desk.program.state().document->part()->edits, patch,
                                questions_text(desk.model(), *desk.program.state().document->part()));

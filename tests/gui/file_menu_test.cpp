@@ -77,6 +77,167 @@ TEST_CASE("the kind of a picture is chosen by a switch, its theme too", "[gui][f
     CHECK_FALSE(desk.view().dark);
 }
 
+namespace {
+
+/// Big-endian numbers of a PNG: its sides are those at 16 and 20.
+std::uint32_t number_at(const std::string& bytes, std::size_t at) {
+    std::uint32_t number = 0;
+    for (std::size_t n = 0; n < 4; ++n)
+        number = number << 8 | static_cast<unsigned char>(bytes.at(at + n));
+    return number;
+}
+
+/// The number behind the first `before` in a text.
+double number_behind(const std::string& text, const std::string& before) {
+    const std::size_t at = text.find(before);
+    REQUIRE(at != std::string::npos);
+    return std::stod(text.substr(at + before.size()));
+}
+
+/// Opens the dialog of a picture; until its preview is drawn.
+void open_picture_dialog(FilesDesk& desk) {
+    desk.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
+    REQUIRE(desk.files().chooser);
+    desk.driver.wait(2);
+    desk.settle();
+    REQUIRE(desk.files().chooser->picture.preview != nullptr);
+}
+
+void click_option(FilesDesk& desk, const std::string& label) {
+    INFO(label);
+    REQUIRE(desk.click(label, "file chooser"));
+    desk.driver.wait(2);
+    desk.settle();
+}
+
+} // namespace
+
+TEST_CASE("a picture has the width that was chosen, and its dialog says so before", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    const auto save = [&](const std::string& name) {
+        click_option(desk, "##name");
+        desk.type_path(folder.file(name));
+        desk.press(GLFW_KEY_ENTER);
+        desk.settle();
+        REQUIRE_FALSE(desk.files().chooser);
+        return text_of(folder.file(name));
+    };
+    begin_recording();
+    open_picture_dialog(desk);
+    click_option(desk, "size mm");
+    desk.driver.wait(2);
+    desk.driver.type("100"); // over the width that stood there
+    desk.driver.wait(2);
+    CHECK(screen_shows("100 × "));
+    CHECK(screen_shows("1181 × "));
+    const std::string png = save("a.png");
+    CHECK(number_at(png, 16) == 1181); // 100 mm at 300 dots an inch
+    const std::size_t density = png.find("pHYs");
+    REQUIRE(density != std::string::npos);
+    CHECK(number_at(png, density + 4) == 11811); // 300 dots an inch, by metre
+
+    open_picture_dialog(desk); // as the last picture was written
+    CHECK(screen_shows("100 × "));
+    click_option(desk, "kind svg");
+    CHECK_FALSE(screen_shows(" px"));
+    const std::string svg = save("a.svg");
+    CHECK(number_behind(svg, " width=\"") == Approx(100 / 25.4 * 96).margin(0.01));
+
+    open_picture_dialog(desk);
+    click_option(desk, "size px");
+    desk.driver.wait(2);
+    desk.driver.type("9");
+    desk.driver.wait(2);
+    CHECK(screen_shows("Give a width from 50"));
+    desk.press(GLFW_KEY_ENTER);
+    CHECK(desk.files().chooser); // no picture has that width
+    end_recording();
+}
+
+TEST_CASE("a picture is cropped to its content, or is as large as the canvas", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.act(ViewChange(GoTo{StageGroup::x}));
+    const auto height_of = [&](const std::string& option, const std::string& name) {
+        open_picture_dialog(desk);
+        click_option(desk, option);
+        click_option(desk, "kind svg");
+        desk.type_path(folder.file(name));
+        desk.press(GLFW_KEY_ENTER);
+        desk.settle();
+        return number_behind(text_of(folder.file(name)), " height=\"");
+    };
+    CHECK(height_of("crop to content", "a.svg") < 650);
+    CHECK(height_of("crop off", "b.svg") >= 848);
+}
+
+TEST_CASE("a picture may have no background", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    const auto colour_type = [&](const std::string& option, const std::string& name) {
+        open_picture_dialog(desk);
+        click_option(desk, option);
+        desk.type_path(folder.file(name));
+        desk.press(GLFW_KEY_ENTER);
+        desk.settle();
+        return static_cast<int>(text_of(folder.file(name)).at(25));
+    };
+    constexpr int colours = 2, colours_and_alpha = 6;
+    CHECK(colour_type("ground transparent", "a.png") == colours_and_alpha);
+    CHECK(colour_type("ground white", "b.png") == colours);
+}
+
+TEST_CASE("what a lesson does to the canvas is not in a picture", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.act(LessonAction(OpenLesson{"first-lesson"}));
+    desk.driver.key(GLFW_KEY_PAGE_DOWN); // to the first step, of weights
+    desk.settle();
+    desk.act(ViewChange(StepRow{1})); // rows after this one are blank on the canvas
+    open_picture_dialog(desk);
+    click_option(desk, "kind svg");
+    ViewState bare = desk.view();
+    REQUIRE_FALSE(bare.points.empty());
+    REQUIRE(bare.row >= 0);
+    desk.type_path(folder.file("a.svg"));
+    desk.press(GLFW_KEY_ENTER);
+    desk.settle();
+    bare.points.clear();
+    bare.row = -1;
+    write_picture({desk.shown(), bare}, {}, folder.file("b.svg"));
+    CHECK(text_of(folder.file("a.svg")) == text_of(folder.file("b.svg")));
+}
+
+TEST_CASE("the options of a picture fit into a low window", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder, 1280, 720, 2);
+    begin_recording();
+    open_picture_dialog(desk);
+    CHECK(screen_shows(" mm"));
+    click_option(desk, "show options");
+    click_option(desk, "size mm");
+    std::vector<ScreenItem> options;
+    for (const ScreenItem& item : screen_items())
+        for (const char* const kind :
+             {"kind ", "show ", "theme ", "size ", "ground ", "crop ", "##width", "##name", "Save", "Cancel"})
+            if (item.window.find("file chooser") != std::string::npos && item.label.starts_with(kind))
+                options.push_back(item);
+    CHECK(options.size() == 3 + 2 + 2 + 5 + 3 + 2 + 4);
+    for (std::size_t a = 0; a < options.size(); ++a) {
+        INFO(options[a].label);
+        CHECK(options[a].reachable());
+        CHECK(options[a].area.right() <= 1280);
+        for (std::size_t b = 0; b < a; ++b) {
+            INFO(options[b].label);
+            const figure::Rect &one = options[a].area, &other = options[b].area;
+            CHECK((one.right() <= other.x || other.right() <= one.x || one.bottom() <= other.y ||
+                   other.bottom() <= one.y));
+        }
+    }
+    end_recording();
+}
+
 TEST_CASE("the File menu is worked with the keyboard alone", "[gui][files]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);

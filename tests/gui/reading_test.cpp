@@ -67,7 +67,7 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
         const format::Safetensors file = format::Safetensors::open_lazily(out);
         CHECK(file.metadata().at("reading") == "first token hidden, rows renormalised");
         CHECK(file.metadata().at("layer") == "L0");
-        write_picture({desk.shown(), desk.view()}, false, folder.file("heads.svg"));
+        write_picture({desk.shown(), desk.view()}, {}, folder.file("heads.svg"));
         CHECK(read_file(folder.file("heads.svg")).find("First token hidden, rows renormalised") !=
               std::string::npos);
         CHECK(copy_stage({desk.shown(), desk.view()}).said.find("(first token hidden") != std::string::npos);

@@ -1,19 +1,77 @@
 #include "app/draw/pages/stage_figure.h"
 
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
 #include "app/draw/pages/pages.h"
+#include "app/state/model_document.h"
+#include "app/state/screens/screen.h"
+#include "core/base/message.h"
+#include "core/figure/crop.h"
+#include "core/text/plain_text.h"
 
 namespace headscope::app {
 
-std::string stage_figure(const Shown& shown, const ViewState& view, const StageFigure& figure) {
+namespace {
+
+constexpr float margin = 24, caption_size = 12, caption_room = 26;
+
+/// The stage, whose it is and what it reads, where the page alone does not tell: its title is that of a head.
+std::string caption_of(const Shown& shown, const ViewState& view) {
+    constexpr int most = 60;
+    const Document& document = *shown.document;
+    if (document.is_experiment())
+        return {};
+    std::string caption = text::plain_text(document.title);
+    if (screen_of(shown, view) == Screen::stages)
+        caption = tr(group_info(view.group).title) + ", " + caption;
+    if (document.is_checkpoint())
+        caption += ": " + tr("“{}”", shortened(text::plain_text(document.part()->prompt), most));
+    return caption;
+}
+
+} // namespace
+
+figure::Scene stage_scene(const Shown& shown, const ViewState& view, const StageFigure& figure) {
     const figure::TextMeasure measure = figure::figure_measure();
     const Theme& colours = theme(view.dark);
-    DrawContext context{shown, view, colours, measure, figure.width, figure.height, false};
+    ViewState drawn = view;
+    drawn.points.clear();
+    DrawContext context{shown, drawn, colours, measure, figure.width, figure.height, false};
     Picture picture = draw_canvas(context);
     if (!figure.fixed_width && picture.wanted_width > context.width) {
         context.width = picture.wanted_width;
         picture = draw_canvas(context);
     }
-    return figure::draw_figure(picture.scene, figure.format, figure.scale, colours.canvas);
+    const auto crop = [&] {
+        if (figure.crop)
+            picture.scene = figure::cropped(picture.scene, measure, colours.canvas, margin);
+    };
+    crop();
+    if (const std::string caption = caption_of(shown, view); !caption.empty()) {
+        const float x = figure.crop ? margin : canvas_pad;
+        draw_text(picture, context, x, picture.scene.height, caption, figure::Font::ui, caption_size,
+                  colours.muted);
+        picture.scene.height += caption_room;
+        crop();
+    }
+    return std::move(picture.scene);
+}
+
+figure::Color ground_colour(const ViewState& view, FigureGround ground) {
+    switch (ground) {
+    case FigureGround::theme:
+        return theme(view.dark).canvas;
+    case FigureGround::white:
+        return figure::rgb(0xFFFFFF);
+    case FigureGround::none:
+        break;
+    }
+    return 0;
+}
+
+std::string stage_figure(const Shown& shown, const ViewState& view, const StageFigure& figure) {
+    return figure::draw_figure(stage_scene(shown, view, figure), figure.format, figure.scale,
+                               ground_colour(view, figure.ground), figure.paper);
 }
 
 TensorId stage_on_canvas(const ViewState& view) {

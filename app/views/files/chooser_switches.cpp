@@ -1,6 +1,6 @@
 #include "app/draw/kit/format.h"
-#include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
+#include "app/views/files/switch_row.h"
 #include "core/base/message.h"
 
 #include <tuple>
@@ -10,33 +10,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float switch_row = 42;
-
-/// Switches with their captions, one beside the other.
-class SwitchRow {
-public:
-    SwitchRow(OpenChooser& open, figure::Point at, const ViewTools& tools)
-        : open_(open), at_(at), tools_(tools) {}
-
-    /// `id` names the items. Returns the option that was chosen, -1: none. The name field then has the
-    /// keyboard again.
-    int add(const char* id, const std::string& caption, const std::vector<DialogOption>& options) {
-        at_.x += dialog_text({at_.x, figure::baseline_for(at_.y + 14, 13)}, caption, figure::Font::ui, 13,
-                             tools_.theme.muted, tools_) +
-                 12;
-        float width = 0;
-        const int chosen = dialog_segments(id, at_, options, tools_, width);
-        at_.x += width + 28;
-        if (chosen >= 0)
-            open_.focus_name = true;
-        return chosen;
-    }
-
-private:
-    OpenChooser& open_;
-    figure::Point at_;
-    const ViewTools& tools_;
-};
+constexpr float switch_row = 42, picture_row = 38;
 
 void film_switches(OpenChooser& open, SwitchRow& above, SwitchRow& below) {
     FilmChoice& film = open.film;
@@ -62,11 +36,25 @@ void film_switches(OpenChooser& open, SwitchRow& above, SwitchRow& below) {
 
 } // namespace
 
-float switches_height(const OpenChooser& open) {
+int SwitchRow::add(const char* id, const std::string& caption, const std::vector<DialogOption>& options) {
+    at_.x += dialog_text({at_.x, figure::baseline_for(at_.y + 14, 13)}, caption, figure::Font::ui, 13,
+                         tools_.theme.muted, tools_) +
+             12;
+    float width = 0;
+    const int chosen = dialog_segments(id, at_, options, tools_, width);
+    at_.x += width + 28;
+    if (chosen >= 0)
+        open_.focus_name = true;
+    return chosen;
+}
+
+float switches_height(const OpenChooser& open, const figure::Rect& card) {
+    if (open.purpose == PathPurpose::picture)
+        return folds_picture_options(open, card) ? switch_row : 3 * picture_row + 6;
     return open.purpose == PathPurpose::film ? 2 * switch_row : open.formats.size() > 1 ? switch_row : 0;
 }
 
-void view_switches(OpenChooser& open, figure::Point at, const ViewTools& tools) {
+void view_switches(OpenChooser& open, figure::Point at, const figure::Rect& card, const ViewTools& tools) {
     if (open.formats.size() < 2)
         return;
     SwitchRow row(open, at, tools);
@@ -75,11 +63,15 @@ void view_switches(OpenChooser& open, figure::Point at, const ViewTools& tools) 
         kinds.push_back({suffix.substr(1), suffix == open.chooser.suffix()});
     if (const int chosen = row.add("kind", tr("Kind"), kinds); chosen >= 0)
         open.chooser.use_suffix(open.formats[static_cast<std::size_t>(chosen)]);
-    if (open.purpose == PathPurpose::picture)
-        if (const int chosen = row.add("theme", tr("Theme"),
-                                       {{tr("light"), !open.dark_picture}, {tr("dark"), open.dark_picture}});
+    if (folds_picture_options(open, card)) {
+        bool& options = open.picture.instead_of_folder;
+        if (const int chosen =
+                row.add("show", tr("Show"), {{tr("folder"), !options}, {tr("options"), options}});
             chosen >= 0)
-            open.dark_picture = chosen == 1;
+            options = chosen == 1;
+    } else if (open.purpose == PathPurpose::picture) {
+        view_picture_options(open, row, {at.x, at.y + picture_row}, picture_row, tools);
+    }
     if (open.purpose == PathPurpose::film) {
         SwitchRow below(open, {at.x, at.y + switch_row}, tools);
         film_switches(open, row, below);

@@ -17,14 +17,21 @@ constexpr float chooser_pad = 24, row_height = 28, places_width = 168;
 
 /// Where the parts of the card stand.
 struct Parts {
-    figure::Rect card, places, crumbs, list, field, message, foot;
+    figure::Rect card, places, preview, crumbs, list, field, message, foot;
 };
 
-Parts parts_of(const figure::Rect& card, float switches) {
-    Parts out{card, {}, {}, {}, {}, {}, {}};
+Parts parts_of(const figure::Rect& card, const OpenChooser& open) {
+    constexpr float preview_height = 158;
+    Parts out;
+    out.card = card;
+    const float switches = switches_height(open, card);
     const float side = card.w >= 600 ? places_width : 0;
     const float x = card.x + chooser_pad + side, w = card.w - 2 * chooser_pad - side;
     out.places = {card.x + chooser_pad, card.y + 60, side, card.h - 60 - 2 * chooser_pad - 34};
+    if (open.purpose == PathPurpose::picture && side > 0 && !folds_picture_options(open, card)) {
+        out.places.h -= preview_height + 12;
+        out.preview = {out.places.x, out.places.bottom() + 12, side - 16, preview_height};
+    }
     out.crumbs = {x, card.y + 60, w, 30};
     out.foot = {card.x + chooser_pad, card.bottom() - chooser_pad - 34, card.w - 2 * chooser_pad, 34};
     out.message = {x, out.foot.y - 64, w, 34};
@@ -328,7 +335,7 @@ bool list_keys(FileChooser& chooser, bool field_is_empty) {
 void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     FileChooser& chooser = open.chooser;
     const figure::Rect card = begin_dialog("file chooser", 780, 600, tools);
-    const Parts parts = parts_of(card, switches_height(open));
+    const Parts parts = parts_of(card, open);
     const Theme& theme = tools.theme;
     walk_with_tab(tools);
     // Before the field takes the key away from under it.
@@ -337,12 +344,18 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
 
     dialog_text({card.x + chooser_pad, card.y + 40}, chooser.options().title, figure::Font::ui_semibold, 20,
                 theme.ink, tools);
-    const float below = places(chooser, parts.places, tools) + 14;
-    const auto offered =
-        models(chooser, {parts.places.x, below, parts.places.w, parts.places.bottom() - below}, tools);
-    crumbs(chooser, parts.crumbs, tools);
-    const int entered = list(chooser, parts.list, open.follow_row, tools);
-    open.follow_row = false;
+    std::optional<std::string> offered;
+    int entered = -1;
+    if (folds_picture_options(open, card) && open.picture.instead_of_folder) {
+        view_folded_picture_options(open, {card.x + chooser_pad, parts.crumbs.y}, tools);
+    } else {
+        const float below = places(chooser, parts.places, tools) + 14;
+        offered =
+            models(chooser, {parts.places.x, below, parts.places.w, parts.places.bottom() - below}, tools);
+        crumbs(chooser, parts.crumbs, tools);
+        entered = list(chooser, parts.list, open.follow_row, tools);
+        open.follow_row = false;
+    }
 
     std::string text = chooser.text();
     const bool keep_suffix = chooser.options().saving && has_suffix(text, chooser.suffix());
@@ -355,10 +368,15 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     open.focus_name = open.focus_name && !name.active;
     if (name.edited)
         chooser.type(text);
-    view_switches(open, {parts.field.x, parts.field.bottom() + 12}, tools);
-    if (!replace_question(chooser, parts, tools) && !chooser.error().empty())
+    view_switches(open, {parts.field.x, parts.field.bottom() + 12}, card, tools);
+    if (parts.preview.w > 0)
+        view_picture_preview(open, parts.preview, tools);
+    const bool asked = replace_question(chooser, parts, tools);
+    if (!asked && !chooser.error().empty())
         dialog_paragraph({parts.message.x, parts.message.y + 13}, parts.message.w,
                          text::plain_text(chooser.error()), 13, 18, theme.bad, tools);
+    else if (!asked && open.purpose == PathPurpose::picture && parts.preview.w == 0)
+        view_picture_words(open, parts.message, tools);
     const bool accept = foot(open, parts.foot, tools);
 
     const bool typing = ImGui::GetIO().WantTextInput;
@@ -379,7 +397,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     } else if (enter && !chooser.replacing().empty()) {
         if (const auto path = chooser.replace())
             tools.send(ChosenPath{*path});
-    } else if (enter || accept || entered >= 0) {
+    } else if ((enter || accept || entered >= 0) && !open.picture.wrong_width) {
         if (const auto path = chooser.accept())
             tools.send(ChosenPath{*path});
         leave_field();

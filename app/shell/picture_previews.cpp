@@ -1,0 +1,45 @@
+#include "app/shell/picture_previews.h"
+
+#include <string>
+
+namespace headscope::app {
+
+void PicturePreviews::show(const AppState& state) {
+    OnScreen screen{state.shown, state.view};
+    if (state.course.open != nullptr)
+        screen.view.row = -1; // rows that the lesson has not come to would be blank
+    screen_ = std::make_shared<const OnScreen>(std::move(screen));
+}
+
+void PicturePreviews::frame(std::optional<OpenChooser>& chooser) {
+    if (!chooser || chooser->purpose != PathPurpose::picture)
+        screen_.reset();
+    made_.begin_frame();
+    made_.retain({screen_});
+    if (screen_ == nullptr)
+        return;
+    PictureOptions& options = chooser->picture;
+    const PictureChoice& choice = options.choice;
+    const int wide = options.room_wide, high = options.room_high;
+    if (wide <= 0 || high <= 0)
+        return;
+    std::string key;
+    for (const int part : {static_cast<int>(choice.dark), static_cast<int>(choice.ground),
+                           static_cast<int>(choice.crop), wide, high})
+        key += std::to_string(part) + ' ';
+    const auto made = made_.ask<PicturePreview>(
+        {screen_, key}, Urgency::on_screen, [screen = screen_, choice, wide, high](Progress&, const auto&) {
+            return preview_picture(*screen, choice, wide, high);
+        });
+    if (!made.done)
+        return; // the one before stays
+    options.preview = made.value;
+    options.error = made.error;
+}
+
+void PicturePreviews::settle(std::optional<OpenChooser>& chooser) {
+    made_.wait();
+    frame(chooser);
+}
+
+} // namespace headscope::app
