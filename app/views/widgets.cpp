@@ -122,7 +122,7 @@ bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
     if (ImGui::IsItemActive() && far && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0))
         tools.send(drag.dragged(share(io.MouseClickedPos[0]), share(io.MousePos)));
     else if (drag.clicked && (keyed.pressed || (clicked && !far)))
-        tools.send(drag.clicked());
+        tools.send(drag.clicked(keyed.pressed ? figure::Point{0.5F, 0.5F} : share(io.MousePos)));
     else if (keyed.steps.any())
         tools.send(drag.stepped(keyed.steps));
     if (!ImGui::IsItemHovered())

@@ -96,7 +96,7 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
                  const double value = axis.value_at(static_cast<double>(to.x));
                  return change(static_cast<float>(std::round(value * 100) / 100));
              },
-         .clicked = [change, usual = label.from] { return change(usual); },
+         .clicked = [change, usual = label.from](figure::Point) { return change(usual); },
          // Translators: the label of heads, the value from which on they have it, and its usual value
          .tip = tr("Called {} from {} on. Drag to change that; a click brings back {}.", tr(label.text),
                    number(static_cast<double>(from), 2), number(static_cast<double>(label.from), 2)),
@@ -171,7 +171,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
                  return Action(ViewChange(AttentionChange(AtlasChange(BrushScores{ranges}))));
              },
          .clicked =
-             [rest = with_range(scene, score, {})] {
+             [rest = with_range(scene, score, {})](figure::Point) {
                  return Action(ViewChange(AttentionChange(AtlasChange(BrushScores{rest}))));
              },
          .tip = tr("→ and ← move the lower end of what is chosen, ↑ and ↓ the upper end"),

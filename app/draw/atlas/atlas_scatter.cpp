@@ -204,17 +204,18 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                              .label = "scatter",
                              .frame = plane.area,
                              .dragged = brushes(scene, plane),
-                             .clicked = all,
-                             .stepped = [around = brush_on(scene, plane), plane,
-                                         brushes = brushes(scene, plane)](const ControlSteps& steps) {
-                                 // Without a brush one begins in the middle.
-                                 const figure::Point low =
-                                     around ? plane.share({around->x, around->y}) : figure::Point{0.3F, 0.3F};
-                                 const figure::Point high =
-                                     around ? plane.share({around->right(), around->bottom()})
-                                            : figure::Point{0.7F, 0.7F};
-                                 return brushes(moved(low, steps), moved(high, steps));
-                             }});
+                             .clicked = [all](figure::Point) { return all(); },
+                             .stepped =
+                                 [around = brush_on(scene, plane), plane,
+                                  brushes = brushes(scene, plane)](const ControlSteps& steps) {
+                                     // Without a brush one begins in the middle.
+                                     const figure::Point low = around ? plane.share({around->x, around->y})
+                                                                      : figure::Point{0.3F, 0.3F};
+                                     const figure::Point high =
+                                         around ? plane.share({around->right(), around->bottom()})
+                                                : figure::Point{0.7F, 0.7F};
+                                     return brushes(moved(low, steps), moved(high, steps));
+                                 }});
 }
 
 void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) {

@@ -38,7 +38,8 @@ struct DragArea {
     figure::Rect frame; ///< what the points below are shares of, in [0, 1]; mostly `area`
     /// Where the button was pressed, and where the mouse is; while it is held.
     std::function<Action(figure::Point from, figure::Point to)> dragged;
-    std::function<Action()> clicked = {}; ///< pressed and released in one place; may be empty
+    /// Pressed and released in one place; from the keyboard its middle. May be empty.
+    std::function<Action(figure::Point at)> clicked = {};
     std::string tip = {};
     std::function<Action(const ControlSteps&)> stepped = {}; ///< arrow keys; empty: they are not taken
 };

@@ -430,6 +430,7 @@ void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect&
          .dragged = [place](figure::Point, figure::Point to) -> Action {
              return ViewChange(LongMapChange(place(to)));
          },
+         .clicked = [place](figure::Point at) -> Action { return ViewChange(LongMapChange(place(at))); },
          .tip = tr("The frame is what the map shows; drag it, or drag anywhere"),
          .stepped = [](const ControlSteps& steps) -> Action {
              const float by = steps.fine ? 0.02F : 0.125F;

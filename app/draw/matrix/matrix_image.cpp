@@ -58,6 +58,14 @@ std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpe
     return pixels;
 }
 
+/// How many of `count` cells share a pixel of `room`, and how many pixels that takes.
+struct Pooling {
+    Pooling(std::int64_t cells, float room)
+        : count(cells), pixels(std::clamp<std::int64_t>(static_cast<std::int64_t>(room), 1, cells)) {}
+    std::int64_t first(std::int64_t pixel) const { return pixel * count / pixels; }
+    std::int64_t count, pixels;
+};
+
 constexpr std::int64_t marked_side = 3; ///< pixels of a cell that has its mark in the middle
 
 /// Each pixel as 3 x 3, those of numbers below 0 with a mark in the middle: see mark_below_zero().
@@ -90,9 +98,25 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     constexpr float smallest_marked = 5; // below that a mark would be most of the cell
     const bool marks =
         spec.fill == CellFill::diverging && std::min(spec.cell_w, spec.cell_h) >= smallest_marked;
+    const Pooling down(spec.rows, area.h), across(spec.cols, area.w);
+    const bool pools = down.pixels < spec.rows || across.pixels < spec.cols;
     const auto paint_with = [&](const auto& value_at) {
-        std::vector<figure::Color> pixels = pixels_of(context, spec, done, value_at);
-        return marks ? marked(pixels, spec, done, value_at) : pixels;
+        if (!pools) {
+            std::vector<figure::Color> pixels = pixels_of(context, spec, done, value_at);
+            return marks ? marked(pixels, spec, done, value_at) : pixels;
+        }
+        MatrixSpec small = spec;
+        small.rows = down.pixels;
+        small.cols = across.pixels;
+        small.forbidden = {};
+        return pixels_of(context, small, down.pixels, [&](std::int64_t row, std::int64_t col) {
+            float largest = 0;
+            for (std::int64_t r = down.first(row); r < down.first(row + 1); ++r)
+                for (std::int64_t c = across.first(col); c < across.first(col + 1); ++c)
+                    if (const float value = value_at(r, c); std::abs(value) > std::abs(largest))
+                        largest = value;
+            return largest;
+        });
     };
     const auto paint = [&] {
         return spec.value ? paint_with(spec.value) : paint_with(TensorNumbers(*tensor, spec));
@@ -105,12 +129,12 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     if (context.pixels != nullptr && (spec.fill == CellFill::diverging || scores) && !spec.value &&
         !spec.forbidden) {
         const auto whole = [](auto number) { return static_cast<std::uint64_t>(number); };
-        std::uint64_t key =
-            key_of({reinterpret_cast<std::uintptr_t>(tensor), whole(spec.tensor), whole(spec.row_axis),
-                    whole(spec.col_axis), whole(spec.rows), whole(spec.cols),
-                    std::bit_cast<std::uint32_t>(spec.high), std::bit_cast<std::uint32_t>(spec.low),
-                    reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(done),
-                    whole(spec.plus), whole(context.theme.dark), whole(marks)});
+        std::uint64_t key = key_of(
+            {reinterpret_cast<std::uintptr_t>(tensor), whole(spec.tensor), whole(spec.row_axis),
+             whole(spec.col_axis), whole(spec.rows), whole(spec.cols),
+             std::bit_cast<std::uint32_t>(spec.high), std::bit_cast<std::uint32_t>(spec.low),
+             reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(done), whole(spec.plus),
+             whole(context.theme.dark), whole(marks), whole(down.pixels), whole(across.pixels)});
         for (const std::int64_t at : spec.origin)
             key = key_of({key, whole(at)});
         made = context.pixels->find_of(context.shown.holder(spec.tensor), key, paint);
@@ -119,8 +143,8 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
         made.name = name_of(*made.pixels);
     }
     picture.scene.add(figure::GridItem{.area = area,
-                                       .cols = static_cast<int>(spec.cols * side),
-                                       .rows = static_cast<int>(spec.rows * side),
+                                       .cols = static_cast<int>(across.pixels * side),
+                                       .rows = static_cast<int>(down.pixels * side),
                                        .pixels = std::move(made.pixels),
                                        .key = made.name});
 }

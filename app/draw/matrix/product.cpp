@@ -3,6 +3,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
+#include "app/draw/matrix/product_overview.h"
 #include "app/draw/matrix/product_window.h"
 #include "core/base/message.h"
 
@@ -122,6 +123,24 @@ void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& 
               context.theme.muted, figure::Align::right);
 }
 
+/// A part of the product, the pager below it and, where there is room, the map of the whole right factor.
+ProductLayout draw_part(Picture& picture, const DrawContext& context, const ProductSpec& spec,
+                        const ProductWindow& window, const figure::Rect& room, float right_labels) {
+    const float pager = 14 + pager_height(context, spec, room.w);
+    ProductLayout layout =
+        draw_product(picture, context, windowed(spec, window), {room.x, room.y, room.w, room.h - pager});
+    draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
+    layout.area.h += pager;
+    const float header = token_header(context, spec, layout.left.pitch_x);
+    constexpr float title_end = 92; // of the page, beside which a product may begin
+    const float top = std::max(room.y, title_end);
+    const figure::Rect corner{room.x, top, layout.right.area.x - right_labels - 12 - room.x,
+                              layout.left.area.y - header - name_height - 12 - top};
+    if (window.inner.count < window.inner.all || window.cols.count < window.cols.all)
+        layout.overview = draw_product_overview(picture, context, spec, window, corner);
+    return layout;
+}
+
 } // namespace
 
 float product_height(const DrawContext& context, const ProductSpec& spec, float cell_h) {
@@ -163,28 +182,17 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
         const float pager = 14 + pager_height(context, spec, room.w);
         const auto wide = static_cast<std::int64_t>((room.w - labels - right_labels) / part_cell_w);
         const auto high = static_cast<std::int64_t>((room.h - fixed - pager) / part_cell_h);
-        const ProductWindow window = product_window(context, spec, wide, high);
-        const ProductSpec part = windowed(spec, window);
-        const bool smaller = part.left.cols < spec.left.cols || part.right.cols < spec.right.cols ||
-                             part.result.rows < spec.result.rows;
-        if (smaller) {
-            ProductLayout layout =
-                draw_product(picture, context, part, {room.x, room.y, room.w, room.h - pager});
-            draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
-            layout.area.h += pager;
-            return layout;
-        }
+        const ProductWindow window = product_window(context, spec, wide, high, std::min(wide, high) / 2);
+        const bool smaller = window.inner.count < spec.left.cols || window.cols.count < spec.right.cols ||
+                             window.rows.count < spec.result.rows;
+        if (smaller)
+            return draw_part(picture, context, spec, window, room, right_labels);
     }
 
     if (cell_w < readable_cell && cell_h >= 18 && paged && fit < spec.result.cols) {
-        ProductWindow window = product_window(context, spec, 2 * fit, 2 * spec.result.rows);
-        window.inner = {0, spec.left.cols, spec.left.cols};
-        const float pager = 14 + pager_height(context, spec, room.w);
-        ProductLayout layout =
-            draw_product(picture, context, windowed(spec, window), {room.x, room.y, room.w, room.h - pager});
-        draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
-        layout.area.h += pager;
-        return layout;
+        const ProductWindow window = product_window(context, spec, fit + spec.left.cols,
+                                                    spec.left.cols + spec.result.rows, spec.left.cols);
+        return draw_part(picture, context, spec, window, room, right_labels);
     }
 
     const float to_result = labels + std::max(left_cols * cell_w + factor_gap, right_labels);

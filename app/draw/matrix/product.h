@@ -29,6 +29,7 @@ struct ProductSpec {
 struct ProductLayout {
     figure::Rect area; ///< everything that was drawn
     MatrixGrid left, right, result;
+    bool overview = false; ///< a small map of the whole right factor stands left of it
 };
 
 /// Fits the product into (x, y, width, height) with cells of at most 42 x 30; below 3 x 3 it grows past the

@@ -1,9 +1,13 @@
 #include "app/draw/matrix/product_window.h"
 
 #include "app/draw/kit/controls.h"
+#include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/text/lexicon.h"
 
 #include <algorithm>
+#include <charconv>
+#include <functional>
 
 namespace headscope::app {
 
@@ -58,32 +62,74 @@ MatrixSpec part_of(const MatrixSpec& spec, const Range& rows, const Range& cols)
 
 constexpr float pager_line = 30.0F;
 
-/// What one pager takes at most.
-float pager_width(const DrawContext& context, const std::string& what, const std::string& numbers) {
-    return 2 * context.measure("◀ " + what, figure::Font::ui_medium, 12.5F) +
-           context.measure(numbers, figure::Font::mono, 12.5F) + 68;
-}
+constexpr float field_width = 62, field_height = 26;
 
 /// What is leafed through, and what its two buttons do.
 struct PagerWords {
-    std::string what, before, next;
+    std::string label, what, before, next;
 };
 PagerWords row_words() {
-    return {tr("rows"), tr("The rows before"), tr("The next rows")};
+    return {"go to row", tr("rows"), tr("The rows before"), tr("The next rows")};
 }
 PagerWords column_words() {
-    return {tr("columns"), tr("The columns before"), tr("The next columns")};
+    return {"go to column", tr("columns"), tr("The columns before"), tr("The next columns")};
 }
 /// Of the right factor.
 PagerWords inner_words(const ProductSpec& spec) {
     const std::string_view name = tensor_info(spec.right.tensor).name;
-    return {tr("{} rows", name), tr("The {} rows before", name), tr("The next {} rows", name)};
+    return {"go to factor row", tr("{} rows", name), tr("The {} rows before", name),
+            tr("The next {} rows", name)};
+}
+
+/// The last of what is shown, of how much, behind the field with the first.
+std::string range_text(const Range& range) {
+    return tr("to {} of {}", range.first + range.count - 1, range.all);
+}
+
+/// What one pager takes at most.
+float pager_width(const DrawContext& context, const std::string& what, std::int64_t count) {
+    return 2 * context.measure("◀ " + what, figure::Font::ui_medium, 12.5F) + field_width +
+           context.measure(range_text({count, 1, count}), figure::Font::mono, 12.5F) + 84;
+}
+
+/// The labels of rows or columns that are tokens; empty: they are numbers alone.
+using Labels = std::function<std::string(std::int64_t)>;
+
+Labels row_tokens(const DrawContext& context, const ProductSpec& spec) {
+    if (context.shown.problem().tokens.empty())
+        return {};
+    return [document = context.shown.document, keys = spec.left_keys](std::int64_t i) {
+        return keys ? document->problem.key_label(i) : document->problem.query_label(i);
+    };
+}
+
+/// The row or column that was typed: its number, or the text of its token, from behind the part that is
+/// shown. Throws Error(input) where there is none.
+std::int64_t typed_place(const std::string& typed, const Range& range, const Labels& token) {
+    const std::size_t begin = std::min(typed.find_first_not_of(' '), typed.size());
+    const std::string_view asked =
+        std::string_view(typed).substr(begin, typed.find_last_not_of(' ') + 1 - begin);
+    std::int64_t number = -1;
+    const auto [end, fault] = std::from_chars(asked.data(), asked.data() + asked.size(), number);
+    if (fault == std::errc() && end == asked.data() + asked.size() && number >= 0 && number < range.all)
+        return number;
+    if (token && !asked.empty()) {
+        const std::string wanted = text::folded_word(asked);
+        for (std::int64_t step = 0; step < range.all; ++step) {
+            const std::int64_t i = (range.first + range.count + step) % range.all;
+            if (text::folded_word(token(i)).find(wanted) != std::string::npos)
+                return i;
+        }
+        fail_input(tr("\"{}\" is in no token of the {} rows; type a token or a number from 0 to {}.", asked,
+                      range.all, range.all - 1));
+    }
+    fail_input(tr("\"{}\" is not here; type a number from 0 to {}.", asked, range.all - 1));
 }
 
 } // namespace
 
 ProductWindow product_window(const DrawContext& context, const ProductSpec& spec, std::int64_t wide,
-                             std::int64_t high) {
+                             std::int64_t high, std::int64_t most_inner) {
     std::int64_t row = std::max<std::int64_t>(context.view.row, 0), inner = 0, col = 0;
     std::optional<CellAddress> cell = context.view.selected;
     if (!cell && !context.view.points.empty()) // what a lesson speaks of
@@ -107,9 +153,9 @@ ProductWindow product_window(const DrawContext& context, const ProductSpec& spec
             col = cell->at[0];
         }
     }
-    return {page_of(row, spec.result.rows, high / 2),
-            page_of(inner, spec.left.cols, std::min(wide, high) / 2),
-            page_of(col, spec.result.cols, wide / 2)};
+    const Range inner_range = page_of(inner, spec.left.cols, most_inner);
+    return {page_of(row, spec.result.rows, high - inner_range.count), inner_range,
+            page_of(col, spec.result.cols, wide - inner_range.count)};
 }
 
 ProductSpec windowed(const ProductSpec& spec, const ProductWindow& window) {
@@ -121,13 +167,9 @@ ProductSpec windowed(const ProductSpec& spec, const ProductWindow& window) {
 }
 
 float pager_height(const DrawContext& context, const ProductSpec& spec, float width) {
-    float all = 0;
-    const auto add = [&](const std::string& what, std::int64_t count) {
-        all += pager_width(context, what, tr("{} to {} of {}", count, count, count));
-    };
-    add(row_words().what, spec.result.rows);
-    add(inner_words(spec).what, spec.left.cols);
-    add(column_words().what, spec.result.cols);
+    const float all = pager_width(context, row_words().what, spec.result.rows) +
+                      pager_width(context, inner_words(spec).what, spec.left.cols) +
+                      pager_width(context, column_words().what, spec.result.cols);
     return all <= width ? pager_line : 3 * pager_line;
 }
 
@@ -141,33 +183,57 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
     };
     const bool lines = pager_height(context, spec, context.width - canvas_pad - x) > pager_line;
     const float left = x;
-    const auto pager = [&](const PagerWords& words, const Range& range, const auto& cell_at) {
+    const auto pager = [&](const PagerWords& words, const Range& range, const Labels& token,
+                           const auto& cell_at) {
         if (range.count == range.all)
             return;
-        const auto turn = [&](std::int64_t to) {
-            return ViewChange(Select{cell_at(std::clamp<std::int64_t>(to, 0, range.all - 1))});
+        const auto turn = [&](const std::string& label, std::int64_t to, bool ends, const std::string& tip) {
+            if (ends)
+                x += draw_text(picture, context, x + 10, figure::baseline_for(y + 13, 12.5F), label,
+                               figure::Font::ui_medium, 12.5F, context.theme.line2) +
+                     20;
+            else
+                x += draw_text_button(picture, context, x, y, label, false, ViewChange(Select{cell_at(to)}),
+                                      tip);
         };
-        x += draw_text_button(picture, context, x, y, "◀ " + words.what, false,
-                              turn(range.first - range.count), words.before) +
-             8;
-        x += draw_text(picture, context, x, figure::baseline_for(y + 12, 12.5F),
-                       tr("{} to {} of {}", range.first, range.first + range.count - 1, range.all),
+        turn("◀ " + words.what, std::max<std::int64_t>(range.first - range.count, 0), range.first == 0,
+             words.before);
+        x += 8;
+        if (context.controls)
+            picture.fields.push_back(
+                {.area = {x, y, field_width, field_height},
+                 .label = words.label,
+                 .text = std::to_string(range.first),
+                 .action = [range, token, cell_at](const std::string& typed) -> Action {
+                     return ViewChange(Select{cell_at(typed_place(typed, range, token))});
+                 },
+                 .tip = token ? tr("The number of a row, or the text of its token; Enter goes there, and "
+                                   "again to the next")
+                              : tr("A number from 0 to {}; Enter goes there", range.all - 1)});
+        x += field_width + 8;
+        x += draw_text(picture, context, x, figure::baseline_for(y + 13, 12.5F), range_text(range),
                        figure::Font::mono, 12.5F, context.theme.muted) +
              8;
-        x += draw_text_button(picture, context, x, y, words.what + " ▶", false,
-                              turn(range.first + range.count), words.next) +
-             20;
+        turn(words.what + " ▶", range.first + range.count, range.first + range.count >= range.all,
+             words.next);
+        x += 22;
         if (lines) {
             x = left;
             y += pager_line;
         }
     };
-    pager(row_words(), window.rows,
-          [&](std::int64_t to) { return address(spec.result, to, window.cols.first); });
-    pager(inner_words(spec), window.inner,
-          [&](std::int64_t to) { return address(spec.right, to, window.cols.first); });
-    pager(column_words(), window.cols,
-          [&](std::int64_t to) { return address(spec.right, window.inner.first, to); });
+    pager(row_words(), window.rows, row_tokens(context, spec),
+          [address, matrix = spec.result, col = window.cols.first](std::int64_t to) {
+              return address(matrix, to, col);
+          });
+    pager(inner_words(spec), window.inner, {},
+          [address, matrix = spec.right, col = window.cols.first](std::int64_t to) {
+              return address(matrix, to, col);
+          });
+    pager(column_words(), window.cols, {},
+          [address, matrix = spec.right, row = window.inner.first](std::int64_t to) {
+              return address(matrix, row, to);
+          });
 }
 
 } // namespace headscope::app

@@ -15,9 +15,9 @@ struct ProductWindow {
 };
 
 /// The window for cells of cell_w x cell_h, of which `wide` columns and `high` rows fit beside and under each
-/// other in all.
+/// other in all, and at most `most_inner` columns of the left factor.
 ProductWindow product_window(const DrawContext& context, const ProductSpec& spec, std::int64_t wide,
-                             std::int64_t high);
+                             std::int64_t high, std::int64_t most_inner);
 
 /// The product of that part alone; everything else about it stays.
 ProductSpec windowed(const ProductSpec& spec, const ProductWindow& window);

@@ -297,12 +297,12 @@ Picture draw_output_page(const DrawContext& context) {
         sum_fits ? sum_of_heads_height(context, context.width - 2 * canvas_pad, scrolled_row) + 50 : 0.0F;
     const ProductLayout layout = draw_product(
         picture, context, product,
-        {canvas_pad, start, context.width - 2 * canvas_pad, std::max(room - sum_room - 40, 200.0F)});
+        {canvas_pad, start, context.width - 2 * canvas_pad, std::max(room - sum_room - 46, 200.0F)});
     // The explanation goes left of W_O, above the concat, if it has room.
     const float text_room = layout.right.area.x - canvas_pad - 130;
     const float text_end = layout.left.area.y - 50;
     float y = 112;
-    if (text_room >= 200 && text_end - y > 60) {
+    if (text_room >= 200 && text_end - y > 60 && !layout.overview) {
         y = draw_paragraph(
             picture, context, canvas_pad, y, std::min(text_room, 330.0F),
             tr("concat puts the heads side by side; until here they have not met. Every column of W_O reads "
@@ -316,7 +316,7 @@ Picture draw_output_page(const DrawContext& context) {
                                             {tr("identity"), Command(SetIdentityOutput{true}), identity,
                                              tr("W_O = I: no mixing, output = concat")}};
         const float switch_y = y - 12;
-        if (switch_y + 30 < layout.left.area.y - 44) {
+        if (switch_y + 30 < layout.left.area.y - 44 && !layout.overview) {
             draw_text(picture, context, canvas_pad, switch_y + 19, "W_O", figure::Font::mono, 13,
                       theme.muted);
             draw_segmented(picture, context, canvas_pad + 42, switch_y, segments);
@@ -330,7 +330,7 @@ Picture draw_output_page(const DrawContext& context) {
     }
     float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
     if (sum_fits) {
-        end = std::max(end + 28, context.height - sum_room - 8);
+        end = std::max(end + 28, context.height - sum_room - 14);
         draw_hairline(picture, context, canvas_pad, end, context.width - 2 * canvas_pad);
         end += 14;
         end += draw_sum_of_heads(picture, context,

@@ -25,6 +25,8 @@ struct Desk {
     void type_sentence(const std::string& sentence);
     /// The same with the second field, which is there with cross-attention.
     void type_kv_sentence(const std::string& sentence);
+    /// The same with any field.
+    void type_over(const std::string& field, const std::string& text);
     /// Clicks the first reachable item with that label in a window whose name holds `window`. Says whether it
     /// was there.
     bool click(const std::string& label, const std::string& window = "");
@@ -45,9 +47,6 @@ struct Desk {
 
     Program program;
     Driver driver;
-
-private:
-    void type_over(const std::string& field, const std::string& text);
 };
 
 /// Everything that a click can change, as text: the view without what slides or hovers, the document, popups.

@@ -1,0 +1,112 @@
+#include "core/checkpoint/files/packaged_models.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+
+#include <GLFW/glfw3.h>
+
+// Weights that do not fit on a page: a map of them all, fields that lead to a row or column, and pages.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+/// The queries of a layer of pocket: W_Q has 192 x 192 numbers.
+struct WeightsDesk : Desk {
+    explicit WeightsDesk(float width = 1600, float height = 1000) : Desk("first-lesson", "", width, height) {
+        open(checkpoint::model_folder("pocket"), "The cat sat on the mat because it was tired");
+        act(ViewChange(GoTo{StageGroup::qkv}));
+    }
+    const MatrixGrid& grid(TensorId id) const {
+        for (const MatrixGrid& grid : program.canvas().grids)
+            if (grid.tensor == id)
+                return grid;
+        FAIL("no " << tensor_info(id).name);
+        throw;
+    }
+    std::int64_t first(TensorId id, int axis) const {
+        return grid(id).origin[static_cast<std::size_t>(axis)];
+    }
+    const DragArea& overview() const {
+        const auto& drags = program.canvas().drags;
+        const auto found = std::ranges::find(drags, "all of W_Q", &DragArea::label);
+        REQUIRE(found != drags.end());
+        return *found;
+    }
+    void click_overview(float x, float y) {
+        const figure::Rect area = overview().area;
+        driver.click(area.x + area.w * x, area.y + area.h * y);
+        settle();
+    }
+    std::string field_text(const std::string& label) const {
+        for (const TextField& field : program.canvas().fields)
+            if (field.label == label)
+                return field.text;
+        return "";
+    }
+};
+
+bool holds(const MatrixGrid& grid, const Index& at) {
+    return grid.find(at).has_value();
+}
+
+} // namespace
+
+TEST_CASE("a click into the map of all weights shows the numbers there", "[gui]") {
+    for (const auto& [width, height] : {std::pair{1600.0F, 1000.0F}, {1280.0F, 720.0F}}) {
+        WeightsDesk desk(width, height);
+        INFO(width);
+        REQUIRE_FALSE(holds(desk.grid(TensorId::W_Q), {96, 144, 0, 0}));
+        desk.click_overview(0.75F, 0.5F);
+        const CellAddress clicked = desk.view().selected.value_or(CellAddress{});
+        CHECK(clicked.tensor == TensorId::W_Q);
+        const float pixel = 192 / desk.overview().area.w; // numbers that share one
+        CHECK(static_cast<float>(clicked.at[0]) == Approx(96).margin(pixel));
+        CHECK(static_cast<float>(clicked.at[1]) == Approx(144).margin(pixel));
+        CHECK(holds(desk.grid(TensorId::W_Q), clicked.at));
+        desk.click_overview(0.999F, 0.999F);
+        CHECK(holds(desk.grid(TensorId::W_Q), {191, 191, 0, 0}));
+        // Left factor, right factor and result stay one product.
+        CHECK(desk.grid(TensorId::x).cols == desk.grid(TensorId::W_Q).rows);
+        CHECK(desk.first(TensorId::x, 2) == desk.first(TensorId::W_Q, 0));
+    }
+}
+
+TEST_CASE("rows and columns are reached by number, rows by their token too", "[gui]") {
+    WeightsDesk desk;
+    desk.type_over("##go to column", "100");
+    CHECK(holds(desk.grid(TensorId::W_Q), {desk.first(TensorId::W_Q, 0), 100, 0, 0}));
+    CHECK(desk.field_text("go to column") == std::to_string(desk.first(TensorId::W_Q, 1)));
+    desk.type_over("##go to factor row", "57");
+    CHECK(holds(desk.grid(TensorId::W_Q), {57, 100, 0, 0}));
+    desk.type_over("##go to column", "192");
+    CHECK(desk.program.state().field.error.find("a number from 0 to 191") != std::string::npos);
+    CHECK(holds(desk.grid(TensorId::W_Q), {57, 100, 0, 0}));
+}
+
+TEST_CASE("a row of a long text is found by its token", "[gui]") {
+    Desk desk("first-lesson", "", 1280, 620);
+    desk.open(
+        checkpoint::model_folder("pocket"),
+        "The cat sat on the mat because it was tired. The dog ran to the door and saw a bird in the garden.");
+    desk.act(ViewChange(GoTo{StageGroup::qkv}));
+    const auto rows = [&] {
+        for (const MatrixGrid& grid : desk.program.canvas().grids)
+            if (grid.tensor == TensorId::q)
+                return std::pair{grid.origin[1], grid.rows};
+        return std::pair<std::int64_t, std::int64_t>{};
+    };
+    const auto& tokens = desk.problem().tokens;
+    const std::int64_t cat =
+        std::ranges::find_if(tokens, [](const std::string& token) { return token.ends_with("cat"); }) -
+        tokens.begin();
+    REQUIRE(cat < std::ssize(tokens));
+    REQUIRE(rows().first > cat);
+    desk.type_over("##go to row", "CAT");
+    CHECK(rows().first <= cat);
+    CHECK(rows().first + rows().second > cat);
+    desk.type_over("##go to row", "elephant");
+    CHECK(desk.program.state().field.error.find("is in no token") != std::string::npos);
+}
+
+} // namespace headscope::test
