@@ -28,6 +28,7 @@ endfunction()
 
 pkg_target(epoxy::epoxy epoxy)
 pkg_target(egl::egl egl)
+pkg_target(xcb::xcb xcb)
 pkg_target(fontconfig::fontconfig fontconfig)
 pkg_target(utf8proc::utf8proc libutf8proc)
 pkg_target(oniguruma::oniguruma oniguruma)

@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   build-essential g++ clang libclang-rt-dev clang-format clang-tidy cmake ninja-build ccache mold git pkg-config
-  libimgui-dev libglfw3-dev libfreetype-dev libstb-dev libgl-dev libegl-dev libepoxy-dev
+  libimgui-dev libglfw3-dev libfreetype-dev libstb-dev libgl-dev libegl-dev libepoxy-dev libxcb1-dev
   libeigen3-dev libboost-dev catch2 librapidcheck-dev nlohmann-json3-dev libcli11-dev
   libsqlite3-dev libutf8proc-dev libonig-dev libmd4c-dev libyaml-cpp-dev libfmt-dev gettext
   libfontconfig-dev libcairo2-dev libpango1.0-dev

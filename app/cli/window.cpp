@@ -4,6 +4,7 @@
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "app/shell/desktop_motion.h"
+#include "app/shell/picture_clipboard.h"
 #include "app/shell/program.h"
 #include "app/shell/window_state.h"
 #include "app/state/opened_path.h"
@@ -125,13 +126,15 @@ int open_window(const Options& options) {
     else if (const text::PresetInfo* preset = text::find_preset(recipe.preset))
         recipe.kv_sentence = text::opening_kv_sentence(*preset);
     const std::filesystem::path state_folder = program_folder(UserFolder::state);
+    app::PictureClipboard clipboard;
     app::Program program({.recipe = recipe,
                           .device = options.device,
                           .wake = app::wake_window,
                           .state_folder = state_folder,
                           .keeps_nothing = state_folder.empty() ? no_folder : "",
                           .lesson_folders = lesson::lesson_folders(options.lessons),
-                          .language = language});
+                          .language = language,
+                          .offer_picture = [&](std::string png) { clipboard.offer(std::move(png)); }});
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     program.state().view.less_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
     app::read_preferences(stored, program.state().view);

@@ -24,6 +24,8 @@ struct ExportPicture {};
 struct ExportNumbers {};
 struct ExportScript {};
 struct RecordFilm {};
+/// To the clipboard: the canvas as the picture chooser was set last.
+struct CopyPicture {};
 /// To the clipboard: the tensors of the stage on screen, the matrix under the mouse or selected, and the
 /// problem as a PyTorch script.
 struct CopyStage {};
@@ -64,8 +66,8 @@ struct ForgetRecent {};
 /// Everything about files that the user can ask for. None of it can be undone.
 using FileCommand =
     std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs, ExportPicture,
-                 ExportNumbers, ExportScript, RecordFilm, CopyStage, CopyMatrix, CopyScript, ChosenPath,
-                 CloseChooser, AnswerUnsaved, AnswerDamaged, RecoverProject, DiscardRecovery, LeaveRecovery,
-                 CancelJob, ForgetRecent>;
+                 ExportNumbers, ExportScript, RecordFilm, CopyPicture, CopyStage, CopyMatrix, CopyScript,
+                 ChosenPath, CloseChooser, AnswerUnsaved, AnswerDamaged, RecoverProject, DiscardRecovery,
+                 LeaveRecovery, CancelJob, ForgetRecent>;
 
 } // namespace headscope::app

@@ -117,6 +117,10 @@ void write_picture(const OnScreen& screen, const PictureChoice& choice, const st
     write_file_atomically(path, bytes_of(DrawnPicture(screen, choice), choice, format));
 }
 
+std::string picture_png(const OnScreen& screen, const PictureChoice& choice) {
+    return bytes_of(DrawnPicture(screen, choice), choice, figure::FigureFormat::png);
+}
+
 PicturePreview preview_picture(const OnScreen& screen, const PictureChoice& choice, int wide, int high) {
     const DrawnPicture drawn(screen, choice);
     const figure::Scene& scene = drawn.scene;

@@ -17,6 +17,8 @@ struct OnScreen {
 
 /// The canvas as a .png, .svg or .pdf, by the path's ending. Throws Error(input).
 void write_picture(const OnScreen& screen, const PictureChoice& choice, const std::string& path);
+/// The bytes of that picture as a PNG.
+std::string picture_png(const OnScreen& screen, const PictureChoice& choice);
 /// The same picture, no larger than so many pixels.
 PicturePreview preview_picture(const OnScreen& screen, const PictureChoice& choice, int wide, int high);
 /// The tensor that the canvas is about as .npy, .csv, .tsv or .safetensors. Throws Error(input).

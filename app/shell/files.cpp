@@ -58,6 +58,7 @@ void Files::act(const FileCommand& command) {
                           [&](const ExportNumbers&) { choose(PathPurpose::numbers); },
                           [&](const ExportScript&) { choose(PathPurpose::script); },
                           [&](const RecordFilm&) { choose(PathPurpose::film); },
+                          [&](const CopyPicture&) { copy_picture(); },
                           [&](const CopyStage&) { copy(copy_stage); },
                           [&](const CopyMatrix&) { copy(copy_matrix); },
                           [&](const CopyScript&) { copy(copy_script); },
@@ -304,13 +305,9 @@ void Files::offer_models() {
 void Files::copy(Copied (*what)(const OnScreen&)) {
     if (state_.shown.trace == nullptr)
         return;
-    const Copied copied = what(on_screen());
+    const Copied copied = what({state_.shown, state_.view});
     ImGui::SetClipboardText(copied.text.c_str());
     say(copied.said);
-}
-
-OnScreen Files::on_screen() const {
-    return {state_.shown, state_.view};
 }
 
 void Files::say(std::string sentence) {

@@ -31,7 +31,8 @@ public:
         std::function<void()> wake;                               ///< as Program::Options has it
         std::function<void(const std::string& path)> show_lesson; ///< of a file; throws Error(input)
         std::function<void()> leave_lesson; ///< shows the user's own document where a lesson plays
-        ProgramOptions film = {};           ///< of a program that films: the same device and lessons
+        std::function<void(std::string png)> offer_picture = {}; ///< as Program::Options has it
+        ProgramOptions film = {}; ///< of a program that films: the same device and lessons
     };
     Files(AppState& state, Workspace& workspace, Setup setup);
 
@@ -104,7 +105,7 @@ private:
     /// Adds the models of the Hugging Face cache to the chooser that opens something, once they are known.
     void offer_models();
     void copy(Copied (*what)(const OnScreen&));
-    OnScreen on_screen() const;
+    void copy_picture();
     void look_for_recoveries();
     const Recovery& recovery(const std::string& path) const;
     void leave(const std::string& path);

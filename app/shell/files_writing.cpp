@@ -63,11 +63,13 @@ void Files::chosen(const std::string& path) {
                              write_picture(screen, choice, path);
                          });
     case PathPurpose::numbers:
-        return write_out(tr("Writing {}", file_name(path)), path,
-                         [path, screen = on_screen()](Progress&) { write_numbers(screen, path); });
+        return write_out(
+            tr("Writing {}", file_name(path)), path,
+            [path, screen = OnScreen{state_.shown, state_.view}](Progress&) { write_numbers(screen, path); });
     case PathPurpose::script:
-        return write_out(tr("Writing {}", file_name(path)), path,
-                         [path, screen = on_screen()](Progress&) { write_script(screen, path); });
+        return write_out(
+            tr("Writing {}", file_name(path)), path,
+            [path, screen = OnScreen{state_.shown, state_.view}](Progress&) { write_script(screen, path); });
     case PathPurpose::film: {
         FilmSource source{setup_.film, state_.document, state_.view};
         source.options.recipe = state_.document->recipe;
@@ -88,6 +90,27 @@ void Files::write_out(const std::string& label, const std::string& path,
             return [this, path] {
                 files_.chooser.reset();
                 say(tr("Wrote {}", path));
+            };
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+void Files::copy_picture() {
+    if (!setup_.offer_picture)
+        throw Error(ErrorKind::machine,
+                    tr("there is no desktop to copy a picture to; write it to a file (Ctrl E)"));
+    job_.start(
+        tr("Drawing the picture"), false,
+        [this, screen = figure_screen(state_), choice = files_.picture](Progress&) -> FileJob::Done {
+            std::string png = picture_png(screen, choice);
+            return [this, png = std::move(png)] {
+                const auto bytes = static_cast<std::int64_t>(png.size());
+                try {
+                    setup_.offer_picture(png);
+                    say(tr("Copied the picture, a PNG of {}.", bytes_text(bytes)));
+                } catch (const Error& fault) {
+                    failed(fault.what());
+                }
             };
         },
         [this](const std::string& sentence) { failed(sentence); });

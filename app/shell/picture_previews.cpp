@@ -4,11 +4,15 @@
 
 namespace headscope::app {
 
-void PicturePreviews::show(const AppState& state) {
+OnScreen figure_screen(const AppState& state) {
     OnScreen screen{state.shown, state.view};
     if (state.course.open != nullptr)
         screen.view.row = -1; // rows that the lesson has not come to would be blank
-    screen_ = std::make_shared<const OnScreen>(std::move(screen));
+    return screen;
+}
+
+void PicturePreviews::show(const AppState& state) {
+    screen_ = std::make_shared<const OnScreen>(figure_screen(state));
 }
 
 void PicturePreviews::frame(std::optional<OpenChooser>& chooser) {

@@ -10,6 +10,9 @@
 
 namespace headscope::app {
 
+/// What a figure of the canvas is made of.
+OnScreen figure_screen(const AppState& state);
+
 /// The small picture in the chooser that writes one, made on a thread of its own.
 class PicturePreviews {
 public:

@@ -21,6 +21,9 @@ struct ProgramOptions {
     std::string keeps_nothing = {};
     std::vector<std::string> lesson_folders = {}; ///< with lessons beside the program's own
     std::string language = "en";                  ///< of the lessons
+    /// Takes the bytes of a PNG for the desktop's clipboard. Throws Error(machine) where there is none.
+    /// Empty: there is no desktop.
+    std::function<void(std::string png)> offer_picture = {};
 };
 
 } // namespace headscope::app

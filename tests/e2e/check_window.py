@@ -6,6 +6,7 @@ the colour map gives to the value which `headscope trace` writes for it, in both
 """
 import contextlib
 import json
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,21 @@ def check_colours(window, values, tokens, dark):
     print(f"{'dark' if dark else 'light'}: {cells} cells have the colours of their weights")
 
 
+def check_copied(window, folder):
+    """The picture that is pasted is the one that the dialog writes, pixel for pixel."""
+    window.key("ctrl+shift+i")
+    png = desktop.wait_for("the copied picture", lambda: window.copied("image/png"))
+    path = pathlib.Path(folder) / "written.png"
+    window.key("ctrl+e")
+    window.wait("the dialog", lambda r: r["dialog"] != "")
+    window.key("ctrl+a")
+    window.type(str(path))
+    window.key("Return")
+    desktop.wait_for("the written picture", path.exists)
+    check(path.read_bytes() == png, f"{len(png)} bytes were copied, {path.stat().st_size} written")
+    print("copied a picture of", len(png), "bytes")
+
+
 def use_the_window(program, tokens, display, folder):
     with desktop.Window(program, display, folder) as window:
         window.move(800, 20)
@@ -109,6 +125,7 @@ def use_the_window(program, tokens, display, folder):
         window.key("Escape")
         values = trace(program, "weights")
         check_colours(window, values, tokens, dark=False)
+        check_copied(window, folder)
         window.key("l")
         check_colours(window, values, tokens, dark=True)
         window.key("ctrl+q")

@@ -122,6 +122,10 @@ class Window:
                               env=self.environment, check=True, capture_output=True, timeout=PATIENCE)  # fmt: skip
         return numpy.frombuffer(shot.stdout, numpy.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
 
+    def copied(self, kind):
+        """What is pasted as this kind, such as image/png; empty: the clipboard has no such thing."""
+        return read_clipboard(self.environment["DISPLAY"], kind)
+
     def ask_to_close(self):
         """What a window manager does when the cross is clicked: WM_DELETE_WINDOW (ICCCM 4.2.8.1)."""
         found = subprocess.run(["xdotool", "search", "--class", "headscope"], env=self.environment, check=True,
@@ -150,6 +154,39 @@ def send_delete(display_name, window):
     event = ClientMessage(client_message, 0, 1, display, window, atom[0], 32, (ctypes.c_long * 5)(atom[1]))
     x11.XSendEvent(display, ctypes.c_ulong(window), 0, ctypes.c_long(0), ctypes.byref(event))
     x11.XCloseDisplay(display)
+
+
+def read_clipboard(display_name, kind):
+    """As ICCCM 2.4 has it, in one piece."""
+    x11 = ctypes.CDLL("libX11.so.6")
+    x11.XOpenDisplay.restype = ctypes.c_void_p
+    for name in ("XInternAtom", "XDefaultRootWindow", "XCreateSimpleWindow"):
+        getattr(x11, name).restype = ctypes.c_ulong
+    display = ctypes.c_void_p(x11.XOpenDisplay(display_name.encode()))
+    root = ctypes.c_ulong(x11.XDefaultRootWindow(display))
+    window = ctypes.c_ulong(x11.XCreateSimpleWindow(display, root, 0, 0, 1, 1, 0, 0, 0))
+    clipboard, target, place = (ctypes.c_ulong(x11.XInternAtom(display, name, 0))
+                                for name in (b"CLIPBOARD", kind.encode(), b"PASTED"))  # fmt: skip
+    x11.XConvertSelection(display, clipboard, target, place, window, ctypes.c_ulong(0))
+    event = (ctypes.c_long * 24)()
+    selection_notify = 31
+
+    def told():
+        while x11.XPending(display):
+            x11.XNextEvent(display, ctypes.byref(event))
+            if ctypes.cast(event, ctypes.POINTER(ctypes.c_int))[0] == selection_notify:
+                return True
+        return False
+
+    wait_for("the clipboard's owner", told)
+    form, left, count = ctypes.c_int(), ctypes.c_ulong(), ctypes.c_ulong()
+    found, data = ctypes.c_ulong(), ctypes.c_void_p()
+    any_type, most_words = ctypes.c_ulong(0), ctypes.c_long(1 << 24)
+    x11.XGetWindowProperty(display, window, place, ctypes.c_long(0), most_words, 0, any_type, ctypes.byref(found),
+                           ctypes.byref(form), ctypes.byref(count), ctypes.byref(left), ctypes.byref(data))  # fmt: skip
+    out = ctypes.string_at(data, count.value) if data.value else b""
+    x11.XCloseDisplay(display)
+    return out
 
 
 def clean_environment():

@@ -54,6 +54,34 @@ TEST_CASE("every export of the menu writes or copies what is on screen", "[gui][
     CHECK(screen_shows("Copied weights[1], 4 × 4"));
 }
 
+TEST_CASE("a picture is copied as the dialog for pictures was set last", "[gui][files]") {
+    std::string copied;
+    bool refuses = false;
+    Desk desk(Program::Options{.recipe = {.preset = "first-lesson"}, .offer_picture = [&](std::string png) {
+                                   if (refuses)
+                                       fail_input("no desktop");
+                                   copied = std::move(png);
+                               }});
+    desk.settle();
+    const auto copy = [&] {
+        copied.clear();
+        desk.driver.key(GLFW_KEY_I, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+        desk.settle();
+        REQUIRE(copied.starts_with("\x89PNG"));
+        return copied;
+    };
+    const std::string light = copy();
+    CHECK(screen_shows("Copied the picture"));
+    CHECK(copy() == light);
+    desk.program.state().files.picture.dark = true;
+    CHECK(copy() != light);
+    refuses = true;
+    copied.clear();
+    desk.driver.key(GLFW_KEY_I, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+    desk.settle();
+    CHECK(desk.program.state().error == "no desktop");
+}
+
 TEST_CASE("the kind of a picture is chosen by a switch, its theme too", "[gui][files]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);

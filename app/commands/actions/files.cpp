@@ -71,6 +71,7 @@ std::vector<ActionInfo> file_actions() {
         {"save patch as", tr("Save patch as…"), tr("Into a new file"), {ctrl_shift('S')}, opens_checkpoint, file(SaveProjectAs{}), unless_busy, "", field},
         {"picture", tr("Picture of this view…"), tr("As PNG, SVG or PDF"), {ctrl('E')}, anywhere, file(ExportPicture{}), needs_numbers, tr("picture of this view, its numbers"), field},
         {"save numbers", tr("Numbers of this stage…"), tr("As .npy, .csv, .tsv or .safetensors"), {ctrl_shift('E')}, anywhere, file(ExportNumbers{}), needs_numbers, "", field},
+        {"copy picture", tr("Copy picture"), tr("This view as a PNG, as the dialog for pictures was set last"), {ctrl_shift('I')}, anywhere, file(CopyPicture{}), needs_numbers, tr("copy the picture of this view"), field},
         {"copy stage", tr("Copy this stage as TSV"), tr("For a spreadsheet; {} copies the one matrix under the mouse", chord_text(ctrl('C'))), {ctrl_shift('T')}, anywhere, file(CopyStage{}), needs_numbers, tr("copy this stage as TSV, copy as PyTorch"), field},
         {"copy script", tr("Copy as PyTorch"), script, {ctrl_shift('C')}, anywhere, file(CopyScript{}), needs_script, "", field},
         {"save script", tr("Save PyTorch script…"), script, {}, anywhere, file(ExportScript{}), needs_script},
