@@ -20,9 +20,12 @@ namespace headscope::app {
 
 namespace {
 
-bool owned_selection(const AppState& state) {
-    const auto& cell = state.view.selected;
+bool is_owned_here(const AppState& state, const std::optional<CellAddress>& cell) {
     return cell && is_owned(cell->tensor) && owned_tensor(*state.document, cell->tensor) != nullptr;
+}
+
+bool owned_selection(const AppState& state) {
+    return is_owned_here(state, state.view.selected);
 }
 
 } // namespace
@@ -40,15 +43,18 @@ bool mask_allows(const Document& document, const CellAddress& cell) {
            MaskRows(problem.mask, d).allows(at[0], at[1], at[2], at[3]);
 }
 
-bool handle_wheel(AppState& state, const Sink& send) {
+bool handle_wheel(AppState& state, bool page_scrolls, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
     const ViewState& view = state.view;
-    if (io.MouseWheel == 0 || !view.hover || view.hover != view.selected || !owned_selection(state))
+    const bool selected = view.hover == view.selected;
+    if (io.MouseWheel == 0 || io.KeyCtrl || !is_owned_here(state, view.hover) || (page_scrolls && !selected))
         return false;
     constexpr float pixels_a_notch = 10;
     const float grain = grain_of(state, view.hover->tensor, io.KeyShift) * pixels_a_notch;
     const float value = owned_value(*state.document, view.hover->tensor, view.hover->at);
     const float changed = on_grain(value + io.MouseWheel * grain, grain / pixels_a_notch);
+    if (!selected)
+        send(ViewChange(Select{*view.hover}));
     send(Command(EditCell{*view.hover, changed}));
     return true;
 }

@@ -4,8 +4,9 @@
 
 namespace headscope::app {
 
-/// The wheel over the selected number changes it. True when it did.
-bool handle_wheel(AppState& state, const Sink& send);
+/// The wheel changes the number it is turned over; on a page that scrolls, only the selected one. True when
+/// it did.
+bool handle_wheel(AppState& state, bool page_scrolls, const Sink& send);
 
 /// Puts the selected block on the clipboard and says so in the notice.
 void copy_numbers(AppState& state);

@@ -43,8 +43,8 @@ bool Gestures::begin_frame(ViewState& view, double now) const {
     return over;
 }
 
-void Gestures::wheel(AppState& state, const Sink& send, double now) {
-    if (handle_wheel(state, send))
+void Gestures::wheel(AppState& state, bool page_scrolls, const Sink& send, double now) {
+    if (handle_wheel(state, page_scrolls, send))
         wheel_turned_ = now;
 }
 

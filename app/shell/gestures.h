@@ -12,8 +12,8 @@ public:
     /// Begins a frame at `now`, in seconds. True when the gesture before is over: nothing is held, typed or
     /// turned.
     bool begin_frame(ViewState& view, double now) const;
-    /// The wheel over the selected number.
-    void wheel(AppState& state, const Sink& send, double now);
+    /// The wheel over a number: see handle_wheel().
+    void wheel(AppState& state, bool page_scrolls, const Sink& send, double now);
     /// Moves the number that is dragged. True when it is let go.
     static bool drag_number(AppState& state, float scale, const Sink& send);
 

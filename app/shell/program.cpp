@@ -38,6 +38,7 @@ Program::Program(const Options& options)
               .wake = options.wake,
               .show_lesson = [this](const std::string& path) { open_lesson(path); },
               .leave_lesson = [this] { leave_lesson(); },
+              .offer_picture = options.offer_picture,
               .film = {.recipe = {},
                        .device = options.device,
                        .lesson_folders = options.lesson_folders,
@@ -274,7 +275,7 @@ void Program::frame(Surface& surface, double now) {
     if (gestures_.begin_frame(state_.view, now))
         workspace_.end_gesture();
     if (free && !state_.palette.open)
-        gestures_.wheel(state_, send, now);
+        gestures_.wheel(state_, canvas_.scrolls, send, now);
     moving_ = Gestures::drag_number(state_, scale, send) || moving_;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();

@@ -259,6 +259,7 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
         kept->append(picture, (at.x - window.x) / scale, (at.y - window.y) / scale);
         kept->scene.width = picture.scene.width;
         kept->scene.height = picture.scene.height;
+        kept->scrolls = picture.scene.height > area.h + 0.5F || picture.scene.width > area.w + 0.5F;
         if (picture.pointed.w > 0)
             kept->pointed = {picture.pointed.x + (at.x - window.x) / scale,
                              picture.pointed.y + (at.y - window.y) / scale, picture.pointed.w,
@@ -287,9 +288,10 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
     const figure::Rect area = below_bars(state, whole);
     const float scale = tools.surface.scale();
     view_bars(state, whole, tools);
-    // The wheel changes the number it is turned over, when that is selected; else it scrolls.
-    const bool wheel_edits =
-        state.view.hover && state.view.hover == state.view.selected && is_owned(state.view.hover->tensor);
+    // The wheel changes the number it is turned over. Where the page scrolls, it does so when that is
+    // selected.
+    const bool wheel_edits = state.view.hover && is_owned(state.view.hover->tensor) &&
+                             (!kept.scrolls || state.view.hover == state.view.selected);
     if (!state.shown.document->has_board())
         scrolled_picture(
             "canvas", area, tools, &hovered, &kept,

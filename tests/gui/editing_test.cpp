@@ -174,7 +174,7 @@ TEST_CASE("what was typed wrongly is told, stays in the field and can be mended"
     CHECK(desk.program.state().history.size() == 1);
 }
 
-TEST_CASE("the wheel changes the selected number, one turn is one step") {
+TEST_CASE("the wheel changes the number it is turned over, one turn is one step") {
     Editing desk;
     const float before = W_O(desk, 5, 1);
     const figure::Point at = place(desk, W_O_cell(5, 1));
@@ -196,7 +196,29 @@ TEST_CASE("the wheel changes the selected number, one turn is one step") {
     const figure::Point other = place(desk, W_O_cell(2, 2));
     const float untouched = W_O(desk, 2, 2);
     desk.driver.move(other.x, other.y);
+    desk.settle();
+    desk.driver.hold(GLFW_KEY_LEFT_CONTROL, true); // which zooms where something can be zoomed
     desk.driver.scroll(1);
+    desk.settle();
+    desk.driver.hold(GLFW_KEY_LEFT_CONTROL, false);
+    CHECK(W_O(desk, 2, 2) == untouched);
+    desk.driver.scroll(1);
+    desk.settle();
+    CHECK(W_O(desk, 2, 2) == Approx(untouched + 0.1F).margin(0.006));
+    CHECK(desk.selected() == W_O_cell(2, 2));
+}
+
+TEST_CASE("where a page scrolls, the wheel scrolls it over a number that is not selected") {
+    Editing desk;
+    desk.driver.resize(900, 420);
+    desk.settle();
+    press(desk, GLFW_KEY_ESCAPE);
+    REQUIRE(desk.program.canvas().scrolls);
+    const figure::Point at = place(desk, W_O_cell(2, 2));
+    const float untouched = W_O(desk, 2, 2);
+    desk.driver.move(at.x, at.y);
+    desk.settle();
+    desk.driver.scroll(-1);
     desk.settle();
     CHECK(W_O(desk, 2, 2) == untouched);
 }

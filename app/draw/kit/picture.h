@@ -61,6 +61,7 @@ struct Picture {
     std::vector<TextField> fields;
     std::vector<CellTag> tags;
     figure::Rect pointed{}; ///< encloses everything that a lesson points at here; may be empty
+    bool scrolls = false;   ///< on screen: larger than its room
     float wanted_width = 0; ///< the width at which every number would be printed; 0: they are all printed
 
     /// Appends another picture, moved by (dx, dy).
