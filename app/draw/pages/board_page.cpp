@@ -74,8 +74,7 @@ const HeadEdits* head_edits(const DrawContext& context, std::int64_t l, std::int
     return edits.any() ? &edits : nullptr;
 }
 
-/// Maps are as large as the width allows, or smaller if all rows then fit on screen. A map with room for it
-/// has whole pixels per weight.
+/// Maps are as large as the width allows, or smaller if all rows then fit on screen.
 Grid grid_of(const DrawContext& context) {
     const AttentionInfo& info = context.board->info();
     Grid grid{.L = info.L,
@@ -96,8 +95,10 @@ Grid grid_of(const DrawContext& context) {
     float map = std::min(across, std::max(down, readable));
     map = std::floor(std::clamp(map, smallest_board_map, largest_map));
     const auto weights = static_cast<float>(std::max(info.Tq, info.Tk));
-    if (map > weights)
-        map = std::floor(map / weights) * weights;
+    // Whole pixels for each weight look even, but are not worth much of the size.
+    constexpr float worth = 0.85F;
+    if (const float even = std::floor(map / weights) * weights; even >= worth * map)
+        map = even;
     grid.map_w = map;
     grid.map_h = std::floor(std::clamp(map * tall, 6.0F, 2 * largest_map));
     grid.lettered = map >= lettered_from;
