@@ -100,6 +100,22 @@ bool holds(const TermTable& table, int decimals) {
     return groups && (table.name.empty() || adds_up(parts_of_total(table), table.total, decimals));
 }
 
+/// Whether the printed factors give each printed product, but for the last digit.
+bool multiplies(const TermTable& table, int factor_decimals, int decimals) {
+    const auto printed = [](double value, int digits) {
+        const double unit = std::pow(10.0, digits);
+        return std::round(value * unit) / unit;
+    };
+    const double most = 1.5 * std::pow(10.0, -decimals);
+    return std::ranges::all_of(table.groups, [&](const TermGroup& group) {
+        return std::ranges::all_of(group.terms, [&](const Term& term) {
+            return !term.factors || std::abs(printed((*term.factors)[0], factor_decimals) *
+                                                 printed((*term.factors)[1], factor_decimals) -
+                                             printed(term.value, decimals)) <= most;
+        });
+    });
+}
+
 /// Where the columns stand, for given decimals of the two factors and of the result.
 struct Columns {
     std::array<int, 3> decimals{2, 2, 2};
@@ -178,13 +194,16 @@ private:
         return c;
     }
 
-    /// The fewest decimals with which the sums hold; where the row is then too wide, the widest column gives
-    /// up one decimal after the other.
+    /// The fewest decimals with which the sums hold, and the products; where the row is then too wide, the
+    /// widest column gives up one decimal after the other.
     void choose_columns() {
         int fewest = 2;
         while (fewest < 4 && !holds(table_, fewest))
             ++fewest;
-        std::array<int, 3> decimals{fewest, fewest, fewest};
+        int of_factors = fewest;
+        while (of_factors < 4 && !multiplies(table_, of_factors, fewest))
+            ++of_factors;
+        std::array<int, 3> decimals{of_factors, of_factors, fewest};
         columns_ = measured(decimals);
         while (columns_.taken() > sheet_.width()) {
             std::size_t widest = 3;
