@@ -335,7 +335,7 @@ TEST_CASE("the atlas says that the first token is left out, keeps its buttons, a
     desk.driver.key(GLFW_KEY_F);
     desk.settle();
     REQUIRE(desk.view().attention.reading.hide_first_token);
-    CHECK(screen_shows("Weights here: first token hidden"));
+    CHECK(screen_shows("first token hidden, rows renormalised"));
     for (const char* button : {"Switch off", "Effects", "why?"})
         CHECK(screen_shows(button));
     desk.press("Switch off"); // nothing can be changed now: says why
@@ -343,7 +343,7 @@ TEST_CASE("the atlas says that the first token is left out, keeps its buttons, a
     CHECK(desk.program.state().document->part()->edits.empty());
     desk.press("Show them as they are");
     CHECK_FALSE(desk.view().attention.reading.hide_first_token);
-    CHECK_FALSE(screen_shows("Weights here:"));
+    CHECK_FALSE(screen_shows("first token hidden, rows renormalised"));
 }
 
 TEST_CASE("the field of the atlas chooses heads while one types, and Enter leaves the keyboard there",

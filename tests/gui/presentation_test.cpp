@@ -217,7 +217,7 @@ TEST_CASE("lists over a presentation are closed before it ends", "[gui][presenta
     press(desk, GLFW_KEY_ESCAPE);
     CHECK_FALSE(desk.view().help_open);
     CHECK(presentation(desk).on);
-    press(desk, GLFW_KEY_K, GLFW_MOD_CONTROL);
+    press(desk, GLFW_KEY_P, GLFW_MOD_CONTROL);
     CHECK(desk.program.state().palette.open);
     press(desk, GLFW_KEY_ESCAPE);
     CHECK(presentation(desk).on);

@@ -109,7 +109,7 @@ std::vector<ActionInfo> window_actions() {
     return {
         // clang-format off
         {"sentence", tr("Type a sentence"), tr("Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint"), {{Key::slash}}, has_sentence, just(WindowAction(TypeSentence{})), {}, tr("type a sentence, the prompt of a checkpoint")},
-        {"palette", tr("Commands…"), tr("Finds a command, a stage, a head, a token, a lesson or a file by some of its letters"), {ctrl_shift('P'), ctrl('K'), ctrl('P')}, anywhere, just(WindowAction(OpenPalette{})), {}, tr("find a command, stage, head, token, lesson or file"), field},
+        {"palette", tr("Commands…"), tr("Finds a command, a stage, a head, a token, a lesson or a file by some of its letters"), {ctrl('P'), ctrl_shift('P')}, anywhere, just(WindowAction(OpenPalette{})), {}, tr("find a command, stage, head, token, lesson or file"), field},
         {"find", tr("Find in the view"), tr("Finds tokens by their letters, and cells by the number printed in them"), {ctrl('F')}, anywhere, just(WindowAction(OpenFind{})), needs_trace, tr("find a token or a printed number"), field},
         {"left panel", tr("Left panel"), tr("Folds or shows the panel on the left"), {{Key::left_bracket}}, in_window, flip_left, {}, tr("fold or show the left panel, the inspector"), list},
         {"inspector", tr("Inspector"), tr("Folds or shows the inspector on the right"), {{Key::right_bracket}}, in_window, flip_inspector, {}, "", list},

@@ -8,6 +8,7 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headscope::app {
@@ -156,8 +157,16 @@ float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure:
     const figure::Rect area{room.x, room.y, room.w, reading_height - 8};
     picture.scene.add(figure::RectItem{.area = area, .fill = context.theme.highlight, .radius = 5});
     picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = context.theme.ink});
-    const std::string words = tr("Weights here: {}. Every score is of these.", note),
-                      fitting = fitted(context, words, Font::ui, 12.5F, area.w - 24 - button);
+    const std::string words = tr("Weights here: {}. Every score is of these.", note);
+    const float room_of_words = area.w - 24 - button;
+    const auto fits = [&](const std::string& text) {
+        return context.measure(text, Font::ui, 12.5F) <= room_of_words;
+    };
+    const std::array shorter{words, tr("Weights here: {}", note), note};
+    const auto* const fitting_words = std::ranges::find_if(shorter, fits);
+    const std::string fitting = fitting_words != shorter.end()
+                                    ? *fitting_words
+                                    : fitted(context, note, Font::ui, 12.5F, room_of_words);
     draw_text(picture, context, area.x + 12, figure::baseline_for(area.y + area.h / 2, 12.5F), fitting,
               Font::ui, 12.5F, context.theme.ink);
     if (fitting != words)

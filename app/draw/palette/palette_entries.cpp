@@ -128,7 +128,7 @@ void add_settings(Entries& entries, const PaletteSources& sources) {
                     SetLanguage{language.code});
     if (sources.document.is_experiment())
         add_setting(entries, "temperature", tr("Temperature"),
-                    tr("Opens the Edit tab, where the scores are divided by it"), tr("sharpen softmax"),
+                    tr("Opens the Edit tab, where the scores are divided by it"), tr("sharpen flatten"),
                     ShowTab{LeftTab::edit});
 }
 
