@@ -1,8 +1,10 @@
 #include "app/commands/history.h"
 
+#include "app/state/model_document.h"
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace headscope::app {
 
@@ -53,24 +55,44 @@ void History::count(const State& state, int by) {
             held_.erase(key);
         }
     };
-    const Problem& problem = state.document->problem;
-    const Weights& w = problem.weights;
-    for (const TensorPtr& tensor :
-         {problem.x, problem.x_kv, w.W_Q, w.W_K, w.W_V, w.W_O, w.b_Q, w.b_K, w.b_V, w.b_O})
+    const auto add_tensor = [&](const TensorPtr& tensor) {
         if (tensor != nullptr)
             add(tensor.get(), static_cast<std::size_t>(tensor->count()) * sizeof(float));
+    };
+    const Problem& problem = state.document->problem;
+    const Problem& unedited = state.document->unedited != nullptr ? *state.document->unedited : problem;
+    visit_fields(
+        [&](const Field&, const auto& value, const auto& before) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, TensorPtr>)
+                if (state.document->is_experiment() || value != before) // a checkpoint's own stay in its file
+                    add_tensor(value);
+        },
+        problem, unedited);
+    if (const ModelPartPtr part = state.document->is_checkpoint() ? state.document->part() : nullptr)
+        for (const auto& [attention, edits] : part->edits) {
+            for (const auto& [weight, tensor] : edits.tensors)
+                add_tensor(tensor);
+            for (const auto& [table, rows] : edits.rows)
+                for (const auto& [row, numbers] : rows)
+                    add_tensor(numbers);
+            for (const checkpoint::PatchedRows& patch : edits.patched)
+                add_tensor(patch.rows);
+        }
     for (const MaskRule& rule : state.document->recipe.painted_mask)
         if (const auto* painted = std::get_if<ExplicitMask>(&rule))
             add(painted->allowed.get(), painted->allowed->values.size());
 }
 
 void History::keep_budget() {
-    if (bytes_ <= byte_budget_)
+    if (bytes_ <= byte_budget_ / 4)
         return;
     // A little more than needed at once, as taking from the front moves everything behind it.
-    const std::size_t wanted = byte_budget_ - byte_budget_ / 16;
+    const std::size_t usual = byte_budget_ / 4, spare = usual / 16;
+    const auto too_many = [&](std::size_t older) {
+        return bytes_ > byte_budget_ || (older > kept_steps && bytes_ > usual - spare);
+    };
     std::size_t drop = 0;
-    while (drop < position_ && bytes_ > wanted)
+    while (drop < position_ && too_many(position_ - drop))
         count(states_[drop++], -1);
     states_.erase(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(drop));
     position_ -= drop;

@@ -26,8 +26,10 @@ public:
         std::vector<std::string> earlier = {};
     };
 
-    /// byte_budget: what all states together may hold; the oldest go first, the current one always stays.
-    explicit History(DocumentPtr first, std::size_t byte_budget = std::size_t{256} << 20);
+    /// byte_budget: what all states together may hold, the current one apart. They hold a quarter of that
+    /// where kept_steps suffice: the oldest go first.
+    explicit History(DocumentPtr first, std::size_t byte_budget = std::size_t{192} << 20);
+    static constexpr std::size_t kept_steps = 16; ///< that can be taken back
 
     /// A new state after the current one; what could be redone is forgotten. When the same gesture made the
     /// same change to the current state, that is replaced: one gesture is one step.

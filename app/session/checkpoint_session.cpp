@@ -15,8 +15,20 @@ namespace headscope::app {
 namespace {
 
 constexpr std::size_t listed_words = 5; ///< of a unit of the MLP, of either kind
-/// What is kept of layers that were looked at.
-constexpr std::size_t block_bytes = std::size_t{96} << 20U;
+
+/// Numbers around the attention of a layer, for each token.
+std::int64_t numbers_around(std::int64_t D, std::int64_t d_ff) {
+    return 8 * D + 3 * d_ff;
+}
+
+/// What is kept of layers that were looked at: all of them and a few rows of the ends, where that is little.
+std::size_t block_bytes(const ModelPart& part, const Dims& dims) {
+    constexpr std::int64_t megabyte = 1 << 20, ends = 4, longest = 1024;
+    const checkpoint::Architecture& model = part.architecture();
+    const std::int64_t numbers = std::min(model.longest_text(), longest) * numbers_around(dims.D, dims.d_ff);
+    const std::int64_t floats = std::clamp(numbers * (model.layers + ends), 4 * megabyte, 24 * megabyte);
+    return sizeof(float) * static_cast<std::size_t>(floats);
+}
 
 /// Brings the view to what the checkpoint has; follow_look knows which heads there are.
 void keep_to_model(ViewState& view, const ModelPart& part) {
@@ -30,7 +42,8 @@ void keep_to_model(ViewState& view, const ModelPart& part) {
 
 CheckpointSession::CheckpointSession(SessionHost& host)
     : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
-      map_(host.state(), host.wake()), desk_(host.wake()), blocks_(host.wake(), block_bytes) {
+      map_(host.state(), host.wake()), desk_(host.wake()),
+      blocks_(host.wake(), block_bytes(*state().document->part(), state().document->problem.dims)) {
     const ModelPart& part = *state().document->part();
     state().model.prompt = part.prompt;
     state().model.target = part.target;
@@ -41,7 +54,7 @@ CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opene
     : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
       map_(host.state(), host.wake()),
       desk_(host.wake()), wanted_{opened.part, opened.attention, std::nullopt},
-      blocks_(host.wake(), block_bytes) {
+      blocks_(host.wake(), block_bytes(*opened.part, opened.base->dims)) {
     ModelState& model = state().model;
     model = {};
     model.prompt = opened.part->prompt;
@@ -145,7 +158,7 @@ void CheckpointSession::follow_block() {
         shown.unit_words = nullptr;
         return follow_screen();
     }
-    const std::int64_t T = run->inputs().T, numbers = T * (8 * shown.dims().D + 3 * shown.dims().d_ff);
+    const std::int64_t T = run->inputs().T, numbers = T * numbers_around(shown.dims().D, shown.dims().d_ff);
     const std::int64_t row = std::clamp<std::int64_t>(row_around(view, shown.position), 0, T - 1);
     const std::int64_t layer = block_looked_at(view);
     const auto asked = blocks_.ask<BlockTrace>(

@@ -19,7 +19,7 @@ using Pixels = std::shared_ptr<const std::vector<figure::Color>>;
 /// thread.
 class PixelCache {
 public:
-    explicit PixelCache(std::size_t byte_budget = std::size_t{64} << 20U) : budget_(byte_budget) {}
+    explicit PixelCache(std::size_t byte_budget = std::size_t{32} << 20U) : budget_(byte_budget) {}
 
     /// The pixels kept for the key, else the pixels that `make` returns.
     Pixels find(std::uint64_t key, const std::function<std::vector<figure::Color>()>& make);

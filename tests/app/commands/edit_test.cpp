@@ -159,5 +159,5 @@ TEST_CASE("history keeps its byte budget and never loses the current state") {
     // It is kept within the budget at every 64th state; one state of the lesson adds 256 bytes.
     CHECK(history.bytes() <= budget + 64 * 256);
     CHECK(history.states()[history.position()].document->problem.weights.W_O->at(0, 0) == 10000);
-    CHECK(history.states().size() > 100);
+    CHECK(history.states().size() > 40); // of 64 in the quarter that is kept of small ones
 }

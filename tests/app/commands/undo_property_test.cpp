@@ -134,17 +134,26 @@ TEST_CASE("ten thousand edits of a large matrix stay within the byte budget") {
     project::Recipe recipe;
     recipe.base = std::make_shared<const Problem>(problem);
     DocumentPtr document = make_document(recipe, 1);
-    constexpr std::size_t budget = 16 << 20, one = 128 * 128 * sizeof(float);
-    History history(document, budget);
-    std::size_t most = 0;
-    for (std::uint64_t step = 1; step <= 10'000; ++step) {
-        document = app::apply(document, EditCell{{TensorId::W_O, {3, 4, 0, 0}}, static_cast<float>(step)});
-        history.push({document, "edit", {}, {}, step});
-        if (step % 100 == 0)
+    constexpr std::size_t one = 128 * 128 * sizeof(float);
+    struct Kept {
+        std::size_t budget, least, most; ///< in states
+    };
+    // A quarter of the budget, the steps that are always kept, and all of a budget that is less than those.
+    for (const Kept& kept :
+         {Kept{256, 48, 64}, Kept{40, History::kept_steps, History::kept_steps + 1}, Kept{8, 5, 8}}) {
+        History history(document, kept.budget * one);
+        std::size_t most = 0;
+        for (std::uint64_t step = 1; step <= 3'000; ++step) {
+            document =
+                app::apply(document, EditCell{{TensorId::W_O, {3, 4, 0, 0}}, static_cast<float>(step)});
+            history.push({document, "edit", {}, {}, step});
             most = std::max(most, history.bytes());
+        }
+        INFO(kept.budget);
+        CHECK(most <= (kept.budget + 2) * one);
+        CHECK(history.states().size() >= kept.least);
+        CHECK(history.states().size() <= kept.most);
     }
-    CHECK(most <= budget + one);
-    CHECK(history.states().size() > budget / one / 2);
 }
 
 TEST_CASE("ten thousand edits of the lesson are undone to the first state bit for bit") {
