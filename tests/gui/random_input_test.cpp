@@ -1,4 +1,5 @@
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/tensor/free_buffers.h"
 #include "tests/catch.h"
 #include "tests/environment.h"
 #include "tests/gui/support/desk.h"
@@ -9,13 +10,14 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
+#include <fstream>
 #include <iostream>
 #include <random>
 
 // Somebody who clicks, types and drags at random. Nothing may break: every screen is drawn from a state that
 // no test thought of. HEADSCOPE_RANDOM_EVENTS events (default 150) from HEADSCOPE_RANDOM_SEED (default 1) on;
-// with HEADSCOPE_RANDOM_LOG each event is told on standard error.
+// with HEADSCOPE_RANDOM_LOG each event is told on standard error; with HEADSCOPE_RANDOM_MEMORY, every
+// thousand events, how much memory the program has when it rests.
 
 namespace headscope::test {
 namespace {
@@ -44,6 +46,8 @@ public:
             else
                 desk_.driver.wait(below(4));
             check();
+            if (std::getenv("HEADSCOPE_RANDOM_MEMORY") != nullptr && n % 1000 == 0)
+                tell_memory(n);
         }
         desk_.settle();
         check();
@@ -54,6 +58,19 @@ private:
     bool one_in(int count) { return below(count) == 0; }
     float x() { return static_cast<float>(below(static_cast<int>(width_))); }
     float y() { return static_cast<float>(below(static_cast<int>(height_))); }
+
+    void tell_memory(int events) {
+        desk_.settle();
+        release_free_buffers(); // as the window does after two seconds without input
+        std::ifstream status("/proc/self/status");
+        for (std::string line; std::getline(status, line);)
+            if (line.starts_with("VmRSS"))
+                std::cerr << "event " << events << ": " << line << ", " << document_name() << std::endl;
+    }
+    std::string document_name() const {
+        const Document& document = *desk_.program.state().document;
+        return document.title.empty() ? "a problem" : document.title;
+    }
 
     std::string act() {
         const int kind = below(100);

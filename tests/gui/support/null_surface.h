@@ -8,7 +8,7 @@ namespace headscope::test {
 
 using namespace headscope::app;
 
-/// A Surface with the program's fonts and no GL: every texture is 0.
+/// A Surface with the program's fonts and no GL: every texture is the same, and shows nothing.
 class NullSurface final : public Surface {
 public:
     explicit NullSurface(float scale = 1) : scale_(scale) { fonts_.refresh(scale); }
@@ -22,7 +22,7 @@ public:
 
     ImFont* font(figure::Font role, float size) override { return fonts_.font(role, size); }
     float scale() const override { return scale_; }
-    ImTextureID texture(const figure::GridItem&) override { return nullptr; }
+    ImTextureID texture(const figure::GridItem&) override { return this; }
     const figure::ShapedText* shaped(std::string_view text, figure::Font role, float pixels) override {
         return lines_.find(text, role, pixels, fonts_);
     }
