@@ -89,7 +89,7 @@ std::vector<float> pooled(const Reading& reading, const analysis::MatrixPart& pa
     return out;
 }
 
-/// Whether all cells under a pixel are masked; such a pixel is hatched.
+/// Whether all cells under a pixel are masked.
 bool all_masked(const Reading& reading, const analysis::MatrixPart& part, const analysis::CellRun& down,
                 const analysis::CellRun& across) {
     // In a causal head the later keys are masked. Two corners suffice: the earliest key in the last and the
@@ -103,6 +103,8 @@ std::vector<figure::Color> paint(const Reading& reading, const analysis::MatrixP
     const Theme& theme = reading.context().theme;
     const std::vector<float> values = pooled(reading, part, rows, cols);
     std::vector<figure::Color> pixels(values.size());
+    // Squares of several pixels in a pattern would look like weights.
+    const bool even = rows >= part.rows && cols >= part.cols;
     for (std::int64_t r = 0; r < rows; ++r) {
         const analysis::CellRun down = analysis::cells_under(r, rows, part.rows);
         for (std::int64_t c = 0; c < cols; ++c) {
@@ -110,8 +112,9 @@ std::vector<figure::Color> paint(const Reading& reading, const analysis::MatrixP
             const bool nothing = !std::isfinite(values[n]) ||
                                  (values[n] == 0 &&
                                   all_masked(reading, part, down, analysis::cells_under(c, cols, part.cols)));
-            pixels[n] =
-                nothing ? ((r + c) % 4 == 0 ? theme.line : theme.panel) : reading.cell_color(values[n], end);
+            pixels[n] = !nothing                   ? reading.cell_color(values[n], end)
+                        : even || (r + c) % 4 == 0 ? theme.line
+                                                   : theme.panel;
         }
     }
     return pixels;
