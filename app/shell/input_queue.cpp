@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bitset>
+#include <imgui_internal.h>
 
 namespace headscope::app {
 namespace {
@@ -73,6 +74,11 @@ bool known(const InputEvent& event) {
 
 } // namespace
 
+void tell_typing() {
+    const ImGuiContext& imgui = *ImGui::GetCurrentContext();
+    ImGui::GetIO().WantTextInput = imgui.ActiveId != 0 && imgui.ActiveId == imgui.InputTextState.ID;
+}
+
 bool InputQueue::holding() const {
     return std::ranges::find(buttons_, true) != buttons_.end() ||
            std::ranges::find(keys_, true) != keys_.end();
@@ -125,7 +131,8 @@ void InputQueue::apply(ImGuiIO& io) {
     taken.in_field = io.WantTextInput;
     while (!waiting_.empty()) {
         const InputEvent event = waiting_.front();
-        if (known(event) && !(io.WantTextInput && only_types(event))) {
+        // Behind Enter the keyboard may no longer be the field's.
+        if (known(event) && !(io.WantTextInput && !taken.editing_key && only_types(event))) {
             if (!std::visit([&](const auto& e) { return taken.fits(e); }, event))
                 break;
             std::visit([&](const auto& e) { taken.note(e); }, event);

@@ -34,6 +34,10 @@ struct FocusChanged {
 using InputEvent =
     std::variant<MouseMoved, MouseLeft, MouseButton, MouseScrolled, KeyChanged, CharacterTyped, FocusChanged>;
 
+/// Sets io.WantTextInput by the field that has the keyboard now. ImGui keeps it for a frame after Enter or
+/// Tab has ended a field, and what is pressed in that frame would be taken for text.
+void tell_typing();
+
 /// Hands input to ImGui so that nothing is lost on a slow machine: ImGui 1.86 only sees the state at the
 /// start of a frame, and a press and release between two frames would cancel out. Each frame takes events in
 /// order up to the first that would hide or overtake one already taken. In a text field a letter's key does

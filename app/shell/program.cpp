@@ -1,6 +1,7 @@
 #include "app/shell/program.h"
 
 #include "app/shell/edit_keys.h"
+#include "app/shell/input_queue.h"
 #include "app/shell/report.h"
 #include "app/shell/shortcuts.h"
 #include "app/state/screens/screen.h"
@@ -214,6 +215,7 @@ std::string Program::report(float scale) const {
 }
 
 void Program::frame(Surface& surface, double now) {
+    tell_typing();
     take_results();
     files_.frame(now);
     compare_.follow();

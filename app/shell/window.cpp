@@ -314,8 +314,10 @@ private:
         {
             const ImGuiTurn turn;
             ImGui_ImplGlfw_NewFrame();
-            surface_->draw(ui_, width, height, scale, seconds_since_start(),
-                           [&] { input_.apply(ImGui::GetIO()); });
+            surface_->draw(ui_, width, height, scale, seconds_since_start(), [&] {
+                tell_typing();
+                input_.apply(ImGui::GetIO());
+            });
             item_active_ = ImGui::IsAnyItemActive();
             typing_ = item_active_ && ImGui::GetIO().WantTextInput;
         }

@@ -142,6 +142,26 @@ TEST_CASE("Enter that follows at once takes the number and closes the field") {
     CHECK(desk.program.state().history.size() == 2);
 }
 
+TEST_CASE("keys behind Enter in a field are commands again, however fast they come") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    const auto type = [&](const char* text) {
+        REQUIRE(desk.driver.click_item("##sentence"));
+        desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+        desk.driver.type(text);
+    };
+    type("The dog ran");
+    desk.driver.keys({GLFW_KEY_ENTER, GLFW_KEY_HOME});
+    desk.settle();
+    CHECK(desk.view().group == StageGroup::x);
+    CHECK(desk.problem().tokens.size() == 3);
+    type("The dog ran home");
+    desk.driver.keys({GLFW_KEY_ENTER, GLFW_KEY_W, GLFW_KEY_RIGHT});
+    desk.settle();
+    CHECK(desk.view().group == StageGroup::head_out);
+    CHECK(desk.problem().tokens.size() == 4);
+}
+
 TEST_CASE("Tab that follows at once takes the number too") {
     Editing desk;
     desk.click_cell(W_O_cell(0, 0));

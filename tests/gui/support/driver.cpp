@@ -75,6 +75,7 @@ void Driver::wait(int frames) {
         io.FontDefault = surface_.font(figure::Font::ui, 13);
         io.DisplaySize = {width_, height_};
         io.DeltaTime = static_cast<float>(step);
+        tell_typing();
         input_.apply(io);
         begin_recording();
         ImGui::NewFrame();
@@ -163,6 +164,16 @@ void Driver::key(int key, int modifiers) {
     for (const auto& [bit, modifier] : held)
         if (modifiers & bit)
             input_.push(KeyChanged{modifier, false});
+    settle();
+}
+
+void Driver::keys(std::initializer_list<int> keys) {
+    for (const int key : keys) {
+        input_.push(KeyChanged{key, true});
+        if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z)
+            input_.push(CharacterTyped{static_cast<unsigned int>(key - GLFW_KEY_A + 'a')});
+        input_.push(KeyChanged{key, false});
+    }
     settle();
 }
 

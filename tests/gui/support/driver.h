@@ -4,6 +4,7 @@
 #include "app/shell/ui.h"
 #include "tests/gui/support/null_surface.h"
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,8 @@ public:
     void scroll(float lines, float columns = 0);
     /// GLFW_KEY_*, held for one frame, with the GLFW_MOD_* bits.
     void key(int key, int modifiers = 0);
+    /// Keys pressed one after the other within a frame, with the letters that they type.
+    void keys(std::initializer_list<int> keys);
     void hold(int key, bool down);
     void type(std::string_view utf8);
     void resize(float width, float height);
