@@ -47,9 +47,14 @@ const analysis::HeadFacts* facts_of(const DrawContext& context, std::int64_t h) 
     if (context.board == nullptr || other_stack ||
         (given != nullptr && &context.board->info() != &given->info()))
         return nullptr;
+    // The board may be of the next text already.
+    const AttentionInfo& info = context.board->info();
+    if (info.Tq != context.dims().Tq || info.Tk != context.dims().Tk)
+        return nullptr;
     const auto row = context.board->row(context.shown.document->layer());
     // The board keeps the row for as long as it lives.
-    return row == nullptr || row->heads.empty() ? nullptr : &row->heads[static_cast<std::size_t>(h)].facts;
+    return row == nullptr || h >= std::ssize(row->heads) ? nullptr
+                                                         : &row->heads[static_cast<std::size_t>(h)].facts;
 }
 
 bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, std::int64_t j) {

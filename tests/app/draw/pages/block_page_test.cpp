@@ -1,3 +1,4 @@
+#include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
 #include "app/session/workspace.h"
 #include "tests/app/support/fixture.h"
@@ -31,6 +32,31 @@ TEST_CASE("a page around attention waits while the block on screen is another pa
     workspace.change_view(GoTo{StageGroup::resid_out});
     settle();
     CHECK(draw_canvas({state.shown, state.view, theme(false), measure, 960, 848}).grids.size() == 3);
+}
+
+TEST_CASE("the list of a head's largest weights waits while the board is of another text") {
+    const auto opened = [](SessionState& state, const char* text) {
+        auto workspace = std::make_unique<Workspace>(
+            state, project::Recipe(),
+            Workspace::Setup{.device = "cpu", .wake = {}, .changed = [] {}, .drop_baseline = [] {}});
+        Progress progress;
+        workspace->open(open_model(test_data("/models/gpt2_tiny"), {text, {}}, 0, progress));
+        workspace->settle();
+        workspace->take_results();
+        return workspace;
+    };
+    SessionState now, next;
+    const auto workspace = opened(now, "1 2 3"), longer = opened(next, "1 2 3 4 5 6 7 8");
+    REQUIRE(next.board->row(0) != nullptr);
+    const figure::TextMeasure measure = approximate_measure();
+    DrawContext context{now.shown, now.view, theme(false), measure, 960, 848};
+    context.board = now.board;
+    REQUIRE(now.board->row(0) != nullptr);
+    const std::size_t both = draw_strongest_page(context, "why").scene.items.size();
+    context.board = next.board;
+    const std::size_t one = draw_strongest_page(context, "why").scene.items.size();
+    CHECK(one < both);
+    CHECK(one > 0);
 }
 
 } // namespace headscope::test
