@@ -18,7 +18,7 @@ const Palette& palette(const Desk& desk) {
 }
 
 /// Opens the palette and types at once, as a quick reader does.
-void ask(Desk& desk, const std::string& typed, int key = GLFW_KEY_K, int held = GLFW_MOD_CONTROL) {
+void ask(Desk& desk, const std::string& typed, int key = GLFW_KEY_P, int held = GLFW_MOD_CONTROL) {
     desk.driver.key(key, held);
     for (const char letter : typed) { // some frames before the field has the keyboard, some after
         desk.driver.type({&letter, 1});
