@@ -106,7 +106,7 @@ def check_copied(window, folder):
     window.key("ctrl+a")
     window.type(str(path))
     window.key("Return")
-    desktop.wait_for("the written picture", path.exists)
+    window.wait("the dialog to be gone", lambda r: r["dialog"] == "")
     check(path.read_bytes() == png, f"{len(png)} bytes were copied, {path.stat().st_size} written")
     print("copied a picture of", len(png), "bytes")
 
