@@ -185,6 +185,12 @@ void Workspace::show(DocumentPtr document, bool saved, const std::string& looked
 
 void Workspace::show_fresh() {
     const bool start = state_.view.tab == LeftTab::start;
+    setup_.drop_baseline();
+    ViewState& view = state_.view;
+    view.compare = Compare::now;
+    view.group = view.came_from = StageGroup::x;
+    view.head = view.batch = 0;
+    view.row = -1;
     show(make_document(with_sentence({}), state_.document->revision + 1), true);
     if (start)
         state_.view.tab = LeftTab::start; // where the next thing to open is chosen

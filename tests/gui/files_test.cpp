@@ -459,4 +459,22 @@ TEST_CASE("what a killed program left is offered at the next start", "[gui][file
     }
 }
 
+TEST_CASE("a new project begins at its beginning, without the comparison of the one before", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(ViewChange(PickHead{1}));
+    desk.edit();
+    desk.act(ViewChange(SetCompare{Compare::difference}));
+    REQUIRE(desk.program.state().compare.marked());
+    desk.press(GLFW_KEY_N, GLFW_MOD_CONTROL);
+    desk.press(GLFW_KEY_D); // the edit is not kept
+    desk.settle();
+    CHECK(desk.program.state().history.size() == 1);
+    CHECK_FALSE(desk.program.state().compare.marked());
+    CHECK(desk.view().compare == Compare::now);
+    CHECK(desk.view().group == StageGroup::x);
+    CHECK(desk.view().head == 0);
+}
+
 } // namespace headscope::test
