@@ -218,7 +218,6 @@ void Program::frame(Surface& surface, double now) {
     tell_typing();
     take_results();
     files_.frame(now);
-    compare_.follow();
     state_.view_behind = workspace_.view_behind();
     const double since = last_frame_ < 0 ? 0 : std::min(now - last_frame_, 0.1);
     last_frame_ = now;
@@ -227,6 +226,7 @@ void Program::frame(Surface& surface, double now) {
     moving_ = workspace_.session().advance(now) || moving_;
     if (stage != state_.view.group)
         workspace_.session().follow(); // of a checkpoint's weights it may show another reading
+    compare_.follow();                 // what the session shows now
     moving_ = compare_.fade_flash(since) || moving_;
     course_.follow(state_.shown);
     moving_ = course_.fade_marks(since) || moving_;

@@ -246,6 +246,23 @@ TEST_CASE("what lies behind an ablated head follows, and B − A tells by how mu
     CHECK(desk.program.canvas().grids.front().map == "diverging");
 }
 
+TEST_CASE("playing from the ends of a model into a layer keeps B − A and the selected number", "[model]") {
+    Desk desk;
+    desk.open(test_data("/models/gpt2_tiny"), ids_typed);
+    desk.act(Command(SetGain{0, 0}));
+    desk.act(ViewChange(GoTo{StageGroup::embedding}));
+    desk.act(ViewChange(SetCompare{Compare::difference}));
+    desk.act(ViewChange(Select{CellAddress{TensorId::resid_in, {0, 0, 0, 0}}}));
+    desk.settle();
+    desk.act(ViewChange(SetSpeed{4}));
+    desk.driver.key(GLFW_KEY_SPACE);
+    REQUIRE(desk.driver.wait_until([&] { return block_looked_at(desk.view()) == 0; }, 60 * 60));
+    desk.driver.key(GLFW_KEY_SPACE);
+    desk.settle();
+    CHECK(desk.shown().block->layer == 0);
+    CHECK(desk.view().compare == Compare::difference);
+}
+
 TEST_CASE("a problem that follows a checkpoint has the stops of attention alone", "[model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
