@@ -1,4 +1,6 @@
 #include "app/draw/kit/format.h"
+#include "app/draw/matrix/comparison.h"
+#include "app/draw/panels/panels.h"
 #include "core/checkpoint/run/forward.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
@@ -246,21 +248,26 @@ TEST_CASE("what lies behind an ablated head follows, and B − A tells by how mu
     CHECK(desk.program.canvas().grids.front().map == "diverging");
 }
 
-TEST_CASE("playing from the ends of a model into a layer keeps B − A and the selected number", "[model]") {
+TEST_CASE("an inspector beside B − A waits for a layer whose numbers around attention are not known",
+          "[model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
     desk.act(Command(SetGain{0, 0}));
-    desk.act(ViewChange(GoTo{StageGroup::embedding}));
+    desk.act(ViewChange(GoTo{StageGroup::resid_out}));
     desk.act(ViewChange(SetCompare{Compare::difference}));
     desk.act(ViewChange(Select{CellAddress{TensorId::resid_in, {0, 0, 0, 0}}}));
     desk.settle();
-    desk.act(ViewChange(SetSpeed{4}));
-    desk.driver.key(GLFW_KEY_SPACE);
-    REQUIRE(desk.driver.wait_until([&] { return block_looked_at(desk.view()) == 0; }, 60 * 60));
-    desk.driver.key(GLFW_KEY_SPACE);
-    desk.settle();
-    CHECK(desk.shown().block->layer == 0);
-    CHECK(desk.view().compare == Compare::difference);
+    const Comparison& compare = desk.program.state().compare;
+    REQUIRE(compare.difference(StageGroup::resid_out).holds(*desk.view().selected));
+    Shown coming = desk.shown();
+    coming.block = nullptr;
+    const figure::TextMeasure measure = [](std::string_view text, figure::Font, float size) {
+        return static_cast<float>(text.size()) * size / 2;
+    };
+    DrawContext context{coming, desk.view(), theme(false), measure, 400, 600};
+    context.compare = &compare;
+    CHECK(spoken_on_canvas(context) == std::nullopt);
+    CHECK(draw_inspector(context).scene.height > 0);
 }
 
 TEST_CASE("a problem that follows a checkpoint has the stops of attention alone", "[model]") {

@@ -154,7 +154,9 @@ float symmetric_end(float largest) {
 std::optional<CellAddress> spoken_on_canvas(const DrawContext& context) {
     const bool differs = context.compare != nullptr && draws_difference(context.view) &&
                          effective(*context.compare, context.view.compare) == Compare::difference;
-    return spoken_of(differs ? context.compare->difference(context.view.group) : context.shown, context.view);
+    const auto cell =
+        spoken_of(differs ? context.compare->difference(context.view.group) : context.shown, context.view);
+    return cell && context.shown.holds(*cell) ? cell : std::nullopt;
 }
 
 Compare effective(const Comparison& comparison, Compare asked) {
