@@ -2,6 +2,7 @@
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
+#include "core/checkpoint/model/edited_table.h"
 #include "core/engine/engine.h"
 #include "core/export/pytorch_script.h"
 #include "core/export/tensor_export.h"
@@ -36,14 +37,15 @@ bool lies_around(TensorId id) {
 
 std::optional<TensorId> find_around(const std::string& name) {
     const auto stage = find_block_stage(name), weight = find_block_weight(name);
-    return weight && is_of_layer(*weight) ? weight : stage;
+    return weight ? weight : stage;
 }
 
 std::string tensor_names() {
     std::string names;
     for (const auto& table : {stage_table(), input_table(), block_table(), block_weight_table()})
         for (const TensorInfo& info : table)
-            if (info.stage || is_editable(info.id) || (lies_around(info.id) && is_of_layer(info.id)))
+            if (info.stage || is_editable(info.id) || is_block_weight(info.id) ||
+                (lies_around(info.id) && is_of_layer(info.id)))
                 names += (names.empty() ? "" : ", ") + std::string(info.name);
     return names;
 }
@@ -68,7 +70,7 @@ std::optional<exporting::TensorPart> wanted_tensor(const ExportOptions& options)
                    "\" lies around the attention of a checkpoint's layer; add --model");
     if (!id)
         fail_input("there is no tensor \"" + *options.tensor + "\"; use " + tensor_names());
-    if (around && !is_of_layer(*id))
+    if (around && !is_of_layer(*id) && !is_block_weight(*id))
         fail_input("--tensor writes tensors of one layer, and " + *options.tensor +
                    " follows the last one; use headscope trace --stages " + *options.tensor);
     return exporting::TensorPart{*id, options.batch, options.head};
@@ -77,6 +79,22 @@ std::optional<exporting::TensorPart> wanted_tensor(const ExportOptions& options)
 std::string title_of(const app::Document& document) {
     const std::string sentences = project::recipe_title(document.recipe);
     return sentences.empty() ? document.title : sentences;
+}
+
+/// A trace that holds nothing but a weight of the model's ends: W_E, W_P, W_U, b_U, or of the last norm. No
+/// text runs.
+Trace trace_of_end(const ExportOptions& options, TensorId id) {
+    const std::string name(tensor_info(id).name);
+    const ModelOptions::Opened opened = options.model.open(
+        options.problem.gains(), options.problem.temperature(), !options.model.has_tokens());
+    if (opened.options.layer)
+        throw Error(ErrorKind::usage, name + " belongs to no layer; leave --layer out");
+    Trace trace;
+    trace.slot(id) =
+        checkpoint::edited_end_weight(*opened.text->model, opened.options.edits, *checkpoint::weight_of(id));
+    if (trace.slot(id) == nullptr)
+        fail_input("the model has no " + name + "; name another tensor");
+    return trace;
 }
 
 void run_export(const ExportOptions& options) {
@@ -91,6 +109,8 @@ void run_export(const ExportOptions& options) {
         else
             exporting::export_pytorch(problem, trace, title, options.out);
     };
+    if (part && is_block_weight(part->id) && !is_of_layer(part->id))
+        return write({}, trace_of_end(options, part->id), {});
     if (options.model.given()) {
         ModelOptions::WholeLayer layer = options.model.run_whole_layer(
             options.whole_layer ? with_block(stages) : stages, options.problem.gains(),

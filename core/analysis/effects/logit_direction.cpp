@@ -67,7 +67,7 @@ TableReading table_reading(const Model& model, const checkpoint::ModelEdits& edi
                            const LogitQuestion& question) {
     const std::int64_t D = model.architecture().D, vocab = model.architecture().vocab;
     const checkpoint::EditedTable table(model, edits, WeightId::output_table);
-    const TensorPtr bias = checkpoint::edited_output_bias(model, edits);
+    const TensorPtr bias = checkpoint::edited_end_weight(model, edits, WeightId::output_bias);
     const auto row = [&](std::int64_t id) -> Vector {
         return Eigen::Map<const Eigen::VectorXf>(table.row(id).data(), D).cast<double>();
     };

@@ -260,7 +260,8 @@ private:
         const Model& model = run(false).model();
         const TensorPtr head_in = pass_.head_input(cpu_, one, cancel);
         const checkpoint::EditedTable table(model, run(false).edits(), WeightId::output_table);
-        const TensorPtr bias = checkpoint::edited_output_bias(model, run(false).edits());
+        const TensorPtr bias =
+            checkpoint::edited_end_weight(model, run(false).edits(), WeightId::output_bias);
         const auto logit = [&](std::int64_t id) {
             const Eigen::Map<const Eigen::RowVectorXf> row(table.row(id).data(), a.D),
                 x(head_in->data(), a.D);

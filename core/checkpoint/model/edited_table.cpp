@@ -46,15 +46,23 @@ std::shared_ptr<Tensor> EditedTable::multiply(cpu::CpuDense& cpu, const Tensor& 
     return out;
 }
 
-TensorPtr edited_output_bias(const Model& model, const ModelEdits& edits) {
-    TensorPtr own = model.weight(WeightId::output_bias);
-    if (own == nullptr || model.encoder() != nullptr)
+TensorPtr edited_end_weight(const Model& model, const ModelEdits& edits, WeightId weight) {
+    TensorPtr own = model.weight(weight);
+    if (own == nullptr)
         return own;
-    const LayerEdits* const last = edits_of(edits, attention_count(model.architecture()) - 1);
-    if (last == nullptr)
+    const Architecture& architecture = model.architecture();
+    if (const TableRows* const rows = edited_rows(architecture, edits, weight); rows != nullptr) {
+        auto table = std::make_shared<Tensor>(own->shape(), own->values());
+        for (const auto& [row, numbers] : *rows)
+            std::ranges::copy(numbers->values(), table->data() + row * own->shape()[1]);
+        return table;
+    }
+    const LayerEdits* const layer =
+        edits_of(edits, edited_with(architecture, attention_count(architecture) - 1, weight));
+    if (layer == nullptr)
         return own;
-    const auto edited = last->tensors.find(WeightId::output_bias);
-    return edited == last->tensors.end() ? own : edited->second;
+    const auto edited = layer->tensors.find(weight);
+    return edited == layer->tensors.end() ? own : edited->second;
 }
 
 } // namespace headscope::checkpoint

@@ -37,7 +37,8 @@ private:
     TableRows changed_;
 };
 
-/// The bias of the output table with its edits, (vocab); null where the model has none.
-TensorPtr edited_output_bias(const Model& model, const ModelEdits& edits);
+/// A weight of the model's ends with its edits: W_E, W_P, W_U, b_U, or of the last norm. Null where the model
+/// has none. A table with edits is copied; other tensors are shared. Throws what Model::weight throws.
+TensorPtr edited_end_weight(const Model& model, const ModelEdits& edits, WeightId weight);
 
 } // namespace headscope::checkpoint

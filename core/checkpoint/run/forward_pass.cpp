@@ -369,8 +369,9 @@ TensorPtr ForwardPass::head_input(cpu::CpuDense& cpu, const Tensor& hidden, cons
 }
 
 TensorPtr ForwardPass::logits_of(cpu::CpuDense& cpu, const Tensor& head_in, const Progress& cancel) const {
-    const MutableTensor out = EditedTable(model_, edits_, WeightId::output_table)
-                                  .multiply(cpu, head_in, edited_output_bias(model_, edits_).get(), cancel);
+    const MutableTensor out =
+        EditedTable(model_, edits_, WeightId::output_table)
+            .multiply(cpu, head_in, edited_end_weight(model_, edits_, WeightId::output_bias).get(), cancel);
     const auto cap = static_cast<float>(architecture_.logit_cap);
     if (cap != 0.0F)
         std::ranges::transform(out->values(), out->data(),

@@ -1,4 +1,5 @@
 #include "core/base/file.h"
+#include "core/format/safetensors.h"
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
@@ -59,6 +60,27 @@ TEST_CASE("export writes one tensor where one is named") {
     CHECK(std::ranges::count(read_file(out), '\n') == 2);
     CHECK(run_export({"--model", model, "--ids", "4,5", "--tensor", "b_Q", "-o", out}).code == 0);
     CHECK(std::ranges::count(read_file(out), ',') == 31);
+}
+
+TEST_CASE("export writes the weights of a model's ends, without a text") {
+    const TemporaryFolder folder;
+    const std::string out = folder.file("w.safetensors");
+    const format::Safetensors file = format::Safetensors::open(model + "/model.safetensors");
+    const std::pair<std::string, std::string> names[] = {{"W_E", "transformer.wte.weight"},
+                                                         {"W_U", "transformer.wte.weight"},
+                                                         {"W_P", "transformer.wpe.weight"},
+                                                         {"final_norm_weight", "transformer.ln_f.weight"}};
+    for (const auto& [name, own] : names) {
+        INFO(name);
+        REQUIRE(run_export({"--model", model, "--tensor", name, "-o", out}).code == 0);
+        const TensorPtr written = format::Safetensors::open(out).tensor(name), wanted = file.tensor(own);
+        CHECK(written->shape() == wanted->shape());
+        CHECK(std::ranges::equal(written->values(), wanted->values()));
+    }
+    check_export_fails({"--model", model, "--tensor", "b_U", "-o", out}, 1, "has no b_U");
+    check_export_fails({"--model", model, "--layer", "1", "--tensor", "W_E", "-o", out}, 2, "no layer");
+    check_export_fails({"--model", model, "--tensor", "W_Q", "-o", out}, 2, "needs tokens");
+    check_export_fails({"a cat", "--tensor", "W_E", "-o", out}, 1, "add --model");
 }
 
 TEST_CASE("what export cannot do is said in a sentence") {

@@ -226,6 +226,27 @@ TEST_CASE("a pass with edited norms and MLP is that of a checkpoint whose file h
     }
 }
 
+TEST_CASE("the weights of a model's ends are those of a checkpoint whose file has the edited numbers") {
+    int moved = 0;
+    for (const Case& c : cases()) {
+        const TemporaryFolder folder;
+        const ModelPtr model = model_named(c.model), in_file = moved_in_file(folder, c.model, c.moved);
+        const ModelEdits edits = edits_for(*model, c.moved);
+        const double allowed = model->architecture().norm == NormKind::rms_plus_one ? 1e-5 : 0;
+        for (const W weight : {W::word_table, W::position_table, W::output_table, W::output_bias,
+                               W::final_norm_weight, W::final_norm_bias}) {
+            INFO(c.model << " " << tensor_info(*tensor_of(weight)).name);
+            const TensorPtr own = model->weight(weight), found = edited_end_weight(*model, edits, weight);
+            REQUIRE((found == nullptr) == (own == nullptr));
+            if (own == nullptr)
+                continue;
+            CHECK(largest_gap(*found, *in_file->weight(weight)) <= allowed);
+            moved += largest_gap(*found, *own) > 0 ? 1 : 0;
+        }
+    }
+    CHECK(moved > 8);
+}
+
 TEST_CASE("the parts of the block follow edits of norms and MLP, and end in the run's own hidden states") {
     for (const Case& c : cases()) {
         const ModelPtr model = model_named(c.model);
