@@ -44,8 +44,20 @@ std::string CourseDesk::add_lesson(const std::string& path) {
     return lesson.id;
 }
 
-void CourseDesk::keep_progress() const {
-    write_progress(progress_path_, course_.progress);
+void CourseDesk::keep_progress() {
+    std::string fault;
+    try {
+        write_progress(progress_path_, course_.progress);
+    } catch (const Error& error) {
+        fault = error.what();
+    }
+    if (fault != last_fault_)
+        fault_ = fault;
+    last_fault_ = std::move(fault);
+}
+
+std::string CourseDesk::take_fault() {
+    return std::exchange(fault_, {});
 }
 
 std::vector<Action> CourseDesk::act(const LessonAction& action, const Document& now) {

@@ -49,6 +49,8 @@ public:
     bool watch(const Shown& shown, const ViewState& view);
     /// Has the panels of the open step computed for what is on screen, and takes over those that are.
     void follow(const Shown& shown);
+    /// Why the learner's progress is not saved: a sentence once for each reason, else empty.
+    std::string take_fault();
     /// Lets the marks on the toolbar fade. True while there are some.
     bool fade_marks(double seconds_since_last);
 
@@ -63,11 +65,12 @@ private:
     /// Has the values of the checkpoint on screen computed, while the open page is about it.
     void follow_model(const Document& shown);
     Derived<OpenedModel> ask_scene();
-    void keep_progress() const;
+    void keep_progress();
 
     CourseState& course_;
     Setup setup_;
     std::filesystem::path progress_path_;
+    std::string fault_, last_fault_;         ///< to be taken; of the last time that progress was saved
     std::unique_ptr<engine::Engine> engine_; ///< of the worker, made when the first panel needs it
     std::map<std::string, checkpoint::TextModelPtr> models_; ///< of the worker: by what scenes call them
     DerivedValues panels_, scenes_;                          ///< end before what they work with

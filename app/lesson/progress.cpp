@@ -1,5 +1,6 @@
 #include "app/lesson/progress.h"
 
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/message.h"
@@ -34,10 +35,10 @@ std::map<std::string, LessonProgress> read_progress(const std::filesystem::path&
     return all;
 }
 
-bool write_progress(const std::filesystem::path& path,
+void write_progress(const std::filesystem::path& path,
                     const std::map<std::string, LessonProgress>& progress) {
     if (path.empty())
-        return false;
+        return;
     nlohmann::json file = nlohmann::json::object();
     for (const auto& [id, one] : progress) {
         nlohmann::json answers = nlohmann::json::array();
@@ -51,9 +52,9 @@ bool write_progress(const std::filesystem::path& path,
     try {
         std::filesystem::create_directories(path.parent_path());
         write_file_atomically(path.string(), file.dump(1) + "\n");
-        return true;
-    } catch (const std::exception&) {
-        return false;
+    } catch (const std::exception& fault) {
+        fail_input(tr("your place in the course is not saved: {}; make room on the disk, or make {} writable",
+                      fault.what(), path.parent_path().string()));
     }
 }
 

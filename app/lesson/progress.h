@@ -14,8 +14,9 @@ std::filesystem::path course_progress_path(const std::filesystem::path& state_fo
 /// The saved progress; empty when the file is missing or damaged.
 std::map<std::string, LessonProgress> read_progress(const std::filesystem::path& path);
 
-/// Replaces the file in one step. Returns whether that succeeded.
-bool write_progress(const std::filesystem::path& path, const std::map<std::string, LessonProgress>& progress);
+/// Replaces the file in one step; does nothing without a path. Throws Error(input) with what to do when the
+/// file cannot be written.
+void write_progress(const std::filesystem::path& path, const std::map<std::string, LessonProgress>& progress);
 
 /// Fills in the lessons that can be played, and for each other file the reason why not.
 void load_lessons(CourseState& course, const std::vector<std::string>& folders, const std::string& language);

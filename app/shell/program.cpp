@@ -307,6 +307,10 @@ void Program::frame(Surface& surface, double now) {
     // What is still on screen of the page before would open this page's gates.
     if (workspace_.shows_document())
         moving_ = course_.watch(state_.shown, state_.view) || moving_;
+    if (std::string fault = course_.take_fault(); !fault.empty()) {
+        state_.error = std::move(fault);
+        moving_ = true;
+    }
 }
 
 void Program::draw(const ProgramLayout& places, const Situation& now, const ViewTools& tools,

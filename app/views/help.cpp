@@ -83,8 +83,12 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     ImGui::SetNextWindowSize({area.w * scale, area.h * scale});
     ImGui::SetNextWindowFocus();
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ImVec4(0, 0, 0, 0.35F));
+    // In a window too low for it, the card scrolls.
+    const bool scrolls = card.bottom() + 8 > area.h;
+    const ImGuiWindowFlags bar = scrolls ? ImGuiWindowFlags_None : ImGuiWindowFlags_NoScrollbar;
     ImGui::Begin("keyboard", nullptr,
-                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
+                 ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse | bar |
+                     ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
     Picture picture;
     picture.scene.add(
         figure::RectItem{.area = card, .fill = theme.raise, .stroke = theme.line2, .radius = 8});
@@ -105,13 +109,13 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
             y += key_row_high;
         }
     }
-    // In a window too low for it, the card scrolls.
     const ImVec2 start = ImGui::GetCursorScreenPos();
     show_picture(picture, start.x, start.y, tools, nullptr);
     ImGui::SetCursorScreenPos(start);
-    if (card.bottom() + 8 > area.h)
+    if (scrolls)
         ImGui::Dummy({0, (card.bottom() + 8) * scale});
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+    const float bar_from = area.w * scale - (scrolls ? ImGui::GetStyle().ScrollbarSize : 0);
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && ImGui::GetMousePos().x - origin.x < bar_from)
         tools.send(ViewChange(ShowHelp{false}));
     ImGui::End();
     ImGui::PopStyleColor();

@@ -375,6 +375,24 @@ TEST_CASE("progress is kept between runs", "[gui][lesson]") {
     CHECK(learner.progress().done.empty());
 }
 
+TEST_CASE("progress that cannot be saved is told, and the lesson goes on", "[gui][lesson]") {
+    const TemporaryFolder folder;
+    Program::Options options;
+    options.state_folder = folder.file("state");
+    std::filesystem::create_directories(folder.file("state/course.json/in the way"));
+    Learner learner(options);
+    CHECK(learner.program.state().error.empty());
+    learner.open("first-lesson");
+    CHECK_THAT(learner.program.state().error,
+               Catch::Contains("your place in the course is not saved") && Catch::Contains("course.json"));
+    learner.program.act(ViewChange(GoTo{StageGroup::scores}));
+    learner.turn_to(2);
+    CHECK(learner.course().page == 2);
+    std::filesystem::remove_all(folder.file("state/course.json"));
+    learner.turn_to(3);
+    CHECK(std::filesystem::is_regular_file(folder.file("state/course.json")));
+}
+
 TEST_CASE("lessons of a folder are listed, a broken one with its fault", "[gui][lesson]") {
     TemporaryFolder folder;
     std::filesystem::create_directories(folder.file("lessons"));
