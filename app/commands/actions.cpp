@@ -21,6 +21,7 @@ std::vector<ActionInfo> whole_table() {
         }
     };
     add(translatable("Stages"), stage_actions());
+    add(translatable("Screens"), screen_actions());
     add(translatable("View"), view_actions());
     add(translatable("Weights"), weight_actions());
     add(translatable("Map"), map_actions());

@@ -74,6 +74,7 @@ std::optional<Thing> thing_of(const Action& action);
 
 std::vector<ActionInfo> stage_actions();
 std::vector<ActionInfo> view_actions();
+std::vector<ActionInfo> screen_actions();
 std::vector<ActionInfo> weight_actions();
 std::vector<ActionInfo> map_actions();
 std::vector<ActionInfo> number_actions();

@@ -27,15 +27,19 @@ std::vector<ListedRow> grouped_rows(const std::vector<KeyLine>& lines) {
     return rows;
 }
 
-/// The rows of each column: no group's name stands last in one.
+/// The rows of each column, which begins with the name of a group.
 std::vector<std::vector<ListedRow>> in_columns(const std::vector<ListedRow>& rows, std::size_t columns) {
-    const std::size_t high = (rows.size() + columns) / columns;
+    const std::size_t high = rows.size() / columns;
+    const auto is_name = [](const ListedRow& row) { return row.line == nullptr; };
     std::vector<std::vector<ListedRow>> out(1);
-    for (const ListedRow& row : rows) {
-        const bool heading = row.line == nullptr;
-        if (out.back().size() + (heading ? 1 : 0) >= high && out.size() < columns)
+    for (auto group = rows.begin(); group != rows.end();) {
+        const auto end = std::find_if(group + 1, rows.end(), is_name);
+        // The group stands where more than half of it fits.
+        if (out.size() < columns && !out.back().empty() &&
+            out.back().size() + static_cast<std::size_t>(end - group) / 2 >= high)
             out.emplace_back();
-        out.back().push_back(row);
+        out.back().insert(out.back().end(), group, end);
+        group = end;
     }
     return out;
 }

@@ -11,15 +11,6 @@ namespace {
 bool on_map(const Situation& now) {
     return now.map != nullptr;
 }
-bool has_map(const Situation& now) {
-    return now.weights_file || (!now.weights_alone && !now.long_document);
-}
-std::string needs_long_text(const Situation& now) {
-    return std::max(now.problem.dims.Tq, now.problem.dims.Tk) >= map_from
-               ? ""
-               : tr("The map is for {} tokens and more", map_from);
-}
-
 std::function<Actions(const Situation&)> change(const LongMapChange& to) {
     return look(ViewChange(to));
 }
@@ -68,7 +59,6 @@ std::vector<ActionInfo> map_actions() {
     constexpr float step = 0.125F;
     return {
         // clang-format off
-        {"map screen", tr("Map"), tr("Shows the weights of one head as a map of any length"), {ctrl(digit(6))}, has_map, look(AttentionChange(ShowScreen{Screen::map})), needs_long_text, tr("the map of a long text")},
         {"map right", tr("Map to the right"), tr("Moves what is seen of the map by an eighth"), {{Key::right}}, on_map, change(PanLongMap{step, 0}), {}, tr("move over the map"), {}, true},
         {"map left", tr("Map to the left"), tr("Moves what is seen of the map by an eighth"), {{Key::left}}, on_map, change(PanLongMap{-step, 0}), {}, "", {}, true},
         {"map down", tr("Map down"), tr("Moves what is seen of the map by an eighth"), {{Key::down}}, on_map, change(PanLongMap{0, step}), {}, "", {}, true},

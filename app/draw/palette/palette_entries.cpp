@@ -30,16 +30,13 @@ bool is_head_action(const ActionInfo& info) {
 struct GroupWord {
     std::string_view group, one;
 };
-constexpr GroupWord group_words[] = {{"Stages", translatable("stage")},
-                                     {"View", translatable("view")},
-                                     {"Weights", translatable("weight")},
-                                     {"Map", translatable("map")},
-                                     {"Numbers", translatable("number")},
-                                     {"Writing", translatable("writing")},
-                                     {"Selection", translatable("selection")},
-                                     {"Window", translatable("window")},
-                                     {"Presentation", translatable("presentation")},
-                                     {"Files", translatable("file")}};
+constexpr GroupWord group_words[] = {
+    {"Stages", translatable("stage")},    {"Screens", translatable("screen")},
+    {"View", translatable("view")},       {"Weights", translatable("weight")},
+    {"Map", translatable("map")},         {"Numbers", translatable("number")},
+    {"Writing", translatable("writing")}, {"Selection", translatable("selection")},
+    {"Window", translatable("window")},   {"Presentation", translatable("presentation")},
+    {"Files", translatable("file")}};
 
 /// What else people call an action, with its id.
 struct OtherWords {
