@@ -1,6 +1,6 @@
 #include "core/project/same_bits.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/learner.h"
 #include "tests/temporary_folder.h"
 
 #include <GLFW/glfw3.h>
@@ -14,60 +14,6 @@
 namespace headscope::test {
 
 using namespace headscope::app;
-namespace {
-
-struct Learner : Desk {
-    explicit Learner(const Program::Options& options = {}, float width = 1600, float height = 1000)
-        : Desk(on_cpu(options), width, height) {}
-
-    static Program::Options on_cpu(Program::Options options) {
-        options.device = "cpu";
-        return options;
-    }
-    const CourseState& course() const { return program.state().course; }
-    LessonProgress progress() const { return course().of_open(); }
-    bool away() const { return is_away(course(), *program.state().document); }
-    project::Recipe recipe() const { return program.state().document->recipe; }
-
-    /// Clicks what stands in the lesson panel.
-    void press(const std::string& label) {
-        INFO(label);
-        REQUIRE(click(label));
-        settle();
-    }
-    void open(const std::string& id) {
-        act(ViewChange(ShowTab{LeftTab::course}));
-        if (course().open != nullptr)
-            press("Contents");
-        press("lesson " + id);
-        REQUIRE(course().open != nullptr);
-        CHECK(course().open->id == id);
-    }
-    /// The page with that step (from 1), by the keyboard alone.
-    void turn_to(int page) {
-        REQUIRE(course().open != nullptr);
-        REQUIRE(page < course().pages());
-        while (course().page != page) {
-            driver.key(course().page < page ? GLFW_KEY_PAGE_DOWN : GLFW_KEY_PAGE_UP);
-            settle();
-        }
-    }
-    void fill(const std::string& table, int cell, const std::string& text) {
-        const std::string label = "##" + table + " " + std::to_string(cell);
-        const auto& items = screen_items();
-        const auto item = std::ranges::find_if(
-            items, [&](const ScreenItem& one) { return one.label == label && one.reachable(); });
-        INFO(label);
-        REQUIRE(item != items.end());
-        driver.click(item->middle_x(), item->middle_y());
-        driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
-        driver.type(text);
-        driver.key(GLFW_KEY_ENTER);
-        settle();
-    }
-};
-
-} // namespace
 
 TEST_CASE("a lesson is opened by a click and its pages turned by keys and buttons", "[gui][lesson]") {
     Learner learner;
@@ -342,55 +288,6 @@ TEST_CASE("a learner leaves with a sentence of their own and comes back", "[gui]
     learner.settle();
     CHECK(learner.problem().tokens.size() == 6);
     CHECK(screen_shows("Back to the lesson"));
-}
-
-TEST_CASE("progress is kept between runs", "[gui][lesson]") {
-    TemporaryFolder folder;
-    Program::Options options;
-    options.state_folder = folder.file("state");
-    {
-        Learner learner(options);
-        learner.open("first-lesson");
-        learner.turn_to(2);
-        learner.press("stage scores");
-        learner.turn_to(8);
-        learner.press("choice 1");
-    }
-    {
-        Learner learner(options);
-        learner.open("first-lesson");
-        CHECK(learner.course().page == 8); // where it was left
-        CHECK(screen_shows("right, your answer"));
-        CHECK(learner.progress().done.size() == 1);
-        CHECK(learner.progress().furthest == 8);
-        learner.turn_to(2);
-        CHECK(screen_shows("Done ✓"));
-    }
-    // A damaged file costs the ticks alone.
-    std::ofstream(folder.file("state/course.json")) << "{\"first-lesson\": 3";
-    Learner learner(options);
-    CHECK(learner.program.state().error.empty());
-    learner.open("first-lesson");
-    CHECK(learner.course().page == 0);
-    CHECK(learner.progress().done.empty());
-}
-
-TEST_CASE("progress that cannot be saved is told, and the lesson goes on", "[gui][lesson]") {
-    const TemporaryFolder folder;
-    Program::Options options;
-    options.state_folder = folder.file("state");
-    std::filesystem::create_directories(folder.file("state/course.json/in the way"));
-    Learner learner(options);
-    CHECK(learner.program.state().error.empty());
-    learner.open("first-lesson");
-    CHECK_THAT(learner.program.state().error,
-               Catch::Contains("your place in the course is not saved") && Catch::Contains("course.json"));
-    learner.program.act(ViewChange(GoTo{StageGroup::scores}));
-    learner.turn_to(2);
-    CHECK(learner.course().page == 2);
-    std::filesystem::remove_all(folder.file("state/course.json"));
-    learner.turn_to(3);
-    CHECK(std::filesystem::is_regular_file(folder.file("state/course.json")));
 }
 
 TEST_CASE("lessons of a folder are listed, a broken one with its fault", "[gui][lesson]") {

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+
+#include <GLFW/glfw3.h>
+#include <algorithm>
+#include <string>
+
+namespace headscope::test {
+
+using namespace headscope::app;
+
+/// Somebody who works through the course.
+struct Learner : Desk {
+    explicit Learner(const Program::Options& options = {}, float width = 1600, float height = 1000)
+        : Desk(on_cpu(options), width, height) {}
+
+    static Program::Options on_cpu(Program::Options options) {
+        options.device = "cpu";
+        return options;
+    }
+    const CourseState& course() const { return program.state().course; }
+    LessonProgress progress() const { return course().of_open(); }
+    bool away() const { return is_away(course(), *program.state().document); }
+    project::Recipe recipe() const { return program.state().document->recipe; }
+
+    /// Clicks what stands in the lesson panel.
+    void press(const std::string& label) {
+        INFO(label);
+        REQUIRE(click(label));
+        settle();
+    }
+    void open(const std::string& id) {
+        act(ViewChange(ShowTab{LeftTab::course}));
+        if (course().open != nullptr)
+            press("Contents");
+        press("lesson " + id);
+        REQUIRE(course().open != nullptr);
+        CHECK(course().open->id == id);
+    }
+    /// The page with that step (from 1), by the keyboard alone.
+    void turn_to(int page) {
+        REQUIRE(course().open != nullptr);
+        REQUIRE(page < course().pages());
+        while (course().page != page) {
+            driver.key(course().page < page ? GLFW_KEY_PAGE_DOWN : GLFW_KEY_PAGE_UP);
+            settle();
+        }
+    }
+    void fill(const std::string& table, int cell, const std::string& text) {
+        const std::string label = "##" + table + " " + std::to_string(cell);
+        const auto& items = screen_items();
+        const auto item = std::ranges::find_if(
+            items, [&](const ScreenItem& one) { return one.label == label && one.reachable(); });
+        INFO(label);
+        REQUIRE(item != items.end());
+        driver.click(item->middle_x(), item->middle_y());
+        driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+        driver.type(text);
+        driver.key(GLFW_KEY_ENTER);
+        settle();
+    }
+};
+
+} // namespace headscope::test
