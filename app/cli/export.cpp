@@ -81,17 +81,19 @@ std::string title_of(const app::Document& document) {
     return sentences.empty() ? document.title : sentences;
 }
 
-/// A trace that holds nothing but a weight of the model's ends: W_E, W_P, W_U, b_U, or of the last norm. No
-/// text runs.
+/// A trace that holds nothing but a weight of the model's ends: W_E, W_P, W_U, b_U, or of the last norm. The
+/// model does not run.
 Trace trace_of_end(const ExportOptions& options, TensorId id) {
     const std::string name(tensor_info(id).name);
-    const ModelOptions::Opened opened = options.model.open(
-        options.problem.gains(), options.problem.temperature(), !options.model.has_tokens());
+    const ModelOptions::Opened opened =
+        options.model.open_weights(options.problem.gains(), options.problem.temperature());
     if (opened.options.layer)
         throw Error(ErrorKind::usage, name + " belongs to no layer; leave --layer out");
+    const checkpoint::Model& model = *opened.text->model;
+    const bool of_encoder = opened.options.stack == checkpoint::Stack::encoder;
     Trace trace;
-    trace.slot(id) =
-        checkpoint::edited_end_weight(*opened.text->model, opened.options.edits, *checkpoint::weight_of(id));
+    trace.slot(id) = checkpoint::edited_end_weight(of_encoder ? *model.encoder() : model,
+                                                   opened.options.edits, *checkpoint::weight_of(id));
     if (trace.slot(id) == nullptr)
         fail_input("the model has no " + name + "; name another tensor");
     return trace;

@@ -149,10 +149,14 @@ void DecoderText::check(const checkpoint::Architecture& architecture) const {
                    " model has no decoder beside an encoder; leave it out");
 }
 
-void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_tokens) const {
+void ModelOptions::check_gains(const std::vector<std::string>& gains) const {
     for (const std::string& text : gains)
         if (!parse_gain(text).layer && !layer_)
             fail_usage("--gain " + text + " names no layer; write l.h=g, or add --layer L");
+}
+
+void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_tokens) const {
+    check_gains(gains);
     if (own_tokens && (has_tokens() || decoder_.given()))
         fail_usage("--probe makes its own tokens; leave --text, --ids and --inputs out");
     if (!own_tokens && !has_tokens())
@@ -323,10 +327,17 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
 ModelOptions::Opened ModelOptions::open(const std::vector<std::string>& gains, float temperature,
                                         bool own_tokens) const {
     check_usage(gains, own_tokens);
+    Opened opened = open_weights(gains, temperature);
+    if (!own_tokens)
+        opened.inputs = read_inputs(opened.text->model->architecture());
+    return opened;
+}
+
+ModelOptions::Opened ModelOptions::open_weights(const std::vector<std::string>& gains,
+                                                float temperature) const {
+    check_gains(gains);
     Opened opened{.text = checkpoint::open_text_model(*folder_), .inputs = {}, .options = {}};
     const checkpoint::Model& model = *opened.text->model;
-    if (!own_tokens)
-        opened.inputs = read_inputs(model.architecture());
     opened.options.layer = layer_;
     opened.options.edits = read_edits(model, gains);
     opened.options.temperature = temperature;

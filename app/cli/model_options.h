@@ -91,6 +91,9 @@ public:
     };
     /// own_tokens: the command brings tokens; Error(usage) when others were given. Throws likewise.
     Opened open(const std::vector<std::string>& gains, float temperature, bool own_tokens) const;
+    /// The same for a command that reads weights alone: without inputs, whether or not tokens were given.
+    /// Throws likewise.
+    Opened open_weights(const std::vector<std::string>& gains, float temperature) const;
     /// The attention of one layer (--layer, or 0) as a problem. Nothing behind it is computed, and no weights
     /// are kept. check: gets B, Tq, Tk and H before anything is computed. Throws likewise.
     Problem problem_of_layer(const std::vector<std::string>& gains, float temperature,
@@ -100,6 +103,7 @@ public:
 
 private:
     void check_usage(const std::vector<std::string>& gains, bool own_tokens = false) const;
+    void check_gains(const std::vector<std::string>& gains) const;
     /// The edits of --patch, with the gains on top.
     checkpoint::ModelEdits read_edits(const checkpoint::Model& model,
                                       const std::vector<std::string>& gains) const;

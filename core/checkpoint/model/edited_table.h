@@ -38,7 +38,8 @@ private:
 };
 
 /// A weight of the model's ends with its edits: W_E, W_P, W_U, b_U, or of the last norm. Null where the model
-/// has none. A table with edits is copied; other tensors are shared. Throws what Model::weight throws.
+/// has none. Of an encoder, `model` is the encoder's, whose layers are the first that the edits count. A
+/// table with edits is copied; other tensors are shared. Throws what Model::weight throws.
 TensorPtr edited_end_weight(const Model& model, const ModelEdits& edits, WeightId weight);
 
 } // namespace headscope::checkpoint

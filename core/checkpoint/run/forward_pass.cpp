@@ -336,9 +336,8 @@ std::vector<TensorPtr> hidden_states(const std::vector<TensorPtr>& streams, std:
 WeightSet ForwardPass::final_norm_weights() const {
     WeightSet last;
     for (const WeightId id : {WeightId::final_norm_weight, WeightId::final_norm_bias})
-        last[id] = model_.weight(id);
-    // An encoder's pass counts its own layers alone, whose numbers are the first of the whole model's.
-    return with_edits(std::move(last), edits_of(edits_, attention_count(architecture_) - 1));
+        last[id] = edited_end_weight(model_, edits_, id);
+    return last;
 }
 
 TensorPtr ForwardPass::final_normed(cpu::CpuDense& cpu, const Tensor& x) const {

@@ -77,6 +77,16 @@ TEST_CASE("export writes the weights of a model's ends, without a text") {
         CHECK(written->shape() == wanted->shape());
         CHECK(std::ranges::equal(written->values(), wanted->values()));
     }
+    const std::string t5 = test_data("/models/t5_tiny");
+    for (const std::string stack : {"encoder", "decoder"}) {
+        REQUIRE(run_export({"--model", t5, "--stack", stack, "--decoder-ids", "0", "--tensor",
+                            "final_norm_weight", "-o", out})
+                    .code == 0);
+        CHECK(std::ranges::equal(format::Safetensors::open(out).tensor("final_norm_weight")->values(),
+                                 format::Safetensors::open(t5 + "/model.safetensors")
+                                     .tensor(stack + ".final_layer_norm.weight")
+                                     ->values()));
+    }
     check_export_fails({"--model", model, "--tensor", "b_U", "-o", out}, 1, "has no b_U");
     check_export_fails({"--model", model, "--layer", "1", "--tensor", "W_E", "-o", out}, 2, "no layer");
     check_export_fails({"--model", model, "--tensor", "W_Q", "-o", out}, 2, "needs tokens");

@@ -243,6 +243,11 @@ TEST_CASE("the weights of a model's ends are those of a checkpoint whose file ha
             CHECK(largest_gap(*found, *in_file->weight(weight)) <= allowed);
             moved += largest_gap(*found, *own) > 0 ? 1 : 0;
         }
+        if (const Model* const encoder = model->encoder(); encoder != nullptr) {
+            const TensorPtr found = edited_end_weight(*encoder, edits, W::final_norm_weight);
+            CHECK(largest_gap(*found, *in_file->encoder()->weight(W::final_norm_weight)) == 0);
+            CHECK(largest_gap(*found, *encoder->weight(W::final_norm_weight)) > 0);
+        }
     }
     CHECK(moved > 8);
 }
