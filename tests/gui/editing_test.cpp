@@ -30,11 +30,6 @@ float W_O(Desk& desk, std::int64_t row, std::int64_t col) {
     return desk.problem().weights.W_O->at(row, col);
 }
 
-void press_key(Desk& desk, int key, int modifiers = 0) {
-    desk.driver.key(key, modifiers);
-    desk.settle();
-}
-
 /// On the output page with a number of W_O selected by a click.
 struct Editing : Desk {
     explicit Editing(std::int64_t row = 5, std::int64_t col = 1, float width = 1600, float height = 1000)
@@ -54,33 +49,33 @@ struct Editing : Desk {
 
 TEST_CASE("arrows move the selected number, Shift draws a block out, Tab goes on, Escape lets go") {
     Editing desk;
-    press_key(desk, GLFW_KEY_RIGHT);
+    desk.press_key(GLFW_KEY_RIGHT);
     CHECK(desk.selected() == W_O_cell(5, 2));
     CHECK(desk.view().group == StageGroup::output);
-    press_key(desk, GLFW_KEY_DOWN);
-    press_key(desk, GLFW_KEY_UP);
-    press_key(desk, GLFW_KEY_LEFT);
+    desk.press_key(GLFW_KEY_DOWN);
+    desk.press_key(GLFW_KEY_UP);
+    desk.press_key(GLFW_KEY_LEFT);
     CHECK(desk.selected() == W_O_cell(5, 1));
-    press_key(desk, GLFW_KEY_RIGHT, GLFW_MOD_SHIFT);
-    press_key(desk, GLFW_KEY_RIGHT, GLFW_MOD_SHIFT);
-    press_key(desk, GLFW_KEY_DOWN, GLFW_MOD_SHIFT);
+    desk.press_key(GLFW_KEY_RIGHT, GLFW_MOD_SHIFT);
+    desk.press_key(GLFW_KEY_RIGHT, GLFW_MOD_SHIFT);
+    desk.press_key(GLFW_KEY_DOWN, GLFW_MOD_SHIFT);
     CHECK(desk.selected() == W_O_cell(5, 1));
     CHECK(desk.view().block_end == W_O_cell(6, 3));
-    press_key(desk, GLFW_KEY_DELETE);
+    desk.press_key(GLFW_KEY_DELETE);
     CHECK(W_O(desk, 5, 1) == 0);
     CHECK(W_O(desk, 6, 3) == 0);
     CHECK(W_O(desk, 7, 3) != 0);
     CHECK(desk.program.state().history.back().label == "zero W_O[5:7, 1:4]");
     desk.click_cell(W_O_cell(0, 7));
-    press_key(desk, GLFW_KEY_TAB);
+    desk.press_key(GLFW_KEY_TAB);
     CHECK(desk.selected() == W_O_cell(1, 0));
-    press_key(desk, GLFW_KEY_TAB, GLFW_MOD_SHIFT);
+    desk.press_key(GLFW_KEY_TAB, GLFW_MOD_SHIFT);
     CHECK(desk.selected() == W_O_cell(0, 7));
-    press_key(desk, GLFW_KEY_RIGHT);
+    desk.press_key(GLFW_KEY_RIGHT);
     CHECK(desk.selected() == W_O_cell(0, 7));
-    press_key(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     CHECK_FALSE(desk.view().selected);
-    press_key(desk, GLFW_KEY_LEFT);
+    desk.press_key(GLFW_KEY_LEFT);
     CHECK(desk.view().group == StageGroup::contributions);
 }
 
@@ -88,19 +83,19 @@ TEST_CASE("a digit starts typing; Enter takes it and goes down; Tab takes it and
     Editing desk;
     desk.driver.type("-1.25");
     desk.settle();
-    press_key(desk, GLFW_KEY_ENTER);
+    desk.press_key(GLFW_KEY_ENTER);
     CHECK(W_O(desk, 5, 1) == -1.25F);
     CHECK(desk.selected() == W_O_cell(6, 1));
     CHECK(desk.view().head == 0);
     desk.driver.type("3");
     desk.settle();
-    press_key(desk, GLFW_KEY_TAB);
+    desk.press_key(GLFW_KEY_TAB);
     CHECK(W_O(desk, 6, 1) == 3);
     CHECK(desk.selected() == W_O_cell(6, 2));
     const float before = W_O(desk, 6, 2);
     desk.driver.type("9");
     desk.settle();
-    press_key(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     CHECK(W_O(desk, 6, 2) == before);
     CHECK(desk.selected() == W_O_cell(6, 2));
     CHECK(desk.program.state().history.size() == 3);
@@ -108,10 +103,10 @@ TEST_CASE("a digit starts typing; Enter takes it and goes down; Tab takes it and
 
 TEST_CASE("in a small window a digit opens the inspector in place of the left panel, and is typed there") {
     Editing desk(0, 0, 640, 360);
-    press_key(desk, GLFW_KEY_LEFT_BRACKET);
+    desk.press_key(GLFW_KEY_LEFT_BRACKET);
     desk.driver.type("2.5");
     desk.settle();
-    press_key(desk, GLFW_KEY_ENTER);
+    desk.press_key(GLFW_KEY_ENTER);
     CHECK(W_O(desk, 0, 0) == 2.5F);
 }
 
@@ -119,10 +114,10 @@ TEST_CASE("Tab walks the numbers without writing any of them") {
     Editing desk;
     desk.driver.type("1.5");
     desk.settle();
-    press_key(desk, GLFW_KEY_ENTER);
+    desk.press_key(GLFW_KEY_ENTER);
     CHECK(desk.selected() == W_O_cell(6, 1));
     for (int col = 2; col < 5; ++col) {
-        press_key(desk, GLFW_KEY_TAB);
+        desk.press_key(GLFW_KEY_TAB);
         CHECK(desk.selected() == W_O_cell(6, col));
         CHECK_FALSE(desk.program.state().number.active);
     }
@@ -132,13 +127,13 @@ TEST_CASE("Tab walks the numbers without writing any of them") {
 TEST_CASE("Enter that follows at once takes the number and closes the field") {
     Editing desk;
     desk.driver.type("1.5");
-    press_key(desk, GLFW_KEY_ENTER);
+    desk.press_key(GLFW_KEY_ENTER);
     desk.settle();
     CHECK(W_O(desk, 5, 1) == 1.5F);
     CHECK(desk.selected() == W_O_cell(6, 1));
     CHECK_FALSE(desk.program.state().number.active);
     CHECK_FALSE(desk.program.state().number.take_keyboard);
-    press_key(desk, GLFW_KEY_ENTER); // nothing was typed
+    desk.press_key(GLFW_KEY_ENTER); // nothing was typed
     CHECK(desk.program.state().history.size() == 2);
 }
 
@@ -166,9 +161,9 @@ TEST_CASE("Tab that follows at once takes the number too") {
     Editing desk;
     desk.click_cell(W_O_cell(0, 0));
     desk.driver.type("2");
-    press_key(desk, GLFW_KEY_TAB);
+    desk.press_key(GLFW_KEY_TAB);
     desk.driver.type("3");
-    press_key(desk, GLFW_KEY_TAB);
+    desk.press_key(GLFW_KEY_TAB);
     desk.settle();
     CHECK(W_O(desk, 0, 0) == 2);
     CHECK(W_O(desk, 0, 1) == 3);
@@ -181,13 +176,13 @@ TEST_CASE("what was typed wrongly is told, stays in the field and can be mended"
     for (const char* wrong : {"1e999", "1.2.3", "-"}) {
         desk.driver.type(wrong);
         desk.settle();
-        press_key(desk, GLFW_KEY_ENTER);
+        desk.press_key(GLFW_KEY_ENTER);
         CHECK_THAT(desk.program.state().error, Catch::Contains(wrong));
         CHECK(W_O(desk, 5, 1) == before);
         CHECK(desk.selected() == W_O_cell(5, 1));
         CHECK(desk.program.state().number.text == wrong);
-        press_key(desk, GLFW_KEY_ESCAPE);
-        press_key(desk, GLFW_KEY_ESCAPE);
+        desk.press_key(GLFW_KEY_ESCAPE);
+        desk.press_key(GLFW_KEY_ESCAPE);
         desk.click_cell(W_O_cell(5, 1));
         CHECK(desk.program.state().error.empty());
     }
@@ -232,7 +227,7 @@ TEST_CASE("where a page scrolls, the wheel scrolls it over a number that is not 
     Editing desk;
     desk.driver.resize(900, 420);
     desk.settle();
-    press_key(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     REQUIRE(desk.program.canvas().scrolls);
     const figure::Point at = place(desk, W_O_cell(2, 2));
     const float untouched = W_O(desk, 2, 2);
@@ -246,7 +241,7 @@ TEST_CASE("where a page scrolls, the wheel scrolls it over a number that is not 
 TEST_CASE("Shift and drag draw a block out with one outline; a plain drag still changes a number") {
     Editing desk(1, 1);
     const figure::Point from = place(desk, W_O_cell(2, 2)), to = place(desk, W_O_cell(4, 5));
-    press_key(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     desk.driver.hold(GLFW_KEY_LEFT_SHIFT, true);
     desk.driver.drag(from.x, from.y, to.x, to.y);
     desk.driver.hold(GLFW_KEY_LEFT_SHIFT, false);
@@ -259,14 +254,14 @@ TEST_CASE("Shift and drag draw a block out with one outline; a plain drag still 
 
 TEST_CASE("numbers go to a spreadsheet and back") {
     Editing desk(0, 0);
-    press_key(desk, GLFW_KEY_RIGHT, GLFW_MOD_SHIFT);
-    press_key(desk, GLFW_KEY_C, GLFW_MOD_CONTROL);
+    desk.press_key(GLFW_KEY_RIGHT, GLFW_MOD_SHIFT);
+    desk.press_key(GLFW_KEY_C, GLFW_MOD_CONTROL);
     const std::string copied = desk.driver.clipboard;
     CHECK(std::count(copied.begin(), copied.end(), '\t') == 1);
     CHECK_THAT(desk.program.state().notice, Catch::Contains("Copied W_O[0:1, 0:2]"));
     desk.driver.clipboard = "1\t2\n3\t4\n";
     desk.click_cell(W_O_cell(6, 6));
-    press_key(desk, GLFW_KEY_V, GLFW_MOD_CONTROL);
+    desk.press_key(GLFW_KEY_V, GLFW_MOD_CONTROL);
     CHECK(W_O(desk, 6, 6) == 1);
     CHECK(W_O(desk, 7, 7) == 4);
     for (const auto& [text, says] : {std::pair{"", "no text to paste"},
@@ -274,7 +269,7 @@ TEST_CASE("numbers go to a spreadsheet and back") {
                                      {"1\t2\t3", "does not fit"},
                                      {"1\n2\t3", "rectangle"}}) {
         desk.driver.clipboard = text;
-        press_key(desk, GLFW_KEY_V, GLFW_MOD_CONTROL);
+        desk.press_key(GLFW_KEY_V, GLFW_MOD_CONTROL);
         CHECK_THAT(desk.program.state().error, Catch::Contains(says));
         CHECK(W_O(desk, 6, 6) == 1);
     }
@@ -283,7 +278,7 @@ TEST_CASE("numbers go to a spreadsheet and back") {
 
 TEST_CASE("operations on the selection, with numbers typed in place") {
     Editing desk(0, 0);
-    press_key(desk, GLFW_KEY_A, GLFW_MOD_CONTROL);
+    desk.press_key(GLFW_KEY_A, GLFW_MOD_CONTROL);
     CHECK(test::screen_shows("8 × 8"));
     REQUIRE(desk.click("Identity"));
     CHECK(W_O(desk, 3, 3) == 1);
@@ -292,14 +287,14 @@ TEST_CASE("operations on the selection, with numbers typed in place") {
     REQUIRE(desk.click("##set to"));
     desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
     desk.driver.type("abc");
-    press_key(desk, GLFW_KEY_ENTER);
+    desk.press_key(GLFW_KEY_ENTER);
     CHECK_THAT(desk.program.state().field.error, Catch::Contains("“abc” is not a number"));
     CHECK(desk.program.state().field.text == "abc");
     CHECK(W_O(desk, 3, 3) == 1);
     REQUIRE(desk.click("##set to"));
     desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
     desk.driver.type("0.5");
-    press_key(desk, GLFW_KEY_ENTER);
+    desk.press_key(GLFW_KEY_ENTER);
     CHECK(W_O(desk, 3, 4) == 0.5F);
     REQUIRE(desk.click("Randomise…"));
     REQUIRE(desk.click("Xavier unif."));
@@ -317,7 +312,7 @@ TEST_CASE("operations on the selection, with numbers typed in place") {
     REQUIRE(desk.click("Zero"));
     CHECK(W_O(desk, 7, 7) == 0);
     for (int back = 0; back < 5; ++back)
-        press_key(desk, GLFW_KEY_Z, GLFW_MOD_CONTROL);
+        desk.press_key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
     CHECK_FALSE(desk.program.state().document->recipe.edits.contains(TensorId::W_O));
 }
 
@@ -359,9 +354,9 @@ TEST_CASE("the mask is painted over scores and weights, a stroke is one step") {
 TEST_CASE("a head is switched off by its bar, its name, X and the panel; exact gains are typed") {
     Desk desk;
     desk.act(ViewChange(GoTo{StageGroup::output}));
-    press_key(desk, GLFW_KEY_0);
+    desk.press_key(GLFW_KEY_0);
     CHECK(desk.problem().gain(0) == 0);
-    press_key(desk, GLFW_KEY_0);
+    desk.press_key(GLFW_KEY_0);
     CHECK(desk.problem().gain(0) == 1);
     const auto item = [&](const std::string& begins) {
         for (const test::ScreenItem& it : test::screen_items())
@@ -377,12 +372,12 @@ TEST_CASE("a head is switched off by its bar, its name, X and the panel; exact g
     REQUIRE(desk.click("##gain 1 value"));
     desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
     desk.driver.type("0.333");
-    press_key(desk, GLFW_KEY_ENTER);
+    desk.press_key(GLFW_KEY_ENTER);
     CHECK(desk.problem().gain(1) == 0.333F);
     REQUIRE(desk.click("##temperature value"));
     desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
     desk.driver.type("0");
-    press_key(desk, GLFW_KEY_ENTER);
+    desk.press_key(GLFW_KEY_ENTER);
     CHECK(desk.problem().temperature == 1);
     CHECK_THAT(desk.program.state().error, Catch::Contains("temperature") && Catch::Contains("0"));
     REQUIRE(desk.click("Swap 0 and 1"));
@@ -395,7 +390,7 @@ TEST_CASE("H says what it did to the weights where the user looks, and Escape ta
     Desk desk;
     desk.act(Command(SetHeads{4}));
     CHECK(test::screen_shows("dealt to 4 heads of width 2"));
-    press_key(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     CHECK(desk.program.state().notice.empty());
     desk.act(Command(SetHeads{3}));
     CHECK_THAT(desk.program.state().error, Catch::Contains("does not divide"));

@@ -18,11 +18,6 @@ const Presentation& presentation(const Desk& desk) {
     return desk.program.state().presentation;
 }
 
-void press(Desk& desk, int key, int modifiers = 0) {
-    desk.driver.key(key, modifiers);
-    desk.settle();
-}
-
 bool has_item(const std::string& label) {
     return std::ranges::any_of(screen_items(), [&](const ScreenItem& item) { return item.label == label; });
 }
@@ -44,7 +39,7 @@ TEST_CASE("F5 shows the canvas alone and larger, and Esc the window as it was", 
     const std::string before = signature(desk.program);
     REQUIRE(has_item("File"));
     REQUIRE(has_item("scrubber"));
-    press(desk, GLFW_KEY_F5);
+    desk.press_key(GLFW_KEY_F5);
     CHECK(presentation(desk).on);
     CHECK(desk.program.full_screen());
     for (const char* label : {"File", "scrubber", "##sentence", "engine", "help", "fold left", "open Guide",
@@ -57,11 +52,11 @@ TEST_CASE("F5 shows the canvas alone and larger, and Esc the window as it was", 
 
     // What belongs to the window around it says so, and does nothing.
     for (const int key : {GLFW_KEY_LEFT_BRACKET, GLFW_KEY_RIGHT_BRACKET, GLFW_KEY_SLASH})
-        press(desk, key);
-    press(desk, GLFW_KEY_EQUAL, GLFW_MOD_CONTROL);
+        desk.press_key(key);
+    desk.press_key(GLFW_KEY_EQUAL, GLFW_MOD_CONTROL);
     CHECK(presentation(desk).larger == Approx(1.1F));
     CHECK(desk.program.zoom() == Approx(1.1F * 1000 / 600));
-    press(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     CHECK_FALSE(presentation(desk).on);
     CHECK_FALSE(desk.program.full_screen());
     CHECK(signature(desk.program) == before);
@@ -71,10 +66,10 @@ TEST_CASE("F5 shows the canvas alone and larger, and Esc the window as it was", 
 
 TEST_CASE("a window that filled the screen does so after presenting", "[gui][presentation]") {
     Desk desk;
-    press(desk, GLFW_KEY_F11);
-    press(desk, GLFW_KEY_F5, GLFW_MOD_SHIFT); // a clicker's other key for it
+    desk.press_key(GLFW_KEY_F11);
+    desk.press_key(GLFW_KEY_F5, GLFW_MOD_SHIFT); // a clicker's other key for it
     CHECK(presentation(desk).on);
-    press(desk, GLFW_KEY_F5);
+    desk.press_key(GLFW_KEY_F5);
     CHECK_FALSE(presentation(desk).on);
     CHECK(desk.program.full_screen());
 }
@@ -82,14 +77,14 @@ TEST_CASE("a window that filled the screen does so after presenting", "[gui][pre
 TEST_CASE("a clicker goes through the stages, also with a number selected", "[gui][presentation]") {
     Desk desk;
     desk.act(ViewChange(GoTo{StageGroup::qkv}));
-    press(desk, GLFW_KEY_F5);
+    desk.press_key(GLFW_KEY_F5);
     desk.act(ViewChange(Select{CellAddress{TensorId::W_Q, {1, 1, 0, 0}}}));
-    press(desk, GLFW_KEY_PAGE_DOWN);
+    desk.press_key(GLFW_KEY_PAGE_DOWN);
     CHECK(desk.view().group == StageGroup::split);
-    press(desk, GLFW_KEY_RIGHT);
+    desk.press_key(GLFW_KEY_RIGHT);
     CHECK(desk.view().group == StageGroup::scores);
-    press(desk, GLFW_KEY_PAGE_UP);
-    press(desk, GLFW_KEY_LEFT);
+    desk.press_key(GLFW_KEY_PAGE_UP);
+    desk.press_key(GLFW_KEY_LEFT);
     CHECK(desk.view().group == StageGroup::qkv);
     desk.driver.type("5");
     desk.settle();
@@ -101,17 +96,17 @@ TEST_CASE("a clicker goes through a checkpoint and through weights of a file", "
     Desk desk;
     desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
     desk.act(ViewChange(GoTo{StageGroup::scores}));
-    press(desk, GLFW_KEY_F5);
+    desk.press_key(GLFW_KEY_F5);
     const std::int64_t layer = desk.view().attention.layer;
-    press(desk, GLFW_KEY_PAGE_DOWN);
+    desk.press_key(GLFW_KEY_PAGE_DOWN);
     CHECK(desk.view().group != StageGroup::scores);
     CHECK(desk.view().attention.layer == layer);
-    press(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     desk.open(test_data("/attention/lh_f32.npy"));
-    press(desk, GLFW_KEY_F5);
-    press(desk, GLFW_KEY_PAGE_DOWN);
+    desk.press_key(GLFW_KEY_F5);
+    desk.press_key(GLFW_KEY_PAGE_DOWN);
     CHECK(desk.view().head == 1);
-    press(desk, GLFW_KEY_PAGE_UP);
+    desk.press_key(GLFW_KEY_PAGE_UP);
     CHECK(desk.view().head == 0);
 }
 
@@ -120,7 +115,7 @@ TEST_CASE("the text of a lesson that is presented can be read to its end with a 
     Desk desk("first-lesson", "", 1280, 720);
     desk.act(LessonAction(OpenLesson{"first-lesson"}));
     desk.act(ViewChange(OpenLeft{false})); // what is folded in the window is there in the presentation
-    press(desk, GLFW_KEY_F5);
+    desk.press_key(GLFW_KEY_F5);
     const CourseState& course = desk.program.state().course;
     CHECK(screen_shows("11 minutes, intermediate, 7 steps"));
     int presses = 0;
@@ -128,16 +123,16 @@ TEST_CASE("the text of a lesson that is presented can be read to its end with a 
         const int before = course.page;
         for (; course.page == before; ++presses) {
             REQUIRE(presses < 200);
-            press(desk, GLFW_KEY_PAGE_DOWN);
+            desk.press_key(GLFW_KEY_PAGE_DOWN);
         }
         CHECK(course.page == page);
         if (page <= course.steps())
             CHECK(screen_shows("Step " + std::to_string(page) + " of 7"));
     }
     CHECK(presses > course.pages()); // some pages are longer than the window
-    press(desk, GLFW_KEY_PAGE_UP);
+    desk.press_key(GLFW_KEY_PAGE_UP);
     CHECK(course.page >= course.pages() - 2);
-    press(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     CHECK(course.open != nullptr);
     CHECK(desk.view().left_open == false);
 }
@@ -146,7 +141,7 @@ TEST_CASE("the inspector is presented beside a page that speaks of its arithmeti
           "[gui][presentation]") {
     Desk desk("first-lesson", "", 1600, 1000);
     desk.act(LessonAction(OpenLesson{"first-lesson"}));
-    press(desk, GLFW_KEY_F5);
+    desk.press_key(GLFW_KEY_F5);
     const CourseState& course = desk.program.state().course;
     int with = 0;
     for (int page = 0; page < course.pages(); ++page) {
@@ -166,14 +161,14 @@ TEST_CASE("the inspector is presented beside a page that speaks of its arithmeti
 
 TEST_CASE("the screen goes dark by one key, and any key of a clicker shows it again", "[gui][presentation]") {
     Desk desk;
-    press(desk, GLFW_KEY_F5);
+    desk.press_key(GLFW_KEY_F5);
     const StageGroup stage = desk.view().group;
-    press(desk, GLFW_KEY_PERIOD);
+    desk.press_key(GLFW_KEY_PERIOD);
     CHECK(presentation(desk).dark);
-    press(desk, GLFW_KEY_PERIOD);
+    desk.press_key(GLFW_KEY_PERIOD);
     CHECK_FALSE(presentation(desk).dark);
-    press(desk, GLFW_KEY_PERIOD);
-    press(desk, GLFW_KEY_PAGE_DOWN);
+    desk.press_key(GLFW_KEY_PERIOD);
+    desk.press_key(GLFW_KEY_PAGE_DOWN);
     CHECK_FALSE(presentation(desk).dark);
     CHECK(desk.view().group == stage);
 }
@@ -186,7 +181,7 @@ TEST_CASE("a spot is at the mouse while presenting, and goes away when the mouse
     desk.driver.move(400, 300);
     desk.driver.wait(3);
     CHECK(presentation(desk).spot.strength == 0);
-    press(desk, GLFW_KEY_F5);
+    desk.press_key(GLFW_KEY_F5);
     desk.driver.move(600, 500); // the spot comes up where the mouse is
     desk.driver.wait(60);
     desk.driver.move(800, 500);
@@ -209,19 +204,19 @@ TEST_CASE("a spot is at the mouse while presenting, and goes away when the mouse
 
 TEST_CASE("lists over a presentation are closed before it ends", "[gui][presentation]") {
     Desk desk;
-    press(desk, GLFW_KEY_F5);
-    press(desk, GLFW_KEY_F1); // there is no room for the manual: the list of keys
+    desk.press_key(GLFW_KEY_F5);
+    desk.press_key(GLFW_KEY_F1); // there is no room for the manual: the list of keys
     CHECK(desk.view().help_open);
     CHECK_FALSE(desk.program.state().manual.open);
     CHECK(screen_shows("darken the screen, and back"));
-    press(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     CHECK_FALSE(desk.view().help_open);
     CHECK(presentation(desk).on);
-    press(desk, GLFW_KEY_P, GLFW_MOD_CONTROL);
+    desk.press_key(GLFW_KEY_P, GLFW_MOD_CONTROL);
     CHECK(desk.program.state().palette.open);
-    press(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     CHECK(presentation(desk).on);
-    press(desk, GLFW_KEY_ESCAPE);
+    desk.press_key(GLFW_KEY_ESCAPE);
     CHECK_FALSE(presentation(desk).on);
 }
 

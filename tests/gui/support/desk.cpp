@@ -120,6 +120,11 @@ void Desk::open(const std::string& path, const std::string& text) {
     settle();
 }
 
+void Desk::press_key(int key, int modifiers) {
+    driver.key(key, modifiers);
+    settle();
+}
+
 void Desk::press(const std::string& label) {
     INFO(label);
     REQUIRE(click(label));

@@ -38,6 +38,8 @@ struct Desk {
     /// not there.
     void press(const std::string& label);
 
+    void press_key(int key, int modifiers = 0); ///< settles
+
     /// Opens a drop-down of the toolbar and takes the row with that label.
     void choose(const std::string& caption, const std::string& row);
 
