@@ -11,6 +11,7 @@ namespace {
 bool on_map(const Situation& now) {
     return now.map != nullptr;
 }
+
 std::function<Actions(const Situation&)> change(const LongMapChange& to) {
     return look(ViewChange(to));
 }

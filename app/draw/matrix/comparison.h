@@ -59,7 +59,7 @@ std::span<const TensorId> results_of(StageGroup page);
 /// What a page's change is told by, head by head: contributions where the page itself has no heads.
 TensorId told_by_head(const ViewState& view);
 /// The cell that the canvas speaks of, also for panels, which show B beside a canvas of B − A. Nothing while
-/// B does not hold the number.
+/// context.shown does not hold the number.
 std::optional<CellAddress> spoken_on_canvas(const DrawContext& context);
 
 /// The end of a symmetric scale: rounded up to a tenth, below a tenth to one digit; at least 1e-6.
