@@ -1,5 +1,6 @@
 # compile_together(OUTPUT SIZE SOURCES...): with HEADSCOPE_UNITY, sources that each include up to about SIZE of the given
-# ones, those of one folder together, under build/unity/FOLDER; without it, the given sources. CMake's own UNITY_BUILD
+# ones, under build/unity/FOLDER; without it, the given sources. A room's sources stand together: a room is named by the
+# first three folders of the path, such as core/checkpoint/run or tests/core/analysis. CMake's own UNITY_BUILD
 # mixes folders, sets sources with options of their own aside, and writes this checkout's path into what it generates,
 # so that a compiler cache could serve no other checkout.
 function(compile_together output size)
@@ -11,6 +12,7 @@ function(compile_together output size)
   foreach(source IN LISTS ARGN)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
     cmake_path(GET source PARENT_PATH folder)
+    string(REGEX MATCH "^[^/]+(/[^/]+)?(/[^/]+)?" folder ${folder})
     list(APPEND folders ${folder})
     list(APPEND "in ${folder}" ${source})
   endforeach()

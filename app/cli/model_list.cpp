@@ -1,5 +1,5 @@
 #include "app/cli/model_commands.h"
-#include "app/shell/file_choosers.h"
+#include "app/shell/files/file_choosers.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"

@@ -7,7 +7,7 @@
 #include "app/shell/picture_clipboard.h"
 #include "app/shell/program.h"
 #include "app/shell/window_state.h"
-#include "app/state/opened_path.h"
+#include "app/state/files/opened_path.h"
 #include "app/state/preferences.h"
 #include "core/base/error.h"
 #include "core/base/file.h"

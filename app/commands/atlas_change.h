@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/one_of.h"
 #include "app/state/atlas_view.h"
 
 #include <string>
@@ -50,9 +51,13 @@ struct SortHeads {
     analysis::HeadScore by;
 };
 
-using AtlasChange =
-    std::variant<ChooseScore, OpenAtlasMenu, ShowAtlasPane, ShowAtlasTab, StretchAxes, BrushScores, BrushMap,
-                 SearchHeads, ChooseAllHeads, PinHead, SetThreshold, SortHeads>;
+struct AtlasChanges {
+    using Variant =
+        std::variant<ChooseScore, OpenAtlasMenu, ShowAtlasPane, ShowAtlasTab, StretchAxes, BrushScores,
+                     BrushMap, SearchHeads, ChooseAllHeads, PinHead, SetThreshold, SortHeads>;
+};
+extern template class OneOf<AtlasChanges>;
+using AtlasChange = OneOf<AtlasChanges>;
 
 void apply(AtlasView& view, const AtlasChange& change);
 

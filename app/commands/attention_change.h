@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/commands/atlas_change.h"
+#include "app/commands/one_of.h"
 #include "app/state/attention_view.h"
 #include "core/analysis/reading_options.h"
 #include "core/checkpoint/model/stacks.h"
@@ -78,9 +79,13 @@ struct SetLogColours {
 };
 
 /// What the user can do to the view of attention weights.
-using AttentionChange = std::variant<OpenHead, ShowWeight, ShowStack, MoveOnBoard, ShowBoard, SetBoardWidth,
-                                     ShowScreen, ShowEffects, PickPatch, JoinWriters, MarkPattern, ZoomMap,
-                                     PanMap, WholeMap, ReadWeights, SetLogColours, AtlasChange>;
+struct AttentionChanges {
+    using Variant = std::variant<OpenHead, ShowWeight, ShowStack, MoveOnBoard, ShowBoard, SetBoardWidth,
+                                 ShowScreen, ShowEffects, PickPatch, JoinWriters, MarkPattern, ZoomMap,
+                                 PanMap, WholeMap, ReadWeights, SetLogColours, AtlasChange>;
+};
+extern template class OneOf<AttentionChanges>;
+using AttentionChange = OneOf<AttentionChanges>;
 
 void apply(ViewState& view, const AttentionChange& change);
 

@@ -1,7 +1,6 @@
 #include "app/commands/command.h"
 
 #include "app/commands/model_commands.h"
-#include "app/commands/model_numbers.h"
 #include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -239,5 +238,16 @@ DocumentPtr apply(const DocumentPtr& document, const Command& command) {
         return edit_model_document(*document, std::move(recipe), std::holds_alternative<ResetEdits>(command));
     return edit_only ? edit_document(*document, recipe) : make_document(recipe, document->revision + 1);
 }
+
+template class OneOf<Commands>;
+template class OneOf<AllActions>;
+template class OneOf<FileCommands>;
+template class OneOf<LessonActions>;
+template class OneOf<ModelActions>;
+template class OneOf<WindowActions>;
+template class OneOf<ViewChanges>;
+template class OneOf<AttentionChanges>;
+template class OneOf<AtlasChanges>;
+template class OneOf<LongMapChanges>;
 
 } // namespace headscope::app

@@ -5,6 +5,7 @@
 #include "app/commands/file_command.h"
 #include "app/commands/lesson_action.h"
 #include "app/commands/model_action.h"
+#include "app/commands/one_of.h"
 #include "app/commands/view_change.h"
 #include "app/commands/window_action.h"
 #include "app/state/document.h"
@@ -67,17 +68,21 @@ struct SetRecipe {
 struct ResetEdits {};
 
 /// Everything the user can do to the document.
-using Command =
-    std::variant<SetSentence, SetKvSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
-                 SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock, CopyHead,
-                 SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe, ReleaseNumber>;
+struct Commands {
+    using Variant =
+        std::variant<SetSentence, SetKvSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
+                     SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock, CopyHead,
+                     SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe, ReleaseNumber>;
+};
+extern template class OneOf<Commands>;
+using Command = OneOf<Commands>;
 
 CommandName name_of(const Document& before, const Command& command);
 
 /// What a command changes, for the history.
 ChangeId change_of(const Document& before, const Command& command);
 /// What another prompt of a checkpoint changes.
-inline constexpr ChangeId prompt_change{std::variant_size_v<Command> + 1};
+inline constexpr ChangeId prompt_change{std::variant_size_v<Commands::Variant> + 1};
 
 /// What was typed into the number field for a cell.
 struct TypedNumber {
@@ -117,8 +122,12 @@ struct DropBaseline {};
 struct ComparePrompts {};
 
 /// Everything that can come of a click or a key.
-using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
-                            PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
-                            ComparePrompts, LessonAction, EngineAction, ModelAction, WindowAction>;
+struct AllActions {
+    using Variant = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
+                                 PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
+                                 ComparePrompts, LessonAction, EngineAction, ModelAction, WindowAction>;
+};
+extern template class OneOf<AllActions>;
+using Action = OneOf<AllActions>;
 
 } // namespace headscope::app

@@ -30,8 +30,8 @@ struct SwapHeads {
 struct ResetHead {
     std::int64_t head;
 };
-/// Whether query i may read key j, in one head or (-1) in all. The first stroke takes the mask as it is over
-/// as a painted one.
+/// Whether query i may read key j, in one head or (-1) in all. The first stroke makes a painted mask out of
+/// the mask as it stands.
 struct PaintMask {
     std::int64_t batch, head, i, j;
     bool allowed;
@@ -39,7 +39,7 @@ struct PaintMask {
 /// Back to the mask that was chosen.
 struct ResetMask {};
 
-/// A number of mlp_act that was set is what the layer computes again.
+/// Takes back a number of mlp_act that the user set: it is again what the layer computes.
 struct ReleaseNumber {
     CellAddress cell;
 };
@@ -47,8 +47,8 @@ struct ReleaseNumber {
 /// How history names a command: what it does, and from which value to which.
 struct CommandName {
     std::string label, detail;
-    bool of_layer =
-        true; ///< of a checkpoint, it changes the open layer and not what stands around the layers
+    /// Of a checkpoint: it changes the open layer. False: the embedding, the final norm or the output table.
+    bool of_layer = true;
 };
 CommandName name_of(const Document& before, const EditBlock& command);
 CommandName name_of(const Document& before, const PasteBlock& command);
@@ -72,7 +72,7 @@ bool change(project::Recipe& recipe, const Document& document, const ResetMask& 
 /// The tensor that an edit of it starts from. Throws Error(input) when the user does not own it or the
 /// document has none.
 TensorPtr editable(const Document& document, TensorId tensor);
-/// Puts an edited tensor into the recipe; true when W_O's identity was not touched by it.
+/// Puts an edited tensor into the recipe. Returns false where the edit also switched off "W_O = identity".
 bool put_edit(project::Recipe& recipe, TensorId tensor, TensorPtr edited);
 /// Throws Error(input) when the problem has no such head.
 void check_head(const Dims& dims, std::int64_t head);

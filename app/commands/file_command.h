@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/commands/one_of.h"
+
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -64,10 +66,14 @@ struct CancelJob {};
 struct ForgetRecent {};
 
 /// Everything about files that the user can ask for. None of it can be undone.
-using FileCommand =
-    std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs, ExportPicture,
-                 ExportNumbers, ExportScript, RecordFilm, CopyPicture, CopyStage, CopyMatrix, CopyScript,
-                 ChosenPath, CloseChooser, AnswerUnsaved, AnswerDamaged, RecoverProject, DiscardRecovery,
-                 LeaveRecovery, CancelJob, ForgetRecent>;
+struct FileCommands {
+    using Variant =
+        std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs,
+                     ExportPicture, ExportNumbers, ExportScript, RecordFilm, CopyPicture, CopyStage,
+                     CopyMatrix, CopyScript, ChosenPath, CloseChooser, AnswerUnsaved, AnswerDamaged,
+                     RecoverProject, DiscardRecovery, LeaveRecovery, CancelJob, ForgetRecent>;
+};
+extern template class OneOf<FileCommands>;
+using FileCommand = OneOf<FileCommands>;
 
 } // namespace headscope::app

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/one_of.h"
 #include "core/lesson/panel.h"
 #include "core/lesson/scene.h"
 
@@ -44,7 +45,11 @@ struct TurnKnobs {
 struct StartLessonAgain {};
 
 /// Everything the user can do to the course.
-using LessonAction = std::variant<OpenLesson, CloseLesson, TurnPage, GoToPage, ShowScene, ReturnToLesson,
-                                  AnswerQuestion, FillCell, TurnKnobs, StartLessonAgain>;
+struct LessonActions {
+    using Variant = std::variant<OpenLesson, CloseLesson, TurnPage, GoToPage, ShowScene, ReturnToLesson,
+                                 AnswerQuestion, FillCell, TurnKnobs, StartLessonAgain>;
+};
+extern template class OneOf<LessonActions>;
+using LessonAction = OneOf<LessonActions>;
 
 } // namespace headscope::app

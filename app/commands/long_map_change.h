@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/one_of.h"
 #include "app/state/screens/long_map_view.h"
 #include "core/tensor/dims.h"
 
@@ -54,8 +55,12 @@ struct PointOnMap {
 };
 
 /// What the user can do to the view of a long map.
-using LongMapChange = std::variant<ZoomLongMap, PanLongMap, WholeLongMap, CentreLongMap, SelectOnMap,
-                                   GoToWeight, PoolMap, ColourMapBy, ReadMap, MapRoom, PointOnMap>;
+struct LongMapChanges {
+    using Variant = std::variant<ZoomLongMap, PanLongMap, WholeLongMap, CentreLongMap, SelectOnMap,
+                                 GoToWeight, PoolMap, ColourMapBy, ReadMap, MapRoom, PointOnMap>;
+};
+extern template class OneOf<LongMapChanges>;
+using LongMapChange = OneOf<LongMapChanges>;
 
 /// Indices that the map does not have are clamped.
 void apply(LongMapView& view, const LongMapChange& change, const Dims& dims);

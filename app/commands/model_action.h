@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/one_of.h"
 #include "core/analysis/effects/patching.h"
 #include "core/checkpoint/run/sampling.h"
 
@@ -79,8 +80,12 @@ struct OpenSurvey {
     std::string path;
 };
 /// What the user can do to an open checkpoint beside editing it.
-using ModelAction = std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn,
+struct ModelActions {
+    using Variant = std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn,
                                  TakeBack, SetSampling, AskEffects, AskPatching, AskCircuits, MeasureRuns,
                                  OpenPatch, LeavePatch, SwapPrompts, OpenSurvey, TakeBranch>;
+};
+extern template class OneOf<ModelActions>;
+using ModelAction = OneOf<ModelActions>;
 
 } // namespace headscope::app

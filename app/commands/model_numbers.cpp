@@ -1,4 +1,4 @@
-#include "app/commands/model_numbers.h"
+#include "app/commands/model_commands.h"
 
 #include "app/state/model_document.h"
 #include "core/base/error.h"

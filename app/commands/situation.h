@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/state/document.h"
-#include "app/state/files_state.h"
+#include "app/state/files/files_state.h"
 #include "app/state/view_state.h"
 
 #include <cstdint>

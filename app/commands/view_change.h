@@ -2,11 +2,11 @@
 
 #include "app/commands/attention_change.h"
 #include "app/commands/long_map_change.h"
+#include "app/commands/one_of.h"
 #include "app/state/view_state.h"
 #include "core/lesson/target.h"
 
 #include <optional>
-#include <variant>
 
 namespace headscope::app {
 
@@ -45,20 +45,17 @@ struct ShowProjection {
 struct SetCompare {
     Compare what;
 };
-/// Whether pages come on screen in a moment of motion; else at once.
 struct SetMotion {
-    bool on;
+    bool on; ///< pages come on screen in a moment of motion; else at once
 };
-/// Whether cells that an edit changed are outlined for a moment.
 struct SetFlash {
-    bool on;
+    bool on; ///< cells that an edit changed are outlined for a moment
 };
 struct SetApart {
     bool apart;
 };
-/// On the split page, the head in focus alone, with its rotation by position where there is one.
 struct ShowOneHead {
-    bool shown;
+    bool shown; ///< the split page shows the head in focus alone, with its rotation by position
 };
 struct SetJoined {
     bool joined;
@@ -93,9 +90,8 @@ struct OpenInspector {
 struct ShowTab {
     LeftTab tab;
 };
-/// Whether the program opens with the Start page.
 struct OpenWithStart {
-    bool start_page;
+    bool start_page; ///< the program opens with it
 };
 struct SetLanguage {
     std::string language; ///< from the next start on; see ViewState::language
@@ -108,9 +104,8 @@ struct SelectTo {
     CellAddress cell;
     bool drawing_out = false; ///< with the mouse: until the button is released
 };
-/// Painting the mask on or off, and for which heads.
 struct PaintMode {
-    bool on, all_heads;
+    bool on, all_heads; ///< painting the mask, and of which heads
 };
 /// The colour of a stroke, while the button is held; empty: the stroke ended.
 struct BeginStroke {
@@ -130,12 +125,16 @@ struct PointAt {
 };
 
 /// Everything the user can do to the view.
-using ViewChange =
-    std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith, ShowWeightsAs,
-                 ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined, Select, SetColourMap,
-                 SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab,
-                 OpenWithStart, SetLanguage, ShowHelp, BeginDrag, SelectTo, PaintMode, BeginStroke,
-                 ChooseOperation, SetCompare, SetFlash, SetMotion, AttentionChange, LongMapChange, PointAt>;
+struct ViewChanges {
+    using Variant = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
+                                 ShowWeightsAs, ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined,
+                                 Select, SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
+                                 OpenLeft, OpenInspector, ShowTab, OpenWithStart, SetLanguage, ShowHelp,
+                                 BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation, SetCompare,
+                                 SetFlash, SetMotion, AttentionChange, LongMapChange, PointAt>;
+};
+extern template class OneOf<ViewChanges>;
+using ViewChange = OneOf<ViewChanges>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/one_of.h"
 #include "core/manual/place.h"
 
 #include <cstdint>
@@ -107,10 +108,14 @@ struct Explain {
 };
 
 /// What the user can do to the window itself.
-using WindowAction =
-    std::variant<WalkControls, PressControl, StepControl, OpenFileMenu, OpenPalette, OpenFind,
-                 ToggleFullScreen, OpenSettings, Present, ResizePresentation, DarkenPresentation, ReadOn,
-                 TypeSentence, TypeNumber, AskHelp, OpenManual, SearchManual, StepManual, CloseManual,
-                 CopyText, OpenContextMenu, CopyOne, Explain>;
+struct WindowActions {
+    using Variant =
+        std::variant<WalkControls, PressControl, StepControl, OpenFileMenu, OpenPalette, OpenFind,
+                     ToggleFullScreen, OpenSettings, Present, ResizePresentation, DarkenPresentation, ReadOn,
+                     TypeSentence, TypeNumber, AskHelp, OpenManual, SearchManual, StepManual, CloseManual,
+                     CopyText, OpenContextMenu, CopyOne, Explain>;
+};
+extern template class OneOf<WindowActions>;
+using WindowAction = OneOf<WindowActions>;
 
 } // namespace headscope::app

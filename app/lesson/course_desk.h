@@ -71,8 +71,8 @@ private:
     Setup setup_;
     std::filesystem::path progress_path_;
     std::string fault_, last_fault_;         ///< to be taken; of the last time that progress was saved
-    std::unique_ptr<engine::Engine> engine_; ///< of the worker, made when the first panel needs it
-    std::map<std::string, checkpoint::TextModelPtr> models_; ///< of the worker: by what scenes call them
+    std::unique_ptr<engine::Engine> engine_; ///< for the worker of panels_ alone, which makes it
+    std::map<std::string, checkpoint::TextModelPtr> models_; ///< for the worker of scenes_ alone; by name
     DerivedValues panels_, scenes_;                          ///< end before what they work with
 };
 

@@ -45,7 +45,7 @@ private:
     Holders shown_;                      ///< what the shown atlas was made of
     std::shared_ptr<const std::vector<std::string>> names_;
     AttentionSetPtr named_;  ///< whose heads these are
-    std::uint64_t made_ = 0; ///< versions
+    std::uint64_t made_ = 0; ///< atlases so far; each has its number as version
 };
 
 } // namespace headscope::app

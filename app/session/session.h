@@ -4,7 +4,7 @@
 #include "app/commands/history.h"
 #include "app/commands/model_action.h"
 #include "app/session/session_state.h"
-#include "app/state/files_state.h"
+#include "app/state/files/files_state.h"
 
 #include <cstdint>
 #include <functional>

@@ -32,8 +32,9 @@ public:
 
     // What the user does. All throw Error(input) with the sentence to show; then nothing has changed.
     void run(const Command& command);
-    /// What Ctrl Z does, always: a lesson's problem is a step like any other, and the course only notices
-    /// that the learner is away from it.
+    /// What Ctrl Z does, unless a field or a dialog has the keyboard. While a lesson plays, the history is
+    /// that of the lesson's document; a scene of the lesson is a step of it, and the course only notices that
+    /// the learner is away from the scene.
     void move_in_history(std::int64_t by);
     void change_view(const ViewChange& change);
     void act(const EngineAction& action);

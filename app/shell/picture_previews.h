@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/jobs/derived.h"
-#include "app/shell/exports.h"
+#include "app/shell/files/exports.h"
 #include "app/views/state.h"
 
 #include <functional>

@@ -3,7 +3,7 @@
 #include "app/lesson/course_desk.h"
 #include "app/session/workspace.h"
 #include "app/shell/compare_desk.h"
-#include "app/shell/files.h"
+#include "app/shell/files/files.h"
 #include "app/shell/gestures.h"
 #include "app/shell/layout.h"
 #include "app/shell/program_options.h"
@@ -64,7 +64,8 @@ private:
     void compare_prompts();
     void open_lesson(const std::string& path);
     void run_lesson(const LessonAction& action);
-    /// Lays the user's document aside before the first problem of a lesson. Whether it was on screen.
+    /// Lays the user's document aside before the first problem of a lesson. Returns false where it was aside
+    /// already.
     bool enter_lesson();
     /// Shows the user's document again, and closes the lesson.
     void leave_lesson();

@@ -16,11 +16,11 @@ constexpr double mm_per_inch = 25.4;
 
 PictureExtent picture_extent(const PictureChoice& choice, bool vectors, float width, float height) {
     PictureExtent extent;
-    const double natural_mm = static_cast<double>(width) / figure::dots_per_inch * mm_per_inch;
+    const double natural_mm = static_cast<double>(width) / figure::logical_pixels_per_inch * mm_per_inch;
     double scale = choice.times, paper = 1;
     if (choice.unit == PictureUnit::mm) {
         paper = choice.mm / natural_mm;
-        scale = paper * print_dots_per_inch / figure::dots_per_inch;
+        scale = paper * print_dots_per_inch / figure::logical_pixels_per_inch;
     } else if (choice.unit == PictureUnit::px && !vectors) {
         scale = choice.px / static_cast<double>(width);
     }

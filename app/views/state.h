@@ -9,7 +9,7 @@
 #include "app/draw/palette/palette.h"
 #include "app/session/session_state.h"
 #include "app/state/course_state.h"
-#include "app/state/files_state.h"
+#include "app/state/files/files_state.h"
 #include "app/views/presentation/presentation.h"
 #include "app/views/widgets.h"
 

@@ -3,6 +3,7 @@
 #include "core/tensor/dims.h"
 #include "core/tensor/tensor.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -51,6 +52,11 @@ using MaskRule = std::variant<CausalMask, KeyPaddingMask, SlidingWindowCausalMas
 /// All rules hold at once: boolean ones are combined with "and", additive ones are summed first. Empty: no
 /// mask.
 using Mask = std::vector<MaskRule>;
+
+template<class Rule>
+bool has_rule(const Mask& mask) {
+    return std::ranges::any_of(mask, [](const MaskRule& rule) { return std::holds_alternative<Rule>(rule); });
+}
 
 /// What a mask says about one query row of one head.
 struct MaskRow {

@@ -69,7 +69,10 @@ struct Problem {
                 .joint_norm = weights.q_norm_all != nullptr || weights.k_norm_all != nullptr,
                 .qkv_limit = qkv_limit != 0.0F,
                 .soft_cap = score_cap != 0.0F,
-                .sink = weights.sink != nullptr};
+                .sink = weights.sink != nullptr,
+                .tempered = temperature != 1.0F,
+                .all_allowed = mask.empty(),
+                .added_mask = has_rule<AdditiveMask>(mask)};
     }
     float gain(std::int64_t h) const { return gains.empty() ? 1.0F : gains[static_cast<std::size_t>(h)]; }
     /// The tensor a user owns by its name: x, x_kv and those of Weights; null for stages, mask, gain and

@@ -9,11 +9,6 @@ namespace headscope::exporting {
 
 // Words of the PyTorch script that several of its parts use.
 
-template<class Rule>
-bool has_rule(const Mask& mask) {
-    return std::ranges::any_of(mask, [](const MaskRule& rule) { return std::holds_alternative<Rule>(rule); });
-}
-
 inline bool any_gain(const Problem& problem) {
     return std::ranges::any_of(problem.gains, [](float gain) { return gain != 1.0F; });
 }

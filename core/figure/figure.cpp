@@ -362,7 +362,7 @@ std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Co
                         [](const GridItem& grid) { return png_of(*grid_image(grid)); });
     if (format == FigureFormat::png)
         return with_resolution(png_of(*image_of(scene, scale, background)),
-                               dots_per_inch * static_cast<double>(scale) / static_cast<double>(paper));
+                               logical_pixels_per_inch * static_cast<double>(scale / paper));
     std::string bytes;
     const double points = points_per_pixel * static_cast<double>(paper);
     const CairoSurface surface = pdf_surface(scene, points, bytes);

@@ -12,7 +12,7 @@ constexpr int largest_png_side = 16384; ///< pixels
 /// The format that the path's ending names. Throws Error(input) for another ending, naming the three.
 FigureFormat figure_format(const std::string& path);
 
-constexpr double dots_per_inch = 96; ///< logical pixels
+constexpr double logical_pixels_per_inch = 96;
 
 /// Draws a scene through Cairo and Pango on `background`, which may be invisible, and returns the file's
 /// bytes. `scale` multiplies the pixels of a PNG (at most largest_png_side a side, else Error(input)); SVG

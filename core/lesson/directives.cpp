@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 
 namespace headscope::lesson {
@@ -43,12 +42,6 @@ void read_mask(Fields& fields, StepScene& scene) {
         else
             scene.mask_rules = project::parse_mask(text);
     });
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 /// "3" is head 3 of the scene's problem, "2.7" head 7 of layer 2.

@@ -116,7 +116,7 @@ PositionsFigure positions_figure(const PositionsPanel& panel);
 /// The content of a panel for the given knobs. The engine computes the weights, on the panel's own variant of
 /// the problem. `model`: the checkpoint that the problem is a layer of; null: it is of none. Throws
 /// Error(input) when the problem lacks something that the panel shows, or when the problem is too large to
-/// compute between two frames.
+/// follow a knob that is dragged.
 PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Problem& problem,
                           const LessonModel* model, engine::Engine& engine);
 

@@ -19,12 +19,6 @@ std::string_view without_blanks(std::string_view text) {
                                            : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 std::string index_text(const TargetIndex& index) {
     switch (index.kind) {
     case TargetIndex::Kind::number:
@@ -74,6 +68,12 @@ std::int64_t find_word(const std::string& word, const std::vector<std::string>& 
 }
 
 } // namespace
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
 
 std::int64_t CellRange::size() const {
     const int rank = tensor_info(tensor).rank();

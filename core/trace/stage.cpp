@@ -94,18 +94,19 @@ std::vector<ReadSpan> cells_read(TensorId stage, const Dims& dims, const Index& 
 
 namespace {
 
+std::string replaced(std::string text, std::string_view word, std::string_view with) {
+    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + with.size()))
+        text.replace(at, word.size(), with);
+    return text;
+}
+
 /// `text` with `in_place` where a row's first input is cut into heads by the row itself, and `by_head` where
 /// the input has heads already. Both name the input "$".
 std::string with_source(std::string_view text, const TensorInfo& row, const ProblemParts& parts,
                         std::string_view in_place, std::string_view by_head) {
     const TensorInfo& source = tensor_info(source_of(row.inputs[0], parts));
-    const auto replaced = [](std::string from, std::string_view with) {
-        for (auto at = from.find('$'); at != std::string::npos; at = from.find('$', at + with.size()))
-            from.replace(at, 1, with);
-        return from;
-    };
-    return replaced(std::string(text),
-                    replaced(std::string(source.axes == row.axes ? by_head : in_place), source.name));
+    const std::string_view input = source.axes == row.axes ? by_head : in_place;
+    return replaced(std::string(text), "$", replaced(std::string(input), "$", source.name));
 }
 
 } // namespace
@@ -113,7 +114,7 @@ std::string with_source(std::string_view text, const TensorInfo& row, const Prob
 std::string formula_of(TensorId stage, const ProblemParts& parts) {
     const TensorInfo& row = tensor_info(stage, parts);
     if (row.verb.empty())
-        return tr(row.formula);
+        return parts.tempered ? replaced(tr(row.formula), "√dk", "(√dk · temperature)") : tr(row.formula);
     return with_source(tr(row.formula), row, parts,
                        row.axes[3] == Axis::dk ? "$[:, h·dk : (h+1)·dk]" : "$[:, h·dv : (h+1)·dv]", "$[h]");
 }

@@ -275,6 +275,13 @@ constexpr Row capped(Row row) {
     return row;
 }
 
+/// The row of the masked scores in problems with or without such rules of a mask.
+constexpr Row masked_by(Row row, ProblemPart when, std::string_view formula) {
+    row.formula = formula;
+    row.when = when;
+    return row;
+}
+
 /// The row of a norm on queries or keys in problems where it spans all heads.
 constexpr Row joint(Row row, TensorId weight, std::string_view formula, std::string_view pytorch) {
     row.operation = Op::joint_norm;
@@ -323,6 +330,8 @@ constexpr std::array variants{
     rotated(*find_row(q_heads), translatable("q_heads[h] = $, turned by position"), "q_heads = turned($)"),
     rotated(*find_row(k_heads), translatable("k_heads[h] = $, turned by position"), "k_heads = turned($)"),
     capped(*find_row(scaled)),
+    masked_by(*find_row(masked), &ProblemParts::all_allowed, translatable("no mask is set: masked = scaled")),
+    masked_by(*find_row(masked), &ProblemParts::added_mask, "masked = scaled + mask"),
 };
 
 constexpr auto all_rows = [] {

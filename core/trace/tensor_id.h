@@ -6,7 +6,8 @@
 
 namespace headscope {
 
-/// Every tensor that has a name on screen, in files and on the command line. The order has no meaning.
+/// Every tensor that has a name on screen, in files and on the command line. Stages come first; the order
+/// means nothing else.
 enum class TensorId : std::uint8_t {
     x,
     q,
@@ -120,13 +121,16 @@ enum class Scale : std::uint8_t {
 
 /// What a problem has beyond what every problem has.
 struct ProblemParts {
-    bool cross = false;      ///< keys and values have a source of their own
-    bool rotary = false;     ///< a rotary position embedding
-    bool qk_norm = false;    ///< a norm on the rows of q and k in each head
-    bool joint_norm = false; ///< a norm on the rows of q and k across all heads, in place of qk_norm
-    bool qkv_limit = false;  ///< bounds that q, k and v are cut to
-    bool soft_cap = false;   ///< a bound that the scaled scores approach
-    bool sink = false;       ///< a number of each head that takes part in its softmax
+    bool cross = false;       ///< keys and values have a source of their own
+    bool rotary = false;      ///< a rotary position embedding
+    bool qk_norm = false;     ///< a norm on the rows of q and k in each head
+    bool joint_norm = false;  ///< a norm on the rows of q and k across all heads, in place of qk_norm
+    bool qkv_limit = false;   ///< bounds that q, k and v are cut to
+    bool soft_cap = false;    ///< a bound that the scaled scores approach
+    bool sink = false;        ///< a number of each head that takes part in its softmax
+    bool tempered = false;    ///< a temperature that is not 1
+    bool all_allowed = false; ///< no rule of a mask
+    bool added_mask = false;  ///< a mask that adds numbers to the scores
     bool operator==(const ProblemParts&) const = default;
 };
 using ProblemPart = bool ProblemParts::*;

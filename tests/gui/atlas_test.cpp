@@ -1,6 +1,6 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/format.h"
-#include "app/shell/exports.h"
+#include "app/shell/files/exports.h"
 #include "app/state/screens/screen.h"
 #include "core/analysis/survey/survey_file.h"
 #include "core/analysis/survey/surveyor.h"

@@ -1,4 +1,4 @@
-#include "app/shell/exports.h"
+#include "app/shell/files/exports.h"
 #include "app/state/screens/long_map.h"
 #include "app/state/screens/screen.h"
 #include "core/base/file.h"

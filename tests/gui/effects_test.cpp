@@ -1,5 +1,5 @@
 #include "app/draw/kit/format.h"
-#include "app/shell/exports.h"
+#include "app/shell/files/exports.h"
 #include "app/state/screens/questions.h"
 #include "app/state/screens/screen.h"
 #include "core/base/file.h"

@@ -1,4 +1,4 @@
-#include "app/shell/exports.h"
+#include "app/shell/files/exports.h"
 #include "core/base/file.h"
 #include "core/format/npy.h"
 #include "core/format/safetensors.h"

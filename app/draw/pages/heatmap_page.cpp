@@ -405,18 +405,6 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
 }
 
-std::string formula_of(const DrawContext& context, const Subject& subject) {
-    if (subject.tensor == TensorId::scaled && context.shown.problem().temperature != 1.0F)
-        return tr("scaled = scores ÷ (√dk · temperature)");
-    if (subject.tensor == TensorId::masked && context.shown.problem().mask.empty())
-        return tr("no mask is set: masked = scaled");
-    if (subject.tensor == TensorId::masked &&
-        std::ranges::any_of(context.shown.problem().mask,
-                            [](const MaskRule& rule) { return std::holds_alternative<AdditiveMask>(rule); }))
-        return "masked = scaled + mask";
-    return tr(subject.info.formula);
-}
-
 } // namespace
 
 Picture draw_heatmap_page(const DrawContext& context) {
@@ -428,7 +416,8 @@ Picture draw_heatmap_page(const DrawContext& context) {
     picture.scene.width = context.width;
     picture.scene.height = context.height;
     draw_weights_head(picture, context, named ? head_page_title(context) : map_title(context, subject.info),
-                      named ? head_page_line(context) : formula_of(context, subject));
+                      named ? head_page_line(context)
+                            : formula_of(subject.tensor, context.shown.problem().parts()));
 
     const float label_width = row_label_width(context, false);
     const float width = context.width - 2 * canvas_pad;

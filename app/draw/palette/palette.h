@@ -42,7 +42,7 @@ struct PaletteEntry {
     std::string also = {};                   ///< further words by which it is found
     std::string keys = {};                   ///< "Ctrl Shift S"; may be empty
     std::vector<std::string> more_keys = {}; ///< others that do the same
-    bool replaces = false;                   ///< the text that the user typed
+    bool replaces = false;                   ///< choosing it takes the place of the text that the user typed
     std::string missing = {};                ///< why it cannot be done now; empty: it can
     /// What it sends. Only where nothing is missing.
     std::function<Actions(const Situation&)> send = {};
@@ -67,16 +67,19 @@ struct PaletteRow {
     std::vector<std::pair<std::size_t, std::size_t>> marks = {}; ///< bytes of the title that were matched
 };
 
-/// The entries that answer what was typed, in groups ("Recent", "Commands", "Go to", "Presets"), the group
-/// with the best match first, and in each the best match first; see Answer. Then the manual, and last what
-/// cannot be done now, but for what is called as was typed. `typed` with @ before it: heads alone, with #
-/// tokens alone, with ? headings of the manual alone. Where nothing is typed: all but heads, tokens and
-/// headings, the last three of `recent` first.
+/// The entries that answer what was typed (see Answer in fuzzy.h).
+/// - They stand in groups ("Recent", "Commands", "Go to", "Presets"). The group with the best match comes
+/// first,
+///   and in each group the best match. Headings of the manual follow.
+/// - What cannot be done now comes last, unless its title is the text that was typed.
+/// - A text that begins with @ lists heads alone, with # tokens, with ? headings of the manual.
+/// - Where nothing is typed, all entries but heads, tokens and headings are listed, the last three of
+/// `recent` first.
 std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, std::string_view typed,
                                      std::span<const std::string> recent);
 
-/// Searches the manual for what was typed: the one row where no other is left. Nothing is typed: it is no
-/// row.
+/// Searches the manual for what was typed. It is the only row where nothing else matches, and no row where
+/// nothing is typed.
 PaletteEntry search_entry(std::string_view typed);
 /// What the list says where no row is left.
 std::string nothing_found(std::string_view typed);

@@ -13,7 +13,7 @@ namespace headscope::app {
 namespace {
 
 constexpr std::int64_t most_rows = 24;
-constexpr float row_step = 13, labels = 72, between = 10;
+constexpr float cache_row = 13, labels = 72, between = 10;
 
 /// The rows from `first` on of one key/value head, and their colours below.
 void draw_rows(Sheet& sheet, TensorId stage, std::int64_t kv_head, std::int64_t first,
@@ -70,21 +70,22 @@ void write_cache(Sheet& sheet) {
     sheet.section(tr("Key/value cache"), dims.Hkv < dims.H ? tr("layer {}, key head {}", layer, head)
                                                            : tr("layer {}, head {}", layer, head));
     const std::int64_t first = std::max<std::int64_t>(0, dims.Tk - most_rows), shown = dims.Tk - first;
-    const float width = (sheet.width() - labels - between) / 2, height = row_step * static_cast<float>(shown);
+    const float width = (sheet.width() - labels - between) / 2,
+                height = cache_row * static_cast<float>(shown);
     const figure::Rect k_area{sheet.left + labels, sheet.y + 20, width, height},
         v_area{k_area.right() + between, k_area.y, width, height};
     draw_rows(sheet, TensorId::k_heads, head, first, k_area);
     draw_rows(sheet, TensorId::v_heads, head, first, v_area);
     for (std::int64_t i = 0; i < shown; ++i) {
         const bool newest = i + 1 == shown;
-        const float top = k_area.y + row_step * static_cast<float>(i);
-        sheet.y = top + (row_step - Sheet::row_height) / 2;
+        const float top = k_area.y + cache_row * static_cast<float>(i);
+        sheet.y = top + (cache_row - Sheet::row_height) / 2;
         sheet.put(k_area.x - 8, context.shown.problem().key_label(first + i), labels - 12,
                   newest ? figure::Font::ui_semibold : figure::Font::ui, 11.5F,
                   newest ? theme.ink : theme.text, figure::Align::right);
     }
-    const figure::Rect row{k_area.x - 1, k_area.bottom() - row_step - 1, v_area.right() - k_area.x + 2,
-                           row_step + 2};
+    const figure::Rect row{k_area.x - 1, k_area.bottom() - cache_row - 1, v_area.right() - k_area.x + 2,
+                           cache_row + 2};
     sheet.picture.scene.add(figure::RectItem{.area = row, .stroke = theme.ink, .stroke_width = 1.5F});
     sheet.picture.tips.push_back(
         {{k_area.x, k_area.y, v_area.right() - k_area.x, height},

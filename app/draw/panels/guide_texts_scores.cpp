@@ -127,8 +127,7 @@ GuideText say_masked(const Speaker& s) {
     else
         out.paragraphs.push_back(tr("In head {}, {} may read {} of {} keys; {} is the first forbidden one.",
                                     s.h, s.query(), open, keys, s.key(closed)));
-    if (std::ranges::any_of(s.problem.mask,
-                            [](const MaskRule& r) { return std::holds_alternative<AdditiveMask>(r); }))
+    if (has_rule<AdditiveMask>(s.problem.mask))
         out.paragraphs.push_back(tr("The mask also adds numbers to the scores that stay."));
     out.try_it = s.problem.mask.empty()
                      ? tr("Choose the causal mask in the toolbar. Which half of each map closes?")

@@ -3,7 +3,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
-#include "app/state/opened_path.h"
+#include "app/state/files/opened_path.h"
 #include "core/base/message.h"
 #include "core/text/plain_text.h"
 #include "core/text/preset.h"

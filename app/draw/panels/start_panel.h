@@ -2,7 +2,7 @@
 
 #include "app/draw/kit/picture.h"
 #include "app/state/course_state.h"
-#include "app/state/files_state.h"
+#include "app/state/files/files_state.h"
 
 namespace headscope::app {
 

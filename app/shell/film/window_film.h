@@ -2,7 +2,7 @@
 
 #include "app/session/session_state.h"
 #include "app/shell/program_options.h"
-#include "app/state/files_state.h"
+#include "app/state/files/files_state.h"
 #include "core/base/progress.h"
 
 #include <string>

@@ -276,7 +276,7 @@ bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools&
     if (push_button(tr("Replace it"), {bar.right() - replace - 3, bar.y + 3, replace, 28},
                     ButtonLook::primary, tools))
         if (const auto path = chooser.replace())
-            tools.send(ChosenPath{*path});
+            tools.send(FileCommand(ChosenPath{*path}));
     return true;
 }
 
@@ -303,7 +303,7 @@ bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
     const float accept = button_width(options.accept, tools), cancel = button_width(tr("Cancel"), tools);
     if (push_button(tr("Cancel"), {area.right() - accept - 8 - cancel, area.y, cancel, 34}, ButtonLook::plain,
                     tools, "Esc"))
-        tools.send(CloseChooser{});
+        tools.send(FileCommand(CloseChooser{}));
     return push_button(options.accept, {area.right() - accept, area.y, accept, 34}, ButtonLook::primary,
                        tools, "Enter");
 }
@@ -396,22 +396,22 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
         (chooser.new_folder() ? open.focus_folder : open.focus_name) = true;
     } else if (enter && !chooser.replacing().empty()) {
         if (const auto path = chooser.replace())
-            tools.send(ChosenPath{*path});
+            tools.send(FileCommand(ChosenPath{*path}));
     } else if ((enter || accept || entered >= 0) && !open.picture.wrong_width) {
         if (const auto path = chooser.accept())
-            tools.send(ChosenPath{*path});
+            tools.send(FileCommand(ChosenPath{*path}));
         leave_field();
         open.focus_name = true;
     }
     if (offered)
-        tools.send(ChosenPath{*offered});
+        tools.send(FileCommand(ChosenPath{*offered}));
     if (escape && chooser.new_folder())
         chooser.drop_new_folder();
     else if (escape && !chooser.replacing().empty()) {
         chooser.keep();
         open.focus_name = true;
     } else if (escape)
-        tools.send(CloseChooser{});
+        tools.send(FileCommand(CloseChooser{}));
     end_dialog();
 }
 

@@ -1,4 +1,4 @@
-#include "app/shell/exports.h"
+#include "app/shell/files/exports.h"
 
 #include "core/engine/engine.h"
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-#include "app/state/file_chooser.h"
+#include "app/state/files/file_chooser.h"
 
 #include "tests/app/state/put_file.h"
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-#include "app/state/file_listing.h"
+#include "app/state/files/file_listing.h"
 
 #include "tests/app/state/put_file.h"
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-#include "app/state/opened_path.h"
+#include "app/state/files/opened_path.h"
 
 #include "app/state/document.h"
 #include "core/base/file.h"

@@ -1,4 +1,4 @@
-#include "app/state/recent_files.h"
+#include "app/state/files/recent_files.h"
 
 #include "core/base/file.h"
 #include "tests/catch.h"

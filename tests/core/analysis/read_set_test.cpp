@@ -16,7 +16,7 @@ namespace {
 using List = std::vector<std::string>;
 
 /// Causal, rows of sums 1, no two weights alike.
-float causal(std::int64_t l, std::int64_t h, std::int64_t i, std::int64_t j) {
+float causal_weight(std::int64_t l, std::int64_t h, std::int64_t i, std::int64_t j) {
     const auto raw = [&](std::int64_t key) {
         return std::exp(std::sin(1.0 + 3.0 * static_cast<double>(l) + 1.7 * static_cast<double>(h) +
                                  0.9 * static_cast<double>(i) + 2.3 * static_cast<double>(key)));
@@ -31,7 +31,7 @@ float causal(std::int64_t l, std::int64_t h, std::int64_t i, std::int64_t j) {
 const List tokens{"[CLS]", "un", "##hap", "##py", "Anna", ".", "[SEP]"};
 
 AttentionSetPtr made(std::int64_t L, std::int64_t H) {
-    return std::make_shared<MadeSet>(L, H, 7, std::vector<List>{tokens}, causal);
+    return std::make_shared<MadeSet>(L, H, 7, std::vector<List>{tokens}, causal_weight);
 }
 
 /// The same as products of matrices: which held row or column goes into which place.
@@ -40,7 +40,7 @@ Eigen::MatrixXd expected(std::int64_t l, std::int64_t h, const std::vector<std::
     Eigen::MatrixXd held(7, 7), sum = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(places.size()), 7);
     for (int i = 0; i < 7; ++i)
         for (int j = 0; j < 7; ++j)
-            held(i, j) = static_cast<double>(causal(l, h, i, j));
+            held(i, j) = static_cast<double>(causal_weight(l, h, i, j));
     if (first_out)
         held.col(0).setZero();
     Eigen::MatrixXd mean = sum;
@@ -110,14 +110,14 @@ TEST_CASE("norm-weighted rows are shares of weight times length") {
     const auto length = [](std::int64_t l, std::int64_t h, std::int64_t j) {
         return 0.5F + static_cast<float>((5 * l + 3 * h + 7 * j) % 11);
     };
-    const auto held = std::make_shared<MadeSet>(2, 2, 7, std::vector<List>{tokens}, causal);
+    const auto held = std::make_shared<MadeSet>(2, 2, 7, std::vector<List>{tokens}, causal_weight);
     CHECK_FALSE(readings_that_act(*held).norm_weighted);
     held->set_brought(length);
     const auto shares = [&](std::int64_t l, std::int64_t h, std::int64_t hidden) {
         Eigen::MatrixXd out(7, 7);
         for (int i = 0; i < 7; ++i)
             for (int j = 0; j < 7; ++j)
-                out(i, j) = j < hidden ? 0 : static_cast<double>(causal(l, h, i, j) * length(l, h, j));
+                out(i, j) = j < hidden ? 0 : static_cast<double>(causal_weight(l, h, i, j) * length(l, h, j));
         for (int i = 0; i < 7; ++i)
             if (out.row(i).sum() > 0)
                 out.row(i) /= out.row(i).sum();
@@ -194,7 +194,7 @@ TEST_CASE("a row that softmax could not have given is not mended by being read")
 
 TEST_CASE("sequences keep their own tokens, and the shorter end in rows of zeros") {
     const std::vector<List> lists{{"[CLS]", "a", "b", "[SEP]"}, {"[CLS]", "a", "[SEP]", "[PAD]"}};
-    const auto held = std::make_shared<MadeSet>(2, 2, 4, lists, causal);
+    const auto held = std::make_shared<MadeSet>(2, 2, 4, lists, causal_weight);
     const auto set = with_reading(held, {.hide_special_tokens = true, .means = true});
     CHECK(set->info().Tq == 2);
     CHECK_FALSE(set->info().mean_layer); // other sequences have other words at the same place
@@ -209,10 +209,11 @@ TEST_CASE("sequences keep their own tokens, and the shorter end in rows of zeros
 }
 
 TEST_CASE("what would leave nothing, and what does nothing") {
-    const auto specials = std::make_shared<MadeSet>(1, 1, 2, std::vector<List>{{"<s>", "</s>"}}, causal);
+    const auto specials =
+        std::make_shared<MadeSet>(1, 1, 2, std::vector<List>{{"<s>", "</s>"}}, causal_weight);
     CHECK_THROWS_WITH(with_reading(specials, {.hide_special_tokens = true}),
                       Catch::Contains("would leave nothing"));
-    const auto plain = std::make_shared<MadeSet>(1, 1, 2, std::vector<List>{{"a", "b"}}, causal);
+    const auto plain = std::make_shared<MadeSet>(1, 1, 2, std::vector<List>{{"a", "b"}}, causal_weight);
     CHECK(with_reading(plain, {.hide_special_tokens = true, .merge_words = true, .means = true}) == plain);
     CHECK(readings_that_act(*plain) == ReadingOptions{.hide_first_token = true});
     CHECK(readings_that_act(*made(2, 1)) == ReadingOptions{.hide_first_token = true,

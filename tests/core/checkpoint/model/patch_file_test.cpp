@@ -88,7 +88,7 @@ bool same_numbers(const TensorPtr& a, const TensorPtr& b) {
            std::memcmp(a->data(), b->data(), static_cast<std::size_t>(a->count()) * sizeof(float)) == 0;
 }
 
-bool same_bits(const ModelEdits& a, const ModelEdits& b) {
+bool same_edits(const ModelEdits& a, const ModelEdits& b) {
     return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
         return x.first == y.first && x.second.gains == y.second.gains &&
                std::ranges::equal(x.second.tensors, y.second.tensors,
@@ -129,8 +129,8 @@ TEST_CASE("a patch brings the edits of a checkpoint back bit for bit, wherever i
         const ModelEdits edits = more_edits(model);
         const std::string path = folder.file("edits.patch.safetensors");
         save_patch(model, edits, path);
-        CHECK(same_bits(load_patch(model, path), edits));
-        CHECK(same_bits(load_patch(Model::open(copied(folder, name)), path), edits));
+        CHECK(same_edits(load_patch(model, path), edits));
+        CHECK(same_edits(load_patch(Model::open(copied(folder, name)), path), edits));
         CHECK(patch_bytes(model, edits) == read_file(path));
         // Few numbers are few bytes.
         const format::Safetensors file = format::Safetensors::open(path);
@@ -182,8 +182,8 @@ TEST_CASE("a patch from before norms and MLP could be edited is read as before")
     expected->data()[33] = 0.75F;
     CHECK(std::ranges::equal(layer.tensors.at(WeightId::W_Q)->values(), expected->values()));
     CHECK(std::ranges::equal(layer.tensors.at(WeightId::b_O)->values(), std::vector<float>(32, 0.125F)));
-    CHECK(same_bits(read_patch(model, format::Safetensors::from_bytes(patch_bytes(model, edits), "again")),
-                    edits));
+    CHECK(same_edits(read_patch(model, format::Safetensors::from_bytes(patch_bytes(model, edits), "again")),
+                     edits));
 }
 
 TEST_CASE("a patch is refused for any other checkpoint, which is told by what differs") {

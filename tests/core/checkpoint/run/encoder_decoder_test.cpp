@@ -38,7 +38,7 @@ ModelInputs pair_of(Ids source, Ids target) {
     return inputs;
 }
 
-const Ids source_ids{5, 17, 32, 29, 3, 8}, target_ids{0, 7, 30, 12};
+const Ids source_ids{5, 17, 32, 29, 3, 8}, translated_ids{0, 7, 30, 12};
 
 ModelRunPtr run_pair(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits = {},
                      const ModelRunPtr& before = nullptr, std::size_t kept = std::size_t{1} << 20U) {
@@ -93,7 +93,7 @@ TEST_CASE("kept problems of all three kinds of attention recompute it, all stage
     for (const std::string& name : model_case_names(true)) {
         const ModelPtr model = golden(name);
         const ForwardResult result =
-            run_on_cpu(*model, pair_of(source_ids, target_ids),
+            run_on_cpu(*model, pair_of(source_ids, translated_ids),
                        {.stages = StageSet::all(), .layer = 0, .keep_problems = true});
         INFO(name);
         REQUIRE(result.layers.size() == 3);
@@ -113,7 +113,7 @@ TEST_CASE("the branches of a decoder's layer add up from stream to stream") {
     for (const std::string& name : model_case_names(true)) {
         INFO(name);
         const ModelPtr model = golden(name);
-        const ForwardResult result = run_on_cpu(*model, pair_of(source_ids, target_ids), {.stages = stages});
+        const ForwardResult result = run_on_cpu(*model, pair_of(source_ids, translated_ids), {.stages = stages});
         const auto of = [&](Stack stack, TensorId id) -> const Tensor& {
             for (const BlockRun& block : result.blocks)
                 if (block.place == AttentionPlace{stack, 0} && block.id == id)
@@ -140,7 +140,7 @@ TEST_CASE("a run of an encoder-decoder starts where its edits or its texts begin
     for (const std::string& name : model_case_names(true)) {
         INFO(name);
         const ModelPtr model = golden(name);
-        const ModelInputs inputs = pair_of(source_ids, target_ids);
+        const ModelInputs inputs = pair_of(source_ids, translated_ids);
         const ModelRunPtr plain = run_pair(model, inputs);
         CHECK(plain->info(Stack::cross).Tq == 4);
         CHECK(plain->info(Stack::cross).Tk == 6);
@@ -170,7 +170,7 @@ TEST_CASE("a run of an encoder-decoder starts where its edits or its texts begin
         const ModelRunPtr on = run_pair(model, longer, {}, plain);
         CHECK(on->computed_from() == first_own);
         check_same_pass(*run_pair(model, longer), *on);
-        CHECK(run_pair(model, pair_of({5, 17, 32, 29, 3}, target_ids), {}, plain)->computed_from() == 0);
+        CHECK(run_pair(model, pair_of({5, 17, 32, 29, 3}, translated_ids), {}, plain)->computed_from() == 0);
     }
 }
 

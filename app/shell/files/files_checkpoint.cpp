@@ -1,6 +1,6 @@
-#include "app/shell/files.h"
+#include "app/shell/files/files.h"
 
-#include "app/shell/file_choosers.h"
+#include "app/shell/files/file_choosers.h"
 #include "app/state/screens/questions.h"
 #include "core/base/message.h"
 #include "core/checkpoint/model/local_models.h"

@@ -1,8 +1,8 @@
-#include "app/shell/file_choosers.h"
+#include "app/shell/files/file_choosers.h"
 
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/stage_figure.h"
-#include "app/shell/exports.h"
+#include "app/shell/files/exports.h"
 #include "app/shell/film/window_film.h"
 #include "app/state/model_document.h"
 #include "app/views/given_weights.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/state/file_chooser.h"
+#include "app/state/files/file_chooser.h"
 #include "app/state/picture_choice.h"
 #include "core/base/message.h"
 

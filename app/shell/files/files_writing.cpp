@@ -1,4 +1,4 @@
-#include "app/shell/files.h"
+#include "app/shell/files/files.h"
 #include "app/shell/film/window_film.h"
 #include "core/base/message.h"
 
@@ -43,7 +43,7 @@ void Files::saved_as(const DocumentPtr& document, const std::string& path) {
     document_changed();
     say(tr("Saved {}", file_name(path)));
     if (auto step = std::exchange(next_, std::nullopt))
-        guard(std::move(*step)); // it may have changed again while it was written
+        ask_first(std::move(*step)); // it may have changed again while it was written
 }
 
 void Files::chosen(const std::string& path) {

@@ -1,4 +1,4 @@
-#include "app/state/file_listing.h"
+#include "app/state/files/file_listing.h"
 
 #include "core/base/message.h"
 #include "core/checkpoint/model/local_models.h"

@@ -1,8 +1,8 @@
-#include "app/shell/files.h"
+#include "app/shell/files/files.h"
 
-#include "app/shell/file_choosers.h"
-#include "app/state/opened_path.h"
-#include "app/state/recent_files.h"
+#include "app/shell/files/file_choosers.h"
+#include "app/state/files/opened_path.h"
+#include "app/state/files/recent_files.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
@@ -48,8 +48,8 @@ Files::Files(AppState& state, Workspace& workspace, Setup setup)
 void Files::act(const FileCommand& command) {
     state_.error.clear();
     workspace_.session().check(command);
-    std::visit(Overloaded{[&](const NewProject& step) { guard(step); },
-                          [&](const QuitProgram& step) { guard(step); },
+    std::visit(Overloaded{[&](const NewProject& step) { ask_first(step); },
+                          [&](const QuitProgram& step) { ask_first(step); },
                           [&](const OpenPath& open) { open_path(open.path); },
                           [&](const ChooseProject&) { choose(PathPurpose::open); },
                           [&](const SaveProject&) { save(); },
@@ -74,7 +74,7 @@ void Files::act(const FileCommand& command) {
                                   put_in_place(std::move(*remains_), false);
                               remains_.reset();
                           },
-                          [&](const RecoverProject& what) { guard(Recover{recovery(what.path)}); },
+                          [&](const RecoverProject& what) { ask_first(Recover{recovery(what.path)}); },
                           [&](const DiscardRecovery& what) { discard(what.path); },
                           [&](const LeaveRecovery& what) { leave(what.path); },
                           [&](const CancelJob&) { cancel_job(); },
@@ -88,16 +88,16 @@ void Files::act(const FileCommand& command) {
 void Files::open_path(const std::string& path, const ModelTexts& texts) {
     if (files_.question || files_.damaged)
         return; // something was asked, and has to be answered first
-    guard(Open{path, texts});
+    ask_first(Open{path, texts});
 }
 
-void Files::guard(Step step) {
+void Files::ask_first(Step step) {
     if (job_.busy()) {
         waiting_ = std::move(step);
         return;
     }
     if (!files_.unsaved || !replaces(step))
-        return go(step);
+        return do_step(step);
     files_.question = UnsavedQuestion{files_.path.empty() ? "" : files_.name(), loss_by(step), saves_patch()};
     next_ = std::move(step);
 }
@@ -145,10 +145,10 @@ void Files::answer(UnsavedAnswer answer) {
         return save();
     }
     if (const auto step = std::exchange(next_, std::nullopt))
-        go(*step);
+        do_step(*step);
 }
 
-void Files::go_to(const Open& open) {
+void Files::open_now(const Open& open) {
     std::string path;
     try {
         path = checkpoint::model_folder(open.path);
@@ -176,7 +176,7 @@ void Files::go_to(const Open& open) {
     }
 }
 
-void Files::go(const Step& step) {
+void Files::do_step(const Step& step) {
     std::visit(Overloaded{[&](const NewProject&) {
                               setup_.leave_lesson();
                               files_.chooser.reset();
@@ -190,7 +190,7 @@ void Files::go(const Step& step) {
                               if (autosave_)
                                   autosave_->forget();
                           },
-                          [&](const Open& open) { go_to(open); },
+                          [&](const Open& open) { open_now(open); },
                           [&](const Recover& what) { recover(what.recovery); }},
                step);
 }
@@ -371,7 +371,7 @@ void Files::frame(double now) {
         job_began_ = now;
         say_cancelled();
         if (auto step = std::exchange(waiting_, std::nullopt))
-            guard(std::move(*step));
+            ask_first(std::move(*step));
     }
     if (job_.busy())
         files_.job = FileJobView{job_.label(), job_.fraction() > 0 ? job_.fraction() : -1, now - job_began_,
@@ -392,7 +392,7 @@ void Files::settle() {
     while (job_.busy() || waiting_) {
         job_.wait();
         if (auto step = std::exchange(waiting_, std::nullopt))
-            guard(std::move(*step));
+            ask_first(std::move(*step));
     }
     files_.job.reset();
     say_cancelled();

@@ -69,10 +69,10 @@ private:
         std::vector<std::string> notes;
     };
 
-    void guard(Step step);                       ///< ends in go() or nothing, as all that follow
+    void ask_first(Step step);                   ///< about work that would be lost, then do_step() or nothing
     std::string loss_by(const Step& step) const; ///< a sentence
-    void go(const Step& step);
-    void go_to(const Open& open);
+    void do_step(const Step& step);
+    void open_now(const Open& open);
     void answer(UnsavedAnswer answer);
     void load_project(const std::string& path);
     void load_problem(const std::string& path);

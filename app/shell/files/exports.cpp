@@ -1,4 +1,4 @@
-#include "app/shell/exports.h"
+#include "app/shell/files/exports.h"
 
 #include "app/commands/actions.h"
 #include "app/draw/kit/format.h"

@@ -1,4 +1,4 @@
-#include "app/shell/files.h"
+#include "app/shell/files/files.h"
 
 #include "core/base/error.h"
 #include "core/base/message.h"

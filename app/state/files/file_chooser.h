@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/state/file_listing.h"
+#include "app/state/files/file_listing.h"
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "app/state/opened_path.h"
+#include "app/state/files/opened_path.h"
 
 #include "core/base/error.h"
 #include "core/base/random_access_file.h"

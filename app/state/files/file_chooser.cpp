@@ -1,4 +1,4 @@
-#include "app/state/file_chooser.h"
+#include "app/state/files/file_chooser.h"
 
 #include "core/base/message.h"
 #include "core/checkpoint/model/local_models.h"
