@@ -2,6 +2,7 @@
 
 #include "tests/catch.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -12,7 +13,7 @@ namespace headscope::test {
 /// An empty folder that goes away with the object.
 class TemporaryFolder {
 public:
-    TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "headscope-test-XXXXXX").string()) {
+    TemporaryFolder() : path_((parent() / "headscope-test-XXXXXX").string()) {
         REQUIRE(::mkdtemp(path_.data()) != nullptr);
     }
     TemporaryFolder(const TemporaryFolder&) = delete;
@@ -28,6 +29,14 @@ public:
     std::ptrdiff_t entries() const { return std::distance(std::filesystem::directory_iterator(path_), {}); }
 
 private:
+    /// Memory, where there is plenty: what the program saves need not reach a disk.
+    static std::filesystem::path parent() {
+        std::error_code none;
+        const auto space = std::filesystem::space("/dev/shm", none);
+        return !none && space.available > std::uintmax_t{4} << 30 ? "/dev/shm"
+                                                                  : std::filesystem::temp_directory_path();
+    }
+
     std::string path_;
 };
 
