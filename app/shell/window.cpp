@@ -32,6 +32,9 @@ constexpr double frame_time = 1.0 / 60;
 constexpr double blink_time = 0.1; // between frames while a text cursor blinks and nothing else happens
 constexpr double idle_time = 0.5;  // between looks at whether the Ui wants to move
 constexpr double rest_time = 2;    // after the last event, kept memory goes back to the system
+// What an event changes may show one or two frames later: a popup opens, a list finds its size, a field that
+// a button asks for takes the keyboard.
+constexpr int frames_shown_after = 3;
 
 std::mutex open_mutex; // guards `open` against a wake_window() while the window closes
 bool open = false;
@@ -260,9 +263,8 @@ private:
         take(MouseMoved{static_cast<float>(x * ratio), static_cast<float>(y * ratio)});
     }
 
-    // An event may change what shows one or two frames later (a popup opens, a list finds its size).
     void touch() {
-        frames_left_ = 3;
+        frames_left_ = frames_shown_after;
         touched_at_ = glfwGetTime();
         rested_ = false;
     }
@@ -316,6 +318,8 @@ private:
             ImGui_ImplGlfw_NewFrame();
             surface_->draw(ui_, width, height, scale, seconds_since_start(), [&] {
                 tell_typing();
+                if (!input_.empty()) // what an event changes may show later than the event came
+                    frames_left_ = frames_shown_after;
                 input_.apply(ImGui::GetIO());
             });
             item_active_ = ImGui::IsAnyItemActive();
@@ -406,7 +410,7 @@ private:
     std::unique_ptr<GlSurface> surface_;
     InputQueue input_;
     std::string title_;
-    int frames_left_ = 3;
+    int frames_left_ = frames_shown_after;
     double drawn_at_ = -1, touched_at_ = 0;
     std::optional<DesktopPlace> windowed_; ///< while the window fills the screen: where it goes back to
     bool item_active_ = false, typing_ = false, shown_ = false;

@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import colours
 import desktop
@@ -31,6 +32,17 @@ def trace(program, stage):
                            "json", "-o", "-"], check=True, capture_output=True, text=True,
                           timeout=desktop.PATIENCE)  # fmt: skip
     return json.loads(done.stdout)["stages"][stage]["values"]
+
+
+def ask_for_the_field(window):
+    """A click on "Start typing" puts the keyboard into the field before anything else happens, however quick it is."""
+    for attempt in range(8):
+        window.move(700, 700)
+        time.sleep(0.2)
+        window.click(155, 357)
+        window.wait(f"the keyboard in the field, attempt {attempt}", lambda r: r["typing"])
+        window.key("Escape")
+        window.wait("the end of typing", lambda r: not r["typing"])
 
 
 def type_sentence(window):
@@ -113,6 +125,8 @@ def check_copied(window, folder):
 
 def use_the_window(program, tokens, display, folder):
     with desktop.Window(program, display, folder) as window:
+        ask_for_the_field(window)
+        print("Start typing gave the field the keyboard")
         window.move(800, 20)
         type_sentence(window)
         print("typed and computed")
