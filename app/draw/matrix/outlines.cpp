@@ -138,20 +138,45 @@ void outline_span(Picture& picture, const DrawContext& context, const MatrixGrid
                      : around(grid, place->first, place->second, 1, end - begin));
 }
 
-/// The part of some cells that a grid shows, in one outline.
-void outline_cells(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+/// Whether two areas lie one below the other with nothing between, like the lines of a list.
+bool adjoin(const figure::Rect& above, const figure::Rect& below) {
+    constexpr float hair = 0.5F;
+    return std::abs(above.bottom() - below.y) < hair && std::abs(above.x - below.x) < hair &&
+           std::abs(above.w - below.w) < hair;
+}
+
+/// What the grids show of some cells, each part in one outline. Grids that make a list, one line each, have
+/// one outline together. A grid that shows other numbers in the place of the cells' own has an outline where
+/// no grid shows their own.
+void outline_cells(Picture& picture, const DrawContext& context, const std::vector<MatrixGrid>& grids,
                    const lesson::CellRange& cells) {
-    if (const auto part = pointed_part(grid, cells))
-        outline_pointed(
-            picture, context,
-            around(grid, part->top, part->left, part->bottom - part->top, part->right - part->left),
-            !grid.outlined);
+    struct Part {
+        figure::Rect area;
+        bool small;
+    };
+    for (const bool actual : {true, false}) {
+        std::vector<Part> parts;
+        for (const MatrixGrid& grid : grids) {
+            const auto part = grid.actual == actual ? pointed_part(grid, cells) : std::nullopt;
+            if (!part)
+                continue;
+            const figure::Rect area =
+                around(grid, part->top, part->left, part->bottom - part->top, part->right - part->left);
+            if (!parts.empty() && parts.back().small != grid.outlined && adjoin(parts.back().area, area))
+                parts.back().area = united(parts.back().area, area);
+            else
+                parts.push_back({area, !grid.outlined});
+        }
+        for (const Part& part : parts)
+            outline_pointed(picture, context, part.area, part.small);
+        if (!parts.empty())
+            return;
+    }
 }
 
 void outline_all(Picture& picture, const DrawContext& context, std::vector<MatrixGrid> grids) {
-    for (const MatrixGrid& grid : grids)
-        for (const lesson::CellRange& cells : context.view.points)
-            outline_cells(picture, context, grid, cells);
+    for (const lesson::CellRange& cells : context.view.points)
+        outline_cells(picture, context, grids, cells);
     std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
     const auto cell = spoken_of(context.shown, context.view);
     // What a lesson points at is not drowned by a cell that nobody chose.
