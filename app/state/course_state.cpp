@@ -77,8 +77,7 @@ bool is_retyped(const CourseState& course, const Document& now) {
 }
 
 int button_shown(const CourseState& course, const Document& now) {
-    const bool set = course.button_line > 0 && is_away(course, now) &&
-                     !std::holds_alternative<std::monostate>(course.by_button);
+    const bool set = course.open != nullptr && !std::holds_alternative<std::monostate>(course.by_button);
     return set && !differs(course.by_button, now) ? course.button_line : 0;
 }
 

@@ -103,7 +103,7 @@ bool is_away(const CourseState& course, const Document& now);
 /// Whether the text on screen is another than the page's own.
 bool is_retyped(const CourseState& course, const Document& now);
 
-/// The line in the file of the scene whose button set the problem that is on screen; 0: none did.
+/// The line in the file of the scene whose button was pressed last, while its problem is on screen; 0: none.
 int button_shown(const CourseState& course, const Document& now);
 
 /// Whether two passes through a checkpoint give the same numbers.

@@ -259,6 +259,64 @@ TEST_CASE("a page opens a screen of the model, and its gate reads what is clicke
     CHECK(learner.view().attention.screen == Screen::stages);
 }
 
+TEST_CASE("a button that only leads elsewhere leads back at its second press", "[gui][lesson][model]") {
+    ModelLearner learner;
+    learner.turn_to("what-does-this-head-do", 1);
+    CHECK(learner.view().group == StageGroup::weights);
+    learner.press("The two logits");
+    CHECK(learner.view().group == StageGroup::logits);
+    CHECK(screen_shows("on; click to take it back"));
+    CHECK_FALSE(learner.away());
+    learner.press("The two logits");
+    CHECK(learner.view().group == StageGroup::weights);
+    CHECK(learner.view().head == 7);
+    CHECK_FALSE(screen_shows("on; click to take it back"));
+    // A task that is only a look is taken back too.
+    learner.press("Show me");
+    CHECK(learner.document().layer() == 2);
+    learner.press("Take it back");
+    CHECK(learner.document().layer() == 3);
+}
+
+TEST_CASE("the inspector speaks of the number that the page speaks of", "[gui][lesson][model]") {
+    ModelLearner learner;
+    struct Page {
+        std::string lesson;
+        int page;
+        std::string speaks_of;
+    };
+    for (const Page& one : std::vector<Page>{{"a-stack-of-layers", 2, "resid_out[0][slept, 122]"},
+                                             {"a-stack-of-layers", 6, "12.8479"},
+                                             {"next-word", 2, "probabilities[and, 1226]"},
+                                             {"positions", 1, "weights[0][the@0, dog]"},
+                                             {"positions", 3, "weights[1][down, sat]"},
+                                             {"positions", 6, "weights[0][the@3, dog]"},
+                                             {"two-heads-that-copy", 2, "weights[0][4][drum, rope@6]"},
+                                             {"two-heads-that-copy", 6, "of the answer comes back"},
+                                             {"what-does-this-head-do", 3, "effect[2][7][to@14]"}}) {
+        learner.turn_to(one.lesson, one.page);
+        INFO(one.lesson << ", page " << one.page << ": " << one.speaks_of);
+        CHECK(screen_shows(one.speaks_of));
+    }
+}
+
+TEST_CASE("what a page points at has one frame, in a list and where a step between shows it too",
+          "[gui][lesson][model]") {
+    ModelLearner learner;
+    for (const auto& [lesson, page] : {std::pair("next-word", 1), {"next-word", 3}, {"a-stack-of-layers", 3}}) {
+        learner.turn_to(lesson, page);
+        INFO(lesson << ", page " << page);
+        const figure::Rect& pointed = learner.program.canvas().pointed;
+        REQUIRE(pointed.w > 0);
+        // The ground below the dashes of a frame.
+        const auto frames = std::ranges::count_if(learner.program.canvas().scene.items, [](const auto& item) {
+            const auto* const rect = std::get_if<figure::RectItem>(&item);
+            return rect != nullptr && rect->stroke_width == 4.5F;
+        });
+        CHECK(frames == 1);
+    }
+}
+
 TEST_CASE("a click on a row of the panel of heads opens that head", "[gui][lesson][model]") {
     ModelLearner learner;
     learner.turn_to("what-does-this-head-do", 3);

@@ -195,10 +195,10 @@ private:
             button(show.label, LessonAction(ShowScene{show.scene}),
                    lesson::changes_problem(show.scene)
                        ? tr("Changes the problem; a second click takes it back")
-                       : tr("Shows another place of the same problem"));
+                       : tr("Shows another place of the same problem; a second click leads back"));
     }
 
-    /// Whether the problem on screen is the one that this scene's button set.
+    /// Whether this scene's button was pressed last, and the problem on screen is still the one that it set.
     bool is_on(const lesson::StepScene& scene) const {
         return scene.line > 0 && button_shown(course_, *context_.shown.document) == scene.line;
     }
