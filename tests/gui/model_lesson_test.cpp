@@ -303,7 +303,8 @@ TEST_CASE("the inspector speaks of the number that the page speaks of", "[gui][l
 TEST_CASE("what a page points at has one frame, in a list and where a step between shows it too",
           "[gui][lesson][model]") {
     ModelLearner learner;
-    for (const auto& [lesson, page] : {std::pair("next-word", 1), {"next-word", 3}, {"a-stack-of-layers", 3}}) {
+    for (const auto& [lesson, page] :
+         {std::pair("next-word", 1), {"next-word", 3}, {"a-stack-of-layers", 3}}) {
         learner.turn_to(lesson, page);
         INFO(lesson << ", page " << page);
         const figure::Rect& pointed = learner.program.canvas().pointed;
