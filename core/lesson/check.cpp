@@ -320,7 +320,9 @@ private:
         const int before = tally_.words;
         check(step.blocks, scene, stage);
         if (tally_.words - before < fewest_words)
-            faults_.push_back({step.line, tr("the step \"{}\" has no text", step.title)});
+            faults_.push_back(
+                {step.line, tr("the step \"{}\" has fewer than {} words; say what there is to see",
+                               step.title, fewest_words)});
     }
 
     void play(const Question& question) {

@@ -176,6 +176,15 @@ TEST_CASE("a wrong number, target or gate of a lesson is found, with its line") 
     }
 }
 
+TEST_CASE("a step of a few words is told how many a step needs") {
+    const std::string lesson = "---\nid: mine\ntitle: Mine\nminutes: 2\ndifficulty: beginner\n"
+                               "preset: first-lesson\n---\n\n## One\n```step\nstage: weights\n```\n";
+    const std::vector<std::string> faults = faults_of(lesson + "Look at cat.\n");
+    REQUIRE(faults.size() == 1);
+    CHECK(faults.front().find("the step \"One\" has fewer than 5 words") != std::string::npos);
+    CHECK(faults_of(lesson + "Look at the row of cat.\n").empty());
+}
+
 TEST_CASE("a condition of a text that cannot be computed is found") {
     const std::string good = asset("lessons/by-hand.md");
     const std::string from = "\n## Quiz\n";
