@@ -179,10 +179,13 @@ TEST_CASE("a wrong number, target or gate of a lesson is found, with its line") 
 TEST_CASE("a step of a few words is told how many a step needs") {
     const std::string lesson = "---\nid: mine\ntitle: Mine\nminutes: 2\ndifficulty: beginner\n"
                                "preset: first-lesson\n---\n\n## One\n```step\nstage: weights\n```\n";
-    const std::vector<std::string> faults = faults_of(lesson + "Look at cat.\n");
-    REQUIRE(faults.size() == 1);
-    CHECK(faults.front().find("the step \"One\" has fewer than 5 words") != std::string::npos);
-    CHECK(faults_of(lesson + "Look at the row of cat.\n").empty());
+    const auto told = [&](const std::string& words) {
+        return std::ranges::count_if(faults_of(lesson + words + "\n"), [](const std::string& fault) {
+            return fault.find("the step \"One\" has fewer than 5 words") != std::string::npos;
+        });
+    };
+    CHECK(told("Look at cat.") == 1);
+    CHECK(told("Look at the row of cat.") == 0);
 }
 
 TEST_CASE("a condition of a text that cannot be computed is found") {
