@@ -328,6 +328,8 @@ choices:
         return sentence.find("broken.md, line ") != std::string::npos;
     }));
     learner.act(LessonAction(OpenLesson{"mine"}));
+    CHECK(screen_shows(", 1 step"));
+    CHECK_FALSE(screen_shows("1 steps"));
     learner.turn_to(1);
     CHECK(screen_shows("Where does cat look?"));
 

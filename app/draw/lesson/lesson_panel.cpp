@@ -65,7 +65,8 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
     const lesson::Lesson& lesson = *course.open;
     const float width = context.width - 2 * course_pad;
     draw_text(picture, context, course_pad, y + 18,
-              tr("{} minutes, {}, {} steps", lesson.minutes, difficulty_text(lesson), course.steps()),
+              tr_n("{} minutes, {}, {} step", "{} minutes, {}, {} steps", course.steps(), lesson.minutes,
+                   difficulty_text(lesson), course.steps()),
               figure::Font::ui, 12.5F, theme.muted);
     y = draw_paragraph(picture, context, course_pad, y + 50, width, lesson.title, figure::Font::ui_semibold,
                        20, 26, theme.ink) -

@@ -201,7 +201,8 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
         float baseline = draw_paragraph(words, context, course_pad + 14, top + 26, width - 28, title,
                                         figure::Font::ui_semibold, 14.5F, 20, theme.ink);
         draw_text(words, context, course_pad + 14, baseline,
-                  tr("{} min, {}, {} steps", lesson->minutes, difficulty_text(*lesson), lesson->steps.size()),
+                  tr_n("{} min, {}, {} step", "{} min, {}, {} steps", std::ssize(lesson->steps),
+                       lesson->minutes, difficulty_text(*lesson), lesson->steps.size()),
                   figure::Font::ui, 12.5F, theme.muted);
         const figure::Rect area{course_pad, top, width, baseline - top + 22};
         picture.scene.add(
