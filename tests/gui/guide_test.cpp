@@ -63,6 +63,9 @@ TEST_CASE("the Guide is walked to its end by Next, and every number it quotes is
             desk.press("Next");
     }
     CHECK(quoted > 12);
+    desk.press("Take the course");
+    CHECK(desk.view().tab == LeftTab::course);
+    CHECK(screen_shows("Why one head is not enough"));
 }
 
 TEST_CASE("at 1280 x 720 the inspector stands open, and the factors of a product keep their numbers",

@@ -128,6 +128,10 @@ Picture draw_guide(const DrawContext& context) {
     if (context.view.group != walk.last())
         draw_button(picture, context, {context.width - guide_pad - 116, buttons, 116, 34}, tr("Next"),
                     ViewChange{StepStage{1}}, true, tr("The next stage (right arrow key)"));
+    else
+        draw_button(picture, context, {context.width - guide_pad - 136, buttons, 136, 34},
+                    tr("Take the course"), ViewChange{ShowTab{LeftTab::course}}, true,
+                    tr("The list of lessons"));
     picture.scene.width = context.width;
     picture.scene.height = std::max(context.height, buttons + 56);
     return picture;
