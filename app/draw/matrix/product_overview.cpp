@@ -62,7 +62,7 @@ bool draw_product_overview(Picture& picture, const DrawContext& context, const P
     picture.scene.add(figure::RectItem{.area = frame, .stroke = context.theme.ink, .stroke_width = 2});
     draw_legend(picture, context, area.x, area.bottom() + 8, std::min(corner.w, 120.0F),
                 context.theme.diverging, -whole.high, whole.high, "", false);
-    const auto choose = [origin = spec.right, window](figure::Point at) -> Action {
+    const auto choose = [origin = spec.right](figure::Point at) -> Action {
         const auto place = [](float share, std::int64_t count) {
             return std::min(static_cast<std::int64_t>(share * static_cast<float>(count)), count - 1);
         };
