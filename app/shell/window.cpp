@@ -20,7 +20,6 @@
 #include <atomic>
 #include <cmath>
 #include <future>
-#include <malloc.h>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -422,12 +421,7 @@ private:
 } // namespace
 
 int run_window(Ui& ui, const WindowOptions& options) {
-#if defined(__GLIBC__)
-    // The C library would raise this limit to 32 MB with the first large block that is freed. Large tensors
-    // then lie between small ones, and what is freed stays with the process.
-    constexpr int large_block = 4 * 1024 * 1024;
-    mallopt(M_MMAP_THRESHOLD, large_block);
-#endif
+    give_large_blocks_back();
     const Glfw glfw;
     Window(ui, options).run();
     return 0;
