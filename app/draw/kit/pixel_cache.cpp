@@ -37,6 +37,11 @@ PixelCache::Named PixelCache::find_of(const std::shared_ptr<const void>& owner, 
 }
 
 void PixelCache::keep_budget() {
+    std::erase_if(entries_, [this](const auto& item) {
+        const bool gone = item.second.name != 0 && item.second.owner.expired();
+        bytes_ -= gone ? item.second.pixels->size() * sizeof(figure::Color) : 0;
+        return gone;
+    });
     while (bytes_ > budget_ && entries_.size() > 1) {
         const auto oldest =
             std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.used; });

@@ -15,8 +15,8 @@ namespace headscope::app {
 using Pixels = std::shared_ptr<const std::vector<figure::Color>>;
 
 /// What is costly to draw, kept from frame to frame: pictures of matrices, and what a look at all numbers of
-/// a tensor finds. The picture that was not asked for the longest is dropped beyond the budget. Used by one
-/// thread.
+/// a tensor finds. When a picture is made, those of numbers that are gone are dropped, and beyond the budget
+/// those that were not asked for the longest. Used by one thread.
 class PixelCache {
 public:
     explicit PixelCache(std::size_t byte_budget = std::size_t{32} << 20U) : budget_(byte_budget) {}
@@ -56,7 +56,7 @@ private:
         std::weak_ptr<const void> owner;
         std::shared_ptr<const void> what;
     };
-    void keep_budget();
+    void keep_budget();  ///< also lets pixels go whose owner is gone
     void forget_found(); ///< whose owners are gone
 
     std::size_t budget_, bytes_ = 0;

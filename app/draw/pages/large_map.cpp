@@ -232,7 +232,7 @@ void draw_cells(Picture& picture, const DrawContext& context, const Reading& rea
         .area = window.area,
         .cols = static_cast<int>(cols),
         .rows = static_cast<int>(rows),
-        .pixels = context.pixels != nullptr ? context.pixels->find(key, make)
+        .pixels = context.pixels != nullptr ? context.pixels->find_of(context.shown.trace, key, make).pixels
                                             : std::make_shared<const std::vector<figure::Color>>(make()),
         .key = key});
     const MatrixSpec spec = spec_of(reading, window, end);

@@ -29,6 +29,20 @@ TEST_CASE("pixels of numbers are made anew when the numbers are gone or others")
     CHECK(made == 3);
 }
 
+TEST_CASE("pixels of numbers that are gone are not kept") {
+    PixelCache cache;
+    const auto make = [] { return std::vector<figure::Color>(100, 5); };
+    const auto here = std::make_shared<int>(1);
+    for (int n = 0; n < 20; ++n)
+        cache.find_of(std::make_shared<int>(n), key_of({static_cast<std::uint64_t>(n)}), make);
+    cache.find_of(here, 1, make);
+    CHECK(cache.bytes() == 100 * sizeof(figure::Color));
+    cache.find(2, make); // of nobody
+    cache.find_of(std::make_shared<int>(3), 3, make);
+    cache.find_of(here, 4, make);
+    CHECK(cache.bytes() == 300 * sizeof(figure::Color));
+}
+
 TEST_CASE("pixels that are alone over the budget are still handed out") {
     PixelCache cache(4);
     const auto owner = std::make_shared<int>(1);
