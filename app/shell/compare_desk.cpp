@@ -71,9 +71,7 @@ void CompareDesk::mark(bool unedited, const std::string& name) {
         const std::string usual = as_built(*state_.shown.document) ? tr("as built")
                                   : newest ? tr("after {}", history.states()[history.position()].label)
                                            : tr("as it was marked");
-        state_.compare.mark(state_.shown, name.empty() ? usual : name);
-        list_history();
-        return;
+        return put(state_.shown, name.empty() ? usual : name);
     }
     // The state of the history that it is, where there is one, so that the history can point at it.
     const auto same = std::ranges::find_if(history.states(), [&](const History::State& state) {
@@ -97,8 +95,23 @@ void CompareDesk::mark(bool unedited, const std::string& name) {
                               });
 }
 
+void CompareDesk::put(Shown baseline, const std::string& name) {
+    state_.compare.mark(std::move(baseline), name);
+    compare_shown();
+    list_history();
+}
+
+/// Without A there is nothing to compare, and B, which may be large, is not held.
+void CompareDesk::compare_shown() {
+    state_.compare.follow(state_.compare.marked() ? state_.shown : Shown(), state_.view.batch,
+                          state_.view.group);
+}
+
 void CompareDesk::drop() {
     state_.compare.drop();
+    compare_shown();
+    coming_ = nullptr;
+    baselines_.clear();
     state_.view.compare = Compare::now;
     list_history();
 }
@@ -126,15 +139,15 @@ void CompareDesk::follow() {
         if (computed.value == nullptr) {
             state_.error = computed.error;
         } else {
-            state_.compare.mark({computed.value->document, computed.value->trace, computed.value->metrics},
-                                tr("as built"));
-            list_history();
+            put({computed.value->document, computed.value->trace, computed.value->metrics}, tr("as built"));
         }
         baselines_.clear();
     }
     follow_layer();
     follow_around();
-    state_.compare.follow(state_.shown, state_.view.batch, state_.view.group);
+    compare_shown();
+    if (coming_ == nullptr && !state_.compare.marked() && !baselines_.busy())
+        engine_ = nullptr; // with the memory that it keeps between runs
 }
 
 checkpoint::ModelRunPtr CompareDesk::run_of_baseline() {
@@ -188,11 +201,8 @@ void CompareDesk::follow_layer() {
         state_.error = layer.error;
         return drop();
     }
-    if (layer.value != nullptr) {
-        state_.compare.mark({layer.value->document, layer.value->trace, layer.value->metrics},
-                            compare.name());
-        list_history();
-    }
+    if (layer.value != nullptr)
+        put({layer.value->document, layer.value->trace, layer.value->metrics}, compare.name());
 }
 
 void CompareDesk::follow_around() {

@@ -38,6 +38,8 @@ public:
     bool fade_flash(double seconds_since_last);
 
 private:
+    void put(Shown baseline, const std::string& name);
+    void compare_shown();
     /// A of a checkpoint becomes the same run's at the attention on screen.
     void follow_layer();
     /// What the baseline computes around its attention, where the page shows that of a checkpoint.
