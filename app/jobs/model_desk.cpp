@@ -12,6 +12,10 @@ namespace headscope::app {
 
 namespace {
 
+/// The board reads each layer head by head: weights that take more are made head by head for it, so that no
+/// whole layer stays behind.
+constexpr checkpoint::ModelRun::Options of_window{.whole_bytes = std::size_t{32} << 20U};
+
 bool same_inputs(const checkpoint::ModelRunPtr& run, const ModelPart& part) {
     return run != nullptr && run->model_ptr() == part.model->model && run->inputs() == *part.inputs;
 }
@@ -88,10 +92,10 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
     opened.attention = attention_number(
         architecture, {part->two_texts() ? checkpoint::Stack::cross : checkpoint::Stack::own, layer});
     opened.unedited = opened.run =
-        checkpoint::ModelRun::compute(model->model, *part->inputs, {}, nullptr, {}, progress);
+        checkpoint::ModelRun::compute(model->model, *part->inputs, {}, nullptr, of_window, progress);
     if (!edits.empty())
-        opened.run =
-            checkpoint::ModelRun::compute(model->model, *part->inputs, edits, opened.unedited, {}, progress);
+        opened.run = checkpoint::ModelRun::compute(model->model, *part->inputs, edits, opened.unedited,
+                                                   of_window, progress);
     part->marks = marks_of(*opened.run, edits);
     opened.part = part;
     opened.base = base_of(*opened.run, opened.attention);
@@ -167,7 +171,7 @@ ModelDesk::Answer ModelDesk::compute(const Wish& wish, Progress& progress, const
             }
         if (most == count)
             return before;
-        return checkpoint::ModelRun::compute(model.model, *part->inputs, edits, before, {}, progress);
+        return checkpoint::ModelRun::compute(model.model, *part->inputs, edits, before, of_window, progress);
     };
     if (!same_inputs(unedited_, *part)) {
         progress.set_part(0.0F, part->edits.empty() ? 1.0F : 0.5F);

@@ -9,13 +9,13 @@ namespace headscope::app {
 Runner::Runner(std::unique_ptr<engine::Engine> engine, std::function<void()> wake)
     : engine_(std::move(engine)), values_(std::move(wake)) {}
 
-void Runner::submit(DocumentPtr document) {
+void Runner::submit(DocumentPtr document, bool alone) {
     values_.clear(); // also of the same document: another engine may have been chosen
     submitted_ = {document, "trace"};
     handed_out_ = false;
     values_.ask<RunResult>(submitted_, Urgency::on_screen,
-                           [this, document = std::move(document)](Progress& progress, const auto&) {
-                               return run(document, progress);
+                           [this, alone, document = std::move(document)](Progress& progress, const auto&) {
+                               return run(document, alone, progress);
                            });
 }
 
@@ -33,7 +33,9 @@ std::optional<RunResult> Runner::poll() {
     return *result.value;
 }
 
-RunResult Runner::run(const DocumentPtr& document, Progress& progress) {
+RunResult Runner::run(const DocumentPtr& document, bool alone, Progress& progress) {
+    if (alone)
+        last_ = {};
     RunResult result{.document = document, .trace = nullptr, .metrics = {}, .error = {}};
     try {
         if (document->shows_weights()) {

@@ -31,7 +31,8 @@ public:
     /// `wake` is called on the worker's thread when a result waits; it may be empty.
     Runner(std::unique_ptr<engine::Engine> engine, std::function<void()> wake);
 
-    void submit(DocumentPtr document);
+    /// `alone`: the run takes nothing over from the one before, whose trace is let go first.
+    void submit(DocumentPtr document, bool alone = false);
     /// What was submitted is no longer wanted.
     void drop();
     /// The result of the newest submitted document, once.
@@ -41,7 +42,7 @@ public:
     bool busy() const { return values_.busy(); }
 
 private:
-    RunResult run(const DocumentPtr& document, Progress& progress);
+    RunResult run(const DocumentPtr& document, bool alone, Progress& progress);
 
     std::unique_ptr<engine::Engine> engine_;
     RunResult last_; ///< the newest success, handed out or not; only the worker's

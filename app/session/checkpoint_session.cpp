@@ -1,6 +1,7 @@
 #include "app/session/checkpoint_session.h"
 
 #include "app/commands/command.h"
+#include "app/session/large_stages.h"
 #include "app/state/screens/questions.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -16,16 +17,11 @@ namespace {
 
 constexpr std::size_t listed_words = 5; ///< of a unit of the MLP, of either kind
 
-/// Numbers around the attention of a layer, for each token.
-std::int64_t numbers_around(std::int64_t D, std::int64_t d_ff) {
-    return 8 * D + 3 * d_ff;
-}
-
 /// What is kept of layers that were looked at: all of them and a few rows of the ends, where that is little.
 std::size_t block_bytes(const ModelPart& part, const Dims& dims) {
     constexpr std::int64_t megabyte = 1 << 20, ends = 4, longest = 1024;
     const checkpoint::Architecture& model = part.architecture();
-    const std::int64_t numbers = std::min(model.longest_text(), longest) * numbers_around(dims.D, dims.d_ff);
+    const std::int64_t numbers = std::min(model.longest_text(), longest) * numbers_around(dims);
     const std::int64_t floats = std::clamp(numbers * (model.layers + ends), 4 * megabyte, 24 * megabyte);
     return sizeof(float) * static_cast<std::size_t>(floats);
 }
@@ -148,17 +144,18 @@ void CheckpointSession::follow_block() {
     if (run != mapped_run_ && run != nullptr && !checkpoint::is_patched(run->edits()))
         mapped_run_ = nullptr; // another text, or an edit
     blocks_.retain({run, mapped_run_});
-    const bool known = run != nullptr && shown.ready() && shown.document->is_checkpoint();
+    const bool known = run != nullptr && shown.document != nullptr && shown.document->is_checkpoint();
     if (known)
         shown.position = position_of(*run, *shown.document->part()->model, state().model.position);
+    // Beside large stages it is not computed before a page shows it.
     if (!known || shown.document->is_long() || !view.walk.whole_block() ||
-        run->inputs().T != shown.dims().Tq) {
+        run->inputs().T != shown.dims().Tq || (has_large_stages(shown.dims()) && !is_around(view.group))) {
         shown.block = nullptr;
         shown.lengths = nullptr;
         shown.unit_words = nullptr;
         return follow_screen();
     }
-    const std::int64_t T = run->inputs().T, numbers = T * numbers_around(shown.dims().D, shown.dims().d_ff);
+    const std::int64_t T = run->inputs().T, numbers = T * numbers_around(shown.dims());
     const std::int64_t row = std::clamp<std::int64_t>(row_around(view, shown.position), 0, T - 1);
     const std::int64_t layer = block_looked_at(view);
     const auto asked = blocks_.ask<BlockTrace>(

@@ -5,6 +5,7 @@
 #include "app/session/checkpoint_session.h"
 #include "app/session/experiment_session.h"
 #include "app/session/given_weights_session.h"
+#include "app/session/large_stages.h"
 #include "app/session/project_view.h"
 #include "app/state/attention_document.h"
 #include "app/state/preferences.h"
@@ -49,6 +50,15 @@ void begin_looking(ViewState& view, checkpoint::AttentionPlace place) {
     view.drag.reset();
 }
 
+/// Whether the stages on screen are large, and of another attention than those to come, which take none of
+/// them over: both would not be held at once.
+bool gives_way(const Shown& shown, const Document& next) {
+    if (shown.document == nullptr || !shown.document->is_checkpoint() || !next.is_checkpoint())
+        return false;
+    return has_large_stages(shown.dims()) &&
+           (shown.awaits() || open_attention(*shown.document) != open_attention(next));
+}
+
 /// What a checkpoint's run gives beside the trace stays on screen after an edit until the session has it
 /// anew: a number that is being dragged must not go away in between.
 void keep_beside(Shown& now, const Shown& before) {
@@ -77,10 +87,15 @@ Workspace::Workspace(SessionState& state, const project::Recipe& recipe, Setup s
 }
 
 void Workspace::compute(const DocumentPtr& document) {
-    if (!document->is_long())
-        return runner_.submit(document);
-    runner_.drop();
-    state_.shown = {document, nullptr, {}};
+    if (document->is_long()) {
+        runner_.drop();
+        state_.shown = {document, nullptr, {}};
+        return;
+    }
+    const bool alone = gives_way(state_.shown, *document);
+    if (alone)
+        state_.shown.trace = nullptr;
+    runner_.submit(document, alone);
 }
 
 std::unique_ptr<Session> Workspace::session_for(const Document& document) {
@@ -296,6 +311,13 @@ bool Workspace::unsaved() const {
     return saved == nullptr || (state_.document != saved && !session_->same_work(*saved));
 }
 
+void Workspace::show_again(const Document& failed) {
+    if (&failed == state_.shown.document.get())
+        state_.shown = {}; // it failed as well
+    else
+        runner_.submit(state_.shown.document);
+}
+
 std::optional<Shown> Workspace::take_results() {
     session_->take_results();
     engines_.poll();
@@ -306,6 +328,8 @@ std::optional<Shown> Workspace::take_results() {
         return std::nullopt;
     if (result->trace == nullptr) {
         state_.error = result->error;
+        if (state_.shown.awaits())
+            show_again(*result->document);
         return std::nullopt;
     }
     state_.recomputed = result->document->shows_weights() ? std::string() : recomputed_text(*result->trace);

@@ -101,6 +101,8 @@ private:
     std::vector<std::string> steps() const override { return steps_of(history_); }
     const std::function<void()>& wake() const override { return setup_.wake; }
 
+    /// Brings back the trace that was let go for one that could not be computed.
+    void show_again(const Document& failed);
     void document_changed();
     /// A session for it in place of the present one, and its first document.
     DocumentPtr begin_session(const OpenedModel& opened);

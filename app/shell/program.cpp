@@ -18,6 +18,12 @@
 
 namespace headscope::app {
 
+namespace {
+
+constexpr double longest_kept = 0.5; ///< seconds that a picture stands for the one to come
+
+} // namespace
+
 Program::Program(const Options& options)
     : workspace_(state_, options.recipe,
                  {.device = options.device,
@@ -230,17 +236,22 @@ void Program::frame(Surface& surface, double now) {
     moving_ = compare_.fade_flash(since) || moving_;
     course_.follow(state_.shown);
     moving_ = course_.fade_marks(since) || moving_;
+    const bool awaits = state_.shown.awaits();
+    if (!awaits)
+        traced_ = now;
+    keeps_picture_ = awaits && now - traced_ < longest_kept;
 
     const float scale = surface.scale();
     const Theme& colours = theme(state_.view.dark);
     apply_style(colours, scale);
     const figure::TextMeasure measure = surface_measure(surface);
+    FocusRing elsewhere; // the places of the canvas and the panels come back with the next trace
     std::vector<Action> actions;
     const Sink send = [&actions](const Action& action) { actions.push_back(action); };
     std::string hovered_spot;
     const ViewTools tools{
         .surface = surface,
-        .focus = focus_,
+        .focus = awaits ? elsewhere : focus_,
         .theme = colours,
         .measure = measure,
         .send = send,
@@ -272,7 +283,8 @@ void Program::frame(Surface& surface, double now) {
     }
     const bool free = !state_.files.dialog_open() && !state_.settings_open;
     (free ? dialog_focus_ : focus_).clear();
-    focus_.begin_frame();
+    if (!awaits)
+        focus_.begin_frame();
     dialog_focus_.begin_frame();
     if (gestures_.begin_frame(state_.view, now))
         workspace_.end_gesture();

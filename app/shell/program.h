@@ -28,6 +28,7 @@ public:
     figure::Color background() const override;
     std::string title() const override;
     bool full_screen() const override { return state_.full_screen; }
+    bool keeps_picture() const override { return keeps_picture_; }
     bool quitting() const override { return files_.quitting(); }
     void close() override { act(FileCommand(QuitProgram{})); }
 
@@ -84,6 +85,8 @@ private:
     Picture canvas_;
     figure::Point window_; ///< size at 100 %, in logical pixels; as it was last drawn
     double last_frame_ = -1;
+    double traced_ = 0; ///< when there was a trace to show, or no document
+    bool keeps_picture_ = false;
     bool moving_ = false; ///< another frame must follow
 };
 

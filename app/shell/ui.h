@@ -25,6 +25,9 @@ public:
     virtual std::string title() const = 0;
     /// Whether the window is to fill the screen.
     virtual bool full_screen() const { return false; }
+    /// Whether what is on screen stays there in place of the frame that was built last: what belongs in it is
+    /// being computed.
+    virtual bool keeps_picture() const { return false; }
     /// Set once when the user asked to quit.
     virtual bool quitting() const = 0;
     /// The window was asked to close: quitting() follows, at once or after a question.

@@ -324,7 +324,8 @@ private:
             item_active_ = ImGui::IsAnyItemActive();
             typing_ = item_active_ && ImGui::GetIO().WantTextInput;
         }
-        glfwSwapBuffers(window_);
+        if (!ui_.keeps_picture())
+            glfwSwapBuffers(window_);
         if (const std::string title = ui_.title(); title != title_) {
             title_ = title;
             glfwSetWindowTitle(window_, title.c_str());

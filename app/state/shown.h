@@ -19,7 +19,7 @@
 namespace headscope::app {
 
 /// A document with the trace that belongs to it: what is on screen. Both are of the same revision. A document
-/// that is long has no trace.
+/// that is long has no trace, and a large trace is let go before that of another layer is computed.
 struct Shown {
     DocumentPtr document;
     std::shared_ptr<const Trace> trace;
@@ -46,6 +46,8 @@ struct Shown {
 
     /// Whether there is something to look at.
     bool ready() const { return trace != nullptr || (document != nullptr && document->is_long()); }
+    /// Whether the trace was let go for another one that is still to come.
+    bool awaits() const { return document != nullptr && !ready(); }
     const Problem& problem() const { return document->problem; }
     const Dims& dims() const { return document->problem.dims; }
     /// A stage or an input; null where the problem has none (mask, gain and absent biases always). Of logits

@@ -283,6 +283,10 @@ DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, f
 void view_canvas(const AppState& state, const figure::Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
     const ImVec2 origin = ImGui::GetWindowPos();
+    if (state.shown.awaits())
+        scrolled_picture("awaited", whole, tools, nullptr, &kept, [&](float width, float height) {
+            return draw_canvas(context_of(state, tools, width, height));
+        });
     if (!state.shown.ready())
         return;
     const figure::Rect area = below_bars(state, whole);
@@ -317,8 +321,6 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
 }
 
 void view_canvas_notices(const AppState& state, const figure::Rect& whole, const ViewTools& tools) {
-    if (!state.shown.ready())
-        return;
     const ImVec2 origin = ImGui::GetWindowPos();
     const figure::Rect area = below_bars(state, whole);
     view_command_notice(state, area, tools);

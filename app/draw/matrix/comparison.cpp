@@ -54,7 +54,8 @@ void Comparison::forget() {
     obstacle_.clear();
     if (!marked() || now_.document == nullptr)
         return;
-    obstacle_ = coming() ? tr("A is being computed for this layer.")
+    obstacle_ = now_.awaits() ? tr("Being computed …")
+                : coming()    ? tr("A is being computed for this layer.")
                 : now_.document->shows_weights()
                     ? tr("Filtered weights are not compared; the other stages are.")
                     : analysis::why_not_comparable(baseline_.problem(), now_.problem());

@@ -72,6 +72,8 @@ bool has_block_of_page(const DrawContext& context) {
 }
 
 Picture draw_page(const DrawContext& context) {
+    if (context.shown.awaits())
+        return draw_awaited(context);
     if (const Screen screen = screen_of(context.shown, context.view); screen != Screen::stages)
         return draw_screen(screen, context);
     const Document& document = *context.shown.document;

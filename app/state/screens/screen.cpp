@@ -185,7 +185,7 @@ Screen screen_of(const Shown& shown, const ViewState& view) {
     const Screen asked = view.attention.screen;
     if (shown.document != nullptr && shown.document->is_long())
         return has_screen(*shown.document, asked) ? asked : Screen::map;
-    const bool has = shown.trace != nullptr && has_screen(*shown.document, asked) &&
+    const bool has = shown.document != nullptr && has_screen(*shown.document, asked) &&
                      (asked != Screen::why || view.attention.stack == checkpoint::Stack::own);
     return has ? asked : Screen::stages;
 }

@@ -6,6 +6,10 @@
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
 
+#include <algorithm>
+#include <memory>
+#include <vector>
+
 using namespace headscope;
 using namespace headscope::app;
 using headscope::test::first_lesson;
@@ -61,4 +65,43 @@ TEST_CASE("after a run that failed the next one starts from the last that worked
     CHECK(recomputed_text(*after.trace) ==
           "Recomputed 3 of 16 stages: concat, contributions of head 1; output.");
     CHECK(bitwise_difference(*after.trace, cpu::CpuEngine(1).run(good->problem)) == "");
+}
+
+namespace {
+
+/// An engine that notes, as each run begins, whether the traces that it gave before are still held.
+class WatchingEngine final : public engine::Engine {
+public:
+    explicit WatchingEngine(std::vector<std::size_t>& held) : held_(held) {}
+    std::string name() const override { return cpu_.name(); }
+    using Engine::run;
+    Trace run(const Problem& problem, StageSet wanted, Progress& progress) override {
+        held_.push_back(static_cast<std::size_t>(
+            std::ranges::count_if(given_, [](const auto& output) { return !output.expired(); })));
+        Trace trace = cpu_.run(problem, wanted, progress);
+        given_.push_back(trace.stages[static_cast<std::size_t>(TensorId::output)]);
+        return trace;
+    }
+
+private:
+    std::vector<std::size_t>& held_;
+    std::vector<std::weak_ptr<const Tensor>> given_;
+    cpu::CpuEngine cpu_{1};
+};
+
+} // namespace
+
+TEST_CASE("a run that takes nothing over begins once the trace before it is let go") {
+    std::vector<std::size_t> held;
+    Runner runner(std::make_unique<WatchingEngine>(held), {});
+    const DocumentPtr first = first_lesson();
+    const auto run = [&](bool alone) {
+        runner.submit(first, alone);
+        runner.wait();
+        REQUIRE(runner.poll()); // nobody keeps what it hands out
+    };
+    run(false);
+    run(false);
+    run(true);
+    CHECK(held == std::vector<std::size_t>{0, 1, 0});
 }
