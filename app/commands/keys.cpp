@@ -1,5 +1,7 @@
 #include "app/commands/keys.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -7,34 +9,71 @@ namespace headscope::app {
 
 namespace {
 
+/// As it is printed on the keyboard of the person's language.
 std::string key_text(Key key) {
-    constexpr std::pair<Key, const char*> names[] = {{Key::space, "space"},
-                                                     {Key::minus, "−"},
-                                                     {Key::plus, "+"},
-                                                     {Key::left, "←"},
-                                                     {Key::right, "→"},
-                                                     {Key::up, "↑"},
-                                                     {Key::down, "↓"},
-                                                     {Key::page_up, "Page up"},
-                                                     {Key::page_down, "Page down"},
-                                                     {Key::home, "Home"},
-                                                     {Key::end, "End"},
-                                                     {Key::tab, "Tab"},
-                                                     {Key::enter, "Enter"},
-                                                     {Key::escape, "Esc"},
-                                                     {Key::erase, "Delete"},
-                                                     {Key::backspace, "Backspace"},
-                                                     {Key::F1, "F1"},
-                                                     {Key::F5, "F5"},
-                                                     {Key::F10, "F10"},
-                                                     {Key::F11, "F11"},
-                                                     {Key::menu, "Menu"}};
-    const auto* named = std::ranges::find(names, key, &std::pair<Key, const char*>::first);
-    return named == std::end(names) ? std::string(1, static_cast<char>(key)) : named->second;
+    switch (key) {
+    case Key::space:
+        return tr_in("key", "space");
+    case Key::minus:
+        return "−";
+    case Key::plus:
+        return "+";
+    case Key::left:
+        return "←";
+    case Key::right:
+        return "→";
+    case Key::up:
+        return "↑";
+    case Key::down:
+        return "↓";
+    case Key::page_up:
+        return tr_in("key", "Page up");
+    case Key::page_down:
+        return tr_in("key", "Page down");
+    case Key::home:
+        return tr_in("key", "Home");
+    case Key::end:
+        return tr_in("key", "End");
+    case Key::tab:
+        return tr_in("key", "Tab");
+    case Key::enter:
+        return tr_in("key", "Enter");
+    case Key::escape:
+        return tr_in("key", "Esc");
+    case Key::erase:
+        return tr_in("key", "Delete");
+    case Key::backspace:
+        return tr_in("key", "Backspace");
+    case Key::F1:
+        return "F1";
+    case Key::F5:
+        return "F5";
+    case Key::F10:
+        return "F10";
+    case Key::F11:
+        return "F11";
+    case Key::menu:
+        return tr_in("key", "Menu");
+    case Key::comma:
+    case Key::period:
+    case Key::slash:
+    case Key::digit_0:
+    case Key::A:
+    case Key::left_bracket:
+    case Key::right_bracket:
+        break;
+    }
+    return {static_cast<char>(key)};
 }
 
 std::string held_text(const Chord& chord) {
-    return std::string(chord.ctrl ? "Ctrl " : "") + (chord.alt ? "Alt " : "") + (chord.shift ? "Shift " : "");
+    std::string held;
+    for (const auto& [is_held, name] : {std::pair(chord.ctrl, tr_in("key", "Ctrl")),
+                                        {chord.alt, tr_in("key", "Alt")},
+                                        {chord.shift, tr_in("key", "Shift")}})
+        if (is_held)
+            held += name + " ";
+    return held;
 }
 
 bool is_digit(Key key) {

@@ -75,7 +75,7 @@ constexpr Chord alt(char capital) {
 /// Every key that an action may name.
 std::span<const Key> all_keys();
 
-/// "Ctrl Shift S", "Page down", "→".
+/// "Ctrl Shift S", "Page down", "→", by the names on the keyboard of the person's language.
 std::string chord_text(const Chord& chord);
 /// Several of them for a list: "→  ←", "1 … 9", "Shift → ← ↓ ↑".
 std::string chords_text(std::span<const Chord> chords);

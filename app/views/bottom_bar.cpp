@@ -1,3 +1,4 @@
+#include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/map/long_map.h"
 #include "app/state/screens/screen.h"
@@ -216,12 +217,14 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         std::string tip;
     };
     const Button buttons[] = {
-        {Icon::first, "first", ViewChange(GoTo{state.view.walk.first()}), tr("First stage (Home)")},
-        {Icon::back, "back", ViewChange(StepStage{-1}), tr("Stage before (←)")},
+        {Icon::first, "first", ViewChange(GoTo{state.view.walk.first()}),
+         with_key(tr("First stage"), "first stage")},
+        {Icon::back, "back", ViewChange(StepStage{-1}), with_key(tr("Stage before"), "stage before")},
         {playing ? Icon::pause : Icon::play, "play", ViewChange(TogglePlay{}),
-         playing ? tr("Pause (space)") : tr("Play (space)")},
-        {Icon::next, "next", ViewChange(StepStage{1}), tr("Next stage (→)")},
-        {Icon::last, "last", ViewChange(GoTo{state.view.walk.last()}), tr("Last stage (End)")}};
+         with_key(playing ? tr("Pause") : tr("Play"), "play")},
+        {Icon::next, "next", ViewChange(StepStage{1}), with_key(tr("Next stage"), "next stage")},
+        {Icon::last, "last", ViewChange(GoTo{state.view.walk.last()}),
+         with_key(tr("Last stage"), "last stage")}};
     float x = 32;
     for (const Button& button : buttons) {
         const bool play = std::string_view(button.label) == "play";

@@ -1,5 +1,6 @@
 #include "app/draw/lesson/lesson_panel.h"
 
+#include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 #include "app/state/screens/screen.h"
 #include "core/base/message.h"
@@ -182,7 +183,7 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
     if (last)
         on = CloseLesson{};
     draw_button(picture, context, {course_pad, y, 84, 34}, first ? tr("Contents") : tr("Back"), back, false,
-                first ? tr("All lessons") : tr("The page before (Page up)"));
+                first ? tr("All lessons") : with_key(tr("The page before"), "page before"));
     const bool quiz_next = course.step() != nullptr && course.page == course.steps();
     const std::string next = last                           ? tr("Finish")
                              : first                        ? tr("Begin")
@@ -190,7 +191,7 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
                              : quiz_next                    ? tr("To the quiz")
                                                             : tr("Next step");
     draw_button(picture, context, {right - 104, y, 104, 34}, next, on, true,
-                last ? tr("Back to the list of lessons") : tr("The next page (Page down)"));
+                last ? tr("Back to the list of lessons") : with_key(tr("The next page"), "next page"));
     return picture;
 }
 

@@ -1,5 +1,6 @@
 #include "app/draw/panels/start_panel.h"
 
+#include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
@@ -197,7 +198,8 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
             {tr("Open {}", name), FileCommand(OpenPath{name}), tr("All its heads, and what it predicts")});
     buttons.push_back(
         {tr("Other file…"), FileCommand(ChooseProject{}),
-         tr("A checkpoint's folder, a GGUF file, attention weights, a project or a problem (Ctrl O)")});
+         with_key(tr("A checkpoint's folder, a GGUF file, attention weights, a project or a problem"),
+                  "open")});
     return draw_buttons(card, context, area, y + 4, buttons);
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/state/model_document.h"
 #include "app/state/screens/long_map.h"
+#include "core/base/message.h"
 #include "tests/catch.h"
 #include "tests/test_data.h"
 
@@ -303,6 +304,30 @@ TEST_CASE("keys are written as keyboards name them", "[actions]") {
     CHECK(with_key("Keyboard", "help") == "Keyboard (F1)");
     CHECK(chord_text(alt('F')) == "Alt F");
     CHECK(chord_text(ctrl(Key::minus)) == "Ctrl −");
+}
+
+TEST_CASE("keys are written as keyboards of the person's language name them", "[actions]") {
+    const auto in_german = [](const Chord& chord) {
+        use_language("de");
+        const std::string text = chord_text(chord);
+        use_language("en");
+        return text;
+    };
+    CHECK(in_german(ctrl_shift('S')) == "Strg Umschalt S");
+    CHECK(in_german(ctrl(Key::home)) == "Strg Pos1");
+    CHECK(in_german({Key::end}) == "Ende");
+    CHECK(in_german({Key::space}) == "Leertaste");
+    CHECK(in_german({Key::page_down}) == "Bild ab");
+    CHECK(in_german({Key::erase}) == "Entf");
+    CHECK(in_german({Key::backspace}) == "Rücktaste");
+    CHECK(in_german(shift(Key::F10)) == "Umschalt F10");
+    CHECK(in_german({Key::comma}) == ",");
+    // No sentence of the German window names them otherwise.
+    std::istringstream catalogue(text_of(test_data("/../../assets/languages/de.po")));
+    const std::regex english(R"(\b(Ctrl|Shift|Backspace|Page (up|down|Up|Down)|Delete|Home)\b)");
+    for (std::string line; std::getline(catalogue, line);)
+        if (line.starts_with("msgstr"))
+            CHECK(!std::regex_search(line, english));
 }
 
 TEST_CASE("the read-me and the manual name no key that does nothing", "[actions]") {
