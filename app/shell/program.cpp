@@ -335,14 +335,13 @@ void Program::draw(const ProgramLayout& places, const Situation& now, const View
         view_attention_canvas(state_, places.canvas, tools, hovered, canvas_, rows);
         workspace_.session().look_at(rows.first, rows.last);
     }
-    view_canvas_notices(state_, places.canvas, tools);
+    view_canvas_notices(state_, places.canvas, canvas_, tools);
     if (!state_.presentation.on)
         draw_around_canvas(places, tools, hovered);
     else if (places.left_open)
         view_presented_lesson(state_, places.left, tools);
     if (state_.presentation.on && places.inspector_open)
         view_inspector(state_, places.inspector, true, tools, hovered);
-    view_notice(state_, places.canvas, tools);
     if (state_.find.open)
         view_find(state_, places.canvas, canvas_, state_.find, tools);
     if (state_.view.help_open)

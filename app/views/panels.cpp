@@ -320,33 +320,6 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
     }
 }
 
-void view_canvas_notices(const AppState& state, const figure::Rect& whole, const ViewTools& tools) {
-    const ImVec2 origin = ImGui::GetWindowPos();
-    const figure::Rect area = below_bars(state, whole);
-    view_command_notice(state, area, tools);
-    if (state.error.empty())
-        return;
-    // What was typed last could not be used: said where the user looks, over the last valid picture.
-    Picture notice;
-    const DrawContext context = context_of(state, tools, area.w, area.h);
-    const Theme& theme = tools.theme;
-    const float width = std::min(area.w - 40, 560.0F);
-    Picture text;
-    const float end = draw_paragraph(text, context, 46, 27, width - 62, state.error, figure::Font::ui, 13.5F,
-                                     20, theme.ink);
-    notice.scene.add(figure::RectItem{
-        .area = {0, 0, width, end}, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
-    notice.scene.add(figure::TextItem{{18, 28}, "⚠", figure::Font::ui_semibold, 15, theme.bad});
-    notice.append(text, 0, 0);
-    const float scale = tools.surface.scale();
-    ImGui::SetCursorScreenPos({origin.x + (area.x + 20) * scale, origin.y + (area.y + 12) * scale});
-    ImGui::BeginChild("notice", {width * scale, end * scale}, false, ImGuiWindowFlags_NoInputs);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    tools.surface.need_glyphs(state.error);
-    paint(notice.scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
-    ImGui::EndChild();
-}
-
 namespace {
 
 void view_start(const AppState& state, const figure::Rect& area, const ViewTools& tools) {

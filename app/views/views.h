@@ -29,8 +29,10 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
 /// The canvas. Writes the cell under the mouse to `hovered`, and keeps the picture for reports and tests.
 void view_canvas(const AppState& state, const figure::Rect& area, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept);
-/// Over the canvas: what the last command did beside what can be seen, and what could not be done.
-void view_canvas_notices(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
+/// Over the canvas, beside what was drawn there: what the last command did beside what can be seen, what
+/// became of a file, for a moment, and what could not be done.
+void view_canvas_notices(const AppState& state, const figure::Rect& canvas, const Picture& drawn,
+                         const ViewTools& tools);
 /// Guide, tensors and heads; or the rail that opens it again.
 void view_left_panel(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools);
 /// The page of the open lesson beside a presented canvas.
@@ -40,8 +42,6 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
                     std::optional<CellAddress>& hovered);
 /// Where the selected number can be typed, when it is one that the user owns. Returns the height it takes.
 float view_number_field(const AppState& state, const figure::Rect& area, const ViewTools& tools);
-/// What the last command did beside what can be seen, at the foot of the canvas.
-void view_command_notice(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
 /// Playback, scrubber, speed and the sizes of the problem.
 void view_bottom_bar(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 /// In the left panel's place: the manual, which is open. Writes what is typed and how far the page is

@@ -1,11 +1,11 @@
 #include "app/draw/matrix/cell_tags.h"
 
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/free_paper.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
 namespace headscope::app {
 
@@ -13,32 +13,9 @@ namespace {
 
 constexpr float text_size = 12, tag_height = 16, tag_pad = 4, apart = 4;
 
-bool overlap(const figure::Rect& a, const figure::Rect& b) {
-    return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
-}
-
 bool inside(const figure::Rect& inner, const figure::Rect& outer) {
     return inner.x >= outer.x && inner.right() <= outer.right() && inner.y >= outer.y &&
            inner.bottom() <= outer.bottom();
-}
-
-/// What a line of text covers. Of a turned one: what its corners span.
-figure::Rect area_of(const figure::TextItem& text, const figure::TextMeasure& measure) {
-    const float width = measure(text.text, text.font, text.size);
-    const float left = text.align == figure::Align::left     ? 0
-                       : text.align == figure::Align::center ? -width / 2
-                                                             : -width;
-    const float up = 0.75F * text.size, down = 0.2F * text.size;
-    const float turn = text.angle * std::numbers::pi_v<float> / 180;
-    float x0 = INFINITY, y0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY;
-    for (const float x : {left, left + width})
-        for (const float y : {-up, down}) {
-            const float px = text.at.x + x * std::cos(turn) - y * std::sin(turn),
-                        py = text.at.y + x * std::sin(turn) + y * std::cos(turn);
-            x0 = std::min(x0, px), x1 = std::max(x1, px);
-            y0 = std::min(y0, py), y1 = std::max(y1, py);
-        }
-    return {x0, y0, x1 - x0, y1 - y0};
 }
 
 /// Whether a number with two decimals or more stands in the cell.
@@ -74,7 +51,7 @@ public:
         : picture_(picture), context_(context), grids_(picture.grids) {
         for (const figure::SceneItem& item : picture.scene.items) {
             if (const auto* const text = std::get_if<figure::TextItem>(&item))
-                taken_.push_back(area_of(*text, context.measure));
+                taken_.push_back(text_area(*text, context.measure));
             else if (const auto* const image = std::get_if<figure::GridItem>(&item);
                      image != nullptr && std::ranges::none_of(grids_, [&](const MatrixGrid& grid) {
                          return grid.area == image->area;

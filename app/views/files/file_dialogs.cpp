@@ -211,37 +211,4 @@ void view_file_dialogs(const AppState& state, const ViewTools& tools) {
     }
 }
 
-void view_notice(const AppState& state, const figure::Rect& canvas, const ViewTools& tools) {
-    const std::string& notice = state.files.notice;
-    if (notice.empty() || !state.error.empty())
-        return;
-    const Theme& theme = tools.theme;
-    const float scale = tools.surface.scale();
-    const float room = std::min(canvas.w - 90, 640.0F);
-    const std::vector<std::string> lines =
-        broken_lines(text::plain_text(notice), figure::Font::ui_medium, 13, room, tools);
-    float longest = 0;
-    for (const std::string& line : lines)
-        longest = std::max(longest, tools.measure(line, figure::Font::ui_medium, 13));
-    const float width = longest + 54, height = 22 + 18 * static_cast<float>(lines.size());
-    const figure::Rect area{canvas.x + (canvas.w - width) / 2, canvas.bottom() - height - 20, width, height};
-    const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
-    ImGui::BeginChild("done", {area.w * scale, area.h * scale}, false, ImGuiWindowFlags_NoInputs);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    figure::Scene scene;
-    scene.add(figure::RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.ink, .radius = 8});
-    scene.add(figure::LineItem{{16, 20}, {20, 24.5F}, theme.canvas, 2});
-    scene.add(figure::LineItem{{20, 24.5F}, {28, 14.5F}, theme.canvas, 2});
-    float y = 20;
-    for (const std::string& line : lines) {
-        tools.surface.need_glyphs(line);
-        scene.add(figure::TextItem{
-            {38, figure::baseline_for(y, 13)}, line, figure::Font::ui_medium, 13, theme.canvas});
-        y += 18;
-    }
-    paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
-    ImGui::EndChild();
-}
-
 } // namespace headscope::app

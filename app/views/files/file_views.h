@@ -27,8 +27,6 @@ void view_folded_picture_options(OpenChooser& open, figure::Point at, const View
 /// The picture in small with its size below it, or its size alone.
 void view_picture_preview(OpenChooser& open, const figure::Rect& area, const ViewTools& tools);
 void view_picture_words(OpenChooser& open, const figure::Rect& area, const ViewTools& tools);
-/// What was done last, for a moment, at the top of the canvas.
-void view_notice(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
 
 /// How the bottom bar says whether the work is stored, and why not.
 struct SaveStatus {

@@ -1,0 +1,114 @@
+#include "app/draw/kit/free_paper.h"
+
+#include "core/base/overloaded.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float paper_margin = 20, paper_foot = 14, place_step = 6;
+
+bool inside(const figure::Rect& inner, const figure::Rect& outer) {
+    return inner.x >= outer.x && inner.right() <= outer.right() && inner.y >= outer.y &&
+           inner.bottom() <= outer.bottom();
+}
+
+figure::Rect around(std::initializer_list<figure::Point> points) {
+    const auto [left, right] = std::ranges::minmax(points, {}, &figure::Point::x);
+    const auto [top, bottom] = std::ranges::minmax(points, {}, &figure::Point::y);
+    constexpr float line = 1;
+    return {left.x - line, top.y - line, right.x - left.x + 2 * line, bottom.y - top.y + 2 * line};
+}
+
+} // namespace
+
+figure::Rect text_area(const figure::TextItem& text, const figure::TextMeasure& measure) {
+    const float width = measure(text.text, text.font, text.size);
+    const float left = text.align == figure::Align::left     ? 0
+                       : text.align == figure::Align::center ? -width / 2
+                                                             : -width;
+    const float up = 0.75F * text.size, down = 0.2F * text.size;
+    const float turn = text.angle * std::numbers::pi_v<float> / 180;
+    float x0 = INFINITY, y0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY;
+    for (const float x : {left, left + width})
+        for (const float y : {-up, down}) {
+            const float px = text.at.x + x * std::cos(turn) - y * std::sin(turn),
+                        py = text.at.y + x * std::sin(turn) + y * std::cos(turn);
+            x0 = std::min(x0, px), x1 = std::max(x1, px);
+            y0 = std::min(y0, py), y1 = std::max(y1, py);
+        }
+    return {x0, y0, x1 - x0, y1 - y0};
+}
+
+bool overlap(const figure::Rect& a, const figure::Rect& b) {
+    return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
+
+FreePaper::FreePaper(const Picture& picture, const figure::TextMeasure& measure, const figure::Rect& area)
+    : area_(area) {
+    for (const MatrixGrid& grid : picture.grids)
+        take(grid.area);
+    for (const Hotspot& spot : picture.hotspots)
+        take(spot.area);
+    for (const Slider& slider : picture.sliders)
+        take(slider.track);
+    for (const DragArea& drag : picture.drags)
+        take(drag.area);
+    for (const TextField& field : picture.fields)
+        take(field.area);
+    for (const figure::SceneItem& item : picture.scene.items)
+        std::visit(Overloaded{[&](const figure::RectItem& drawn) { take(drawn.area); },
+                              [&](const figure::LineItem& drawn) {
+                                  take(around({drawn.from, drawn.to}));
+                              },
+                              [&](const figure::CurveItem& drawn) {
+                                  take(around({drawn.from, drawn.control_from, drawn.control_to, drawn.to}));
+                              },
+                              [&](const figure::PolygonItem& drawn) {
+                                  for (const figure::Point& corner : drawn.points)
+                                      take(around({corner, drawn.points.front()}));
+                              },
+                              [&](const figure::TextItem& drawn) { take(text_area(drawn, measure)); },
+                              [&](const figure::GridItem& drawn) { take(drawn.area); },
+                              [](const figure::ClipItem&) {}},
+                   item);
+}
+
+/// What lies in something that is taken, such as the number of a cell, needs no entry of its own.
+void FreePaper::take(const figure::Rect& area) {
+    if (overlap(area, area_) && !inside(area_, area) &&
+        std::ranges::none_of(taken_, [&](const Taken& known) { return inside(area, known.area); }))
+        taken_.push_back({area});
+}
+
+float FreePaper::covered(const figure::Rect& by) const {
+    float sum = 0;
+    for (const Taken& thing : taken_)
+        if (overlap(by, thing.area))
+            sum += thing.weight * (std::min(by.right(), thing.area.right()) - std::max(by.x, thing.area.x)) *
+                   (std::min(by.bottom(), thing.area.bottom()) - std::max(by.y, thing.area.y));
+    return sum;
+}
+
+figure::Rect FreePaper::place(const figure::Rect& wanted) const {
+    figure::Rect best = wanted;
+    float least = covered(wanted), way = 0;
+    if (least == 0)
+        return best;
+    const float left = area_.x + paper_margin, right = area_.right() - paper_margin - wanted.w,
+                lowest = area_.bottom() - paper_foot - wanted.h;
+    for (const float x : {left, (left + right) / 2, right})
+        for (float y = lowest; y >= area_.y + paper_foot; y -= place_step) {
+            const figure::Rect place{x, y, wanted.w, wanted.h};
+            const float here = covered(place), from_wanted = std::hypot(x - wanted.x, y - wanted.y);
+            if (here < least || (here == least && from_wanted < way))
+                best = place, least = here, way = from_wanted;
+        }
+    return best;
+}
+
+} // namespace headscope::app

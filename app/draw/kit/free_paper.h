@@ -1,0 +1,37 @@
+#pragma once
+
+#include "app/draw/kit/picture.h"
+
+namespace headscope::app {
+
+/// What a line of text covers. Of a turned one: what its corners span.
+figure::Rect text_area(const figure::TextItem& text, const figure::TextMeasure& measure);
+bool overlap(const figure::Rect& a, const figure::Rect& b);
+
+/// Where a picture leaves room for something that lies over it.
+class FreePaper {
+public:
+    /// `area`: the part of the picture that is seen.
+    FreePaper(const Picture& picture, const figure::TextMeasure& measure, const figure::Rect& area);
+
+    /// Counts for much more than all else that may be covered.
+    void protect(const figure::Rect& thing) { taken_.push_back({thing, protected_weight}); }
+    /// What is covered by that: 0 on free paper.
+    float covered(const figure::Rect& by) const;
+    /// The place for something of the size of `wanted` that covers least, and of those the one nearest to
+    /// `wanted`. It stands at a margin of the area or in the middle.
+    figure::Rect place(const figure::Rect& wanted) const;
+
+private:
+    static constexpr float protected_weight = 1000;
+    struct Taken {
+        figure::Rect area;
+        float weight = 1;
+    };
+    void take(const figure::Rect& area);
+
+    figure::Rect area_;
+    std::vector<Taken> taken_;
+};
+
+} // namespace headscope::app

@@ -1,0 +1,156 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/free_paper.h"
+#include "app/views/dialog.h"
+#include "app/views/scrolled.h"
+#include "app/views/views.h"
+#include "core/base/message.h"
+#include "core/text/plain_text.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace headscope::app {
+
+namespace {
+
+/// Where a notice stands when nothing is there.
+enum class Corner : std::uint8_t { head, foot, foot_middle };
+
+struct Notice {
+    const char* id;
+    std::string text;
+    Corner corner;
+    float widest;
+    /// As wide as that at most, and as high as its lines make it.
+    std::function<Picture(const std::string& text, float width)> draw;
+    bool takes_mouse = false;
+};
+
+figure::Rect wanted_place(Corner corner, const figure::Rect& canvas, const figure::Scene& scene) {
+    const float x = corner == Corner::foot_middle ? canvas.x + (canvas.w - scene.width) / 2 : canvas.x + 20,
+                y = corner == Corner::head ? canvas.y + 12 : canvas.bottom() - scene.height - 14;
+    return {x, y, scene.width, scene.height};
+}
+
+/// A cross that closes what was told.
+Picture draw_told(const DrawContext& context, const std::string& told, float width) {
+    const Theme& theme = context.theme;
+    Picture text, picture;
+    const float end =
+        draw_paragraph(text, context, 18, 27, width - 62, told, figure::Font::ui, 13.5F, 20, theme.text);
+    picture.scene.width = width;
+    picture.scene.height = end;
+    picture.scene.add(figure::RectItem{
+        .area = {0, 0, width, end}, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    picture.append(text, 0, 0);
+    const figure::Point centre{width - 22, 22};
+    for (const float side : {-1.0F, 1.0F})
+        picture.scene.add(figure::LineItem{
+            {centre.x - 5 * side, centre.y - 5}, {centre.x + 5 * side, centre.y + 5}, theme.muted, 1.5F});
+    picture.hotspots.push_back(
+        {{centre.x - 14, centre.y - 14, 28, 28}, "dismiss notice", DismissNotice{}, tr("Close (Esc)")});
+    return picture;
+}
+
+Picture draw_error(const DrawContext& context, const std::string& error, float width) {
+    const Theme& theme = context.theme;
+    Picture text, picture;
+    const float end =
+        draw_paragraph(text, context, 46, 27, width - 62, error, figure::Font::ui, 13.5F, 20, theme.ink);
+    picture.scene.width = width;
+    picture.scene.height = end;
+    picture.scene.add(figure::RectItem{
+        .area = {0, 0, width, end}, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
+    picture.scene.add(figure::TextItem{{18, 28}, "⚠", figure::Font::ui_semibold, 15, theme.bad});
+    picture.append(text, 0, 0);
+    return picture;
+}
+
+/// A tick and what was done to a file.
+Picture draw_done(const DrawContext& context, const ViewTools& tools, const std::string& done, float width) {
+    const Theme& theme = context.theme;
+    constexpr figure::Font font = figure::Font::ui_medium;
+    constexpr float size = 13, line = 18, beside = 54;
+    Picture picture;
+    const std::vector<std::string> lines = broken_lines(done, font, size, width - beside, tools);
+    float longest = 0;
+    for (const std::string& words : lines)
+        longest = std::max(longest, context.measure(words, font, size));
+    picture.scene.width = longest + beside;
+    picture.scene.height = 22 + line * static_cast<float>(lines.size());
+    picture.scene.add(figure::RectItem{
+        .area = {0, 0, picture.scene.width, picture.scene.height}, .fill = theme.ink, .radius = 8});
+    picture.scene.add(figure::LineItem{{16, 20}, {20, 24.5F}, theme.canvas, 2});
+    picture.scene.add(figure::LineItem{{20, 24.5F}, {28, 14.5F}, theme.canvas, 2});
+    float y = 20;
+    for (const std::string& words : lines) {
+        draw_text(picture, context, 38, figure::baseline_for(y, size), words, font, size, theme.canvas);
+        y += line;
+    }
+    return picture;
+}
+
+/// Beside what the canvas shows: a narrower notice where only that finds free paper.
+void view_notice(const Notice& notice, const figure::Rect& canvas, FreePaper& paper, const ViewTools& tools) {
+    constexpr float narrower = 0.7F, narrowest = 280;
+    struct Placed {
+        Picture picture;
+        figure::Rect area;
+        float covered;
+    };
+    const auto placed = [&](float width) {
+        Picture picture = notice.draw(notice.text, width);
+        const figure::Rect area = paper.place(wanted_place(notice.corner, canvas, picture.scene));
+        return Placed{std::move(picture), area, paper.covered(area)};
+    };
+    const float widest = std::min(canvas.w - 40, notice.widest);
+    Placed best = placed(widest);
+    for (float width = widest * narrower; best.covered > 0 && width >= narrowest; width *= narrower)
+        if (Placed one = placed(width); one.covered == 0)
+            best = std::move(one);
+    const figure::Rect& area = best.area;
+    paper.protect(area);
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+    ImGui::BeginChild(notice.id, {area.w * scale, area.h * scale}, false,
+                      notice.takes_mouse ? ImGuiWindowFlags_NoScrollbar : ImGuiWindowFlags_NoInputs);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    tools.surface.need_glyphs(notice.text);
+    show_picture(best.picture, at.x, at.y, tools, nullptr);
+    ImGui::EndChild();
+}
+
+} // namespace
+
+void view_canvas_notices(const AppState& state, const figure::Rect& whole, const Picture& drawn,
+                         const ViewTools& tools) {
+    const std::string done = text::plain_text(state.files.notice);
+    if (!state.shown.ready() || (state.error.empty() && state.notice.empty() && done.empty()))
+        return;
+    const figure::Rect canvas = below_bars(state, whole);
+    const DrawContext context{state.shown,   state.drawn_view(), tools.theme,
+                              tools.measure, canvas.w,           canvas.h};
+    FreePaper paper(drawn, tools.measure, canvas);
+    for (const MatrixGrid& grid : drawn.grids)
+        if (const auto& cell = state.view.selected; cell && grid.tensor == cell->tensor)
+            if (const auto at = grid.find(cell->at))
+                paper.protect(grid.cell(at->first, at->second));
+    const auto drawn_as = [&](Picture (*draw)(const DrawContext&, const std::string&, float)) {
+        return [&context, draw](const std::string& text, float width) { return draw(context, text, width); };
+    };
+    // What was typed last could not be used: said where the user looks, over the last valid picture.
+    if (!state.error.empty())
+        return view_notice({"notice", state.error, Corner::head, 560, drawn_as(draw_error)}, canvas, paper,
+                           tools);
+    if (!state.notice.empty())
+        view_notice({"told", state.notice, Corner::foot, 720, drawn_as(draw_told), true}, canvas, paper,
+                    tools);
+    if (!done.empty())
+        view_notice(
+            {"done", done, Corner::foot_middle, 694,
+             [&](const std::string& text, float width) { return draw_done(context, tools, text, width); }},
+            canvas, paper, tools);
+}
+
+} // namespace headscope::app

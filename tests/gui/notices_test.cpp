@@ -1,0 +1,90 @@
+#include "app/draw/kit/free_paper.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+
+#include <algorithm>
+#include <imgui_internal.h>
+#include <optional>
+
+// What is told over the canvas lies on free paper, or at least not on the number that it is about.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+/// Where the notice of that name is, in logical pixels at scale 1.
+std::optional<figure::Rect> notice_area(const std::string& name) {
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+        if (window->Active && std::string(window->Name).find("/" + name + "_") != std::string::npos)
+            return figure::Rect{window->Pos.x, window->Pos.y, window->Size.x, window->Size.y};
+    return {};
+}
+
+const std::string long_words =
+    "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to 4 heads of width 2, not to "
+    "2 heads of width 4; no weight changed.";
+
+/// Every kind of notice, as it comes about.
+void tell(Desk& desk, const std::string& kind) {
+    if (kind == "told")
+        desk.act(WindowAction(Explain{long_words}));
+    else if (kind == "done")
+        desk.act(FileCommand(CopyStage{}));
+    else
+        desk.act(FileCommand(OpenPath{"/no/such/file"}));
+    desk.driver.wait(2);
+}
+
+} // namespace
+
+TEST_CASE("a notice lies on free paper, and never on the number that it is about", "[gui][notice]") {
+    const auto [width, height] = GENERATE(std::pair(1600.0F, 1000.0F), std::pair(1280.0F, 720.0F));
+    const std::string kind = GENERATE("told", "done", "notice");
+    Desk desk("first-lesson", "the cat sat down", width, height);
+    for (const StageGroup stage : {StageGroup::x, StageGroup::qkv, StageGroup::split, StageGroup::scores,
+                                   StageGroup::weights, StageGroup::output}) {
+        desk.act(ViewChange(GoTo{stage}));
+        const Picture page = desk.program.canvas();
+        // The number that stands where the notice would stand first.
+        const MatrixGrid* lowest = &page.grids.front();
+        for (const MatrixGrid& grid : page.grids)
+            if (grid.outlined && (kind == "notice" ? grid.area.y < lowest->area.y
+                                                   : grid.area.bottom() > lowest->area.bottom()))
+                lowest = &grid;
+        const CellAddress cell{lowest->tensor, lowest->index(kind == "notice" ? 0 : lowest->rows - 1, 0)};
+        desk.act(ViewChange(Select{cell}));
+        tell(desk, kind);
+        INFO(group_info(stage).label << " " << kind << " in " << width);
+        const auto area = notice_area(kind);
+        REQUIRE(area);
+        const Picture& now = desk.program.canvas();
+        bool seen = false;
+        for (const MatrixGrid& grid : now.grids)
+            if (const auto at = grid.tensor == cell.tensor ? grid.find(cell.at) : std::nullopt) {
+                seen = true;
+                CHECK_FALSE(overlap(*area, grid.cell(at->first, at->second)));
+            }
+        CHECK(seen);
+        // In a large window there is room beside every matrix.
+        for (const MatrixGrid& grid : now.grids)
+            if (width > 1400)
+                CHECK_FALSE(overlap(*area, grid.area));
+        desk.act(DismissNotice{true});
+        desk.driver.wait(13 * 60); // what was done to a file is told for a moment
+    }
+}
+
+TEST_CASE("two notices do not lie on one another", "[gui][notice]") {
+    Desk desk("first-lesson", "the cat sat down", 1280, 720);
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(FileCommand(CopyStage{}));
+    desk.act(WindowAction(Explain{long_words}));
+    desk.driver.wait(2);
+    const auto told = notice_area("told"), done = notice_area("done");
+    REQUIRE(told);
+    REQUIRE(done);
+    CHECK_FALSE(overlap(*told, *done));
+}
+
+} // namespace headscope::test
