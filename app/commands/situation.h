@@ -45,6 +45,7 @@ struct Situation {
     std::function<std::optional<CellAddress>()> spoken_of = {};
     bool left_open = true, inspector_open = true;
     std::int64_t token = -1;                        ///< that the context menu is about; -1: none
+    bool token_of_second = false;                   ///< it stands in the second text, and is no query
     bool presenting = false;                        ///< the canvas is shown alone, without panels
     bool darkened = false;                          ///< and hidden
     bool finding = false;                           ///< the field of what is to be found is open

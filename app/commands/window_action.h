@@ -91,7 +91,9 @@ struct CopyText {
 /// What a context menu is about: the selected cell, the head in focus, or a token.
 struct Thing {
     enum class Kind : std::uint8_t { cell, head, token } kind;
-    std::int64_t token = -1; ///< its position in the text of the queries
+    std::int64_t token = -1; ///< its position in its text
+    bool of_second = false;  ///< that is a text from which keys and values alone are made
+    bool operator==(const Thing&) const = default;
 };
 /// Opens the context menu at the mouse, or without a thing at what is selected.
 struct OpenContextMenu {

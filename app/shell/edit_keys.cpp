@@ -86,7 +86,9 @@ void copy_one(AppState& state, CopyOne::What what) {
         return put(name, tr("Copied “{}”.", name));
     }
     if (what == CopyOne::What::token) {
-        const auto& tokens = state.shown.problem().tokens;
+        const Problem& problem = state.shown.problem();
+        const auto& tokens =
+            state.menu.thing && state.menu.thing->of_second ? problem.kv_tokens : problem.tokens;
         const auto at = state.menu.thing ? static_cast<std::size_t>(state.menu.thing->token) : tokens.size();
         if (at >= tokens.size())
             fail_input(tr("no token was chosen; press the right mouse button on one first"));

@@ -28,6 +28,7 @@ Situation situation(const AppState& state) {
             .compare = effective(state.compare, state.view.compare),
             .spoken_of = [&state] { return spoken_of(state.shown, state.view); },
             .token = state.menu.thing ? state.menu.thing->token : -1,
+            .token_of_second = state.menu.thing && state.menu.thing->of_second,
             .presenting = state.presentation.on,
             .darkened = state.presentation.dark,
             .finding = state.find.open,

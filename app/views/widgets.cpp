@@ -301,6 +301,10 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
     for (const Tip& tip : picture.tips)
         if (mouse_in(tip.area, x, y, scale))
             show_tip(tip.text, tools);
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Right))
+        for (const TokenWord& word : picture.words)
+            if (mouse_in(word.area, x, y, scale))
+                return tools.send(WindowAction(OpenContextMenu{word.token}));
     if (hovered == nullptr)
         return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;

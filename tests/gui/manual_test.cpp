@@ -213,6 +213,41 @@ TEST_CASE("the context menu of a cell acts on that cell", "[gui][menu]") {
     CHECK_FALSE(desk.click("zero", "##Popup"));
 }
 
+TEST_CASE("the words beside a matrix have a context menu", "[gui][menu]") {
+    const auto press_right = [](Desk& desk, const Thing& token, bool above) {
+        const Picture& canvas = desk.program.canvas();
+        const MatrixGrid& grid = canvas.grids.front();
+        const auto word = std::ranges::find_if(canvas.words, [&](const TokenWord& one) {
+            return one.token == token && (one.area.bottom() <= grid.area.y) == above;
+        });
+        REQUIRE(word != canvas.words.end());
+        desk.driver.click(word->area.x + word->area.w / 2, word->area.y + word->area.h / 2, 1);
+        desk.settle();
+    };
+    {
+        Desk desk("first-lesson", "the cat sat down");
+        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        press_right(desk, {Thing::Kind::token, 2}, false);
+        REQUIRE(desk.click("row of token", "##Popup"));
+        desk.settle();
+        CHECK(desk.view().row == 2);
+        desk.act(ViewChange(GoTo{StageGroup::weights, 3}));
+        press_right(desk, {Thing::Kind::token, 1}, true);
+        REQUIRE(desk.click("copy token", "##Popup"));
+        desk.settle();
+        CHECK(desk.driver.clipboard == "cat");
+        CHECK(desk.view().row == 3); // it was no click on the row
+    }
+    // Of a text that has keys alone, a word is no query.
+    Desk translation("translation");
+    translation.act(ViewChange(GoTo{StageGroup::weights}));
+    press_right(translation, {Thing::Kind::token, 1, true}, true);
+    CHECK(screen_shows("It is no query of this stage"));
+    REQUIRE(translation.click("copy token", "##Popup"));
+    translation.settle();
+    CHECK(translation.driver.clipboard == translation.problem().kv_tokens[1]);
+}
+
 TEST_CASE("the context menus of heads and tokens of a checkpoint act", "[gui][menu]") {
     Desk desk;
     desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");

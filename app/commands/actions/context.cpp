@@ -69,8 +69,8 @@ std::string needs_token(const Situation& now) {
 }
 
 std::string needs_row(const Situation& now) {
-    return now.shown == nullptr || now.token < now.shown->Tq ? needs_token(now)
-                                                             : tr("It is no query of this stage");
+    const bool query = now.shown == nullptr || (now.token < now.shown->Tq && !now.token_of_second);
+    return query ? needs_token(now) : tr("It is no query of this stage");
 }
 
 Actions step_to_token(const Situation& now) {

@@ -59,6 +59,14 @@ struct TextField {
     std::string before = {}, after = {}; ///< labels of the fields that Shift Tab and Tab go to
     /// Acts on every letter that makes a text it can read, and Enter leaves the keyboard here.
     bool live = false;
+    /// Mostly a word of the text is changed: the keyboard comes to its end, and the text is not selected.
+    bool changed_in_part = false;
+};
+
+/// A word that stands for a token and does nothing on a click; the right mouse button opens its menu.
+struct TokenWord {
+    figure::Rect area;
+    Thing token;
 };
 
 /// An area that shows an explanation on hover.

@@ -113,6 +113,8 @@ void Picture::append(const Picture& other, float dx, float dy) {
         field.area = moved(field.area, dx, dy);
         fields.push_back(std::move(field));
     }
+    for (const TokenWord& word : other.words)
+        words.push_back({moved(word.area, dx, dy), word.token});
     for (const Tip& tip : other.tips)
         tips.push_back({moved(tip.area, dx, dy), tip.text});
     for (const CellTag& tag : other.tags)

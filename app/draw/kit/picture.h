@@ -58,6 +58,7 @@ struct Picture {
     std::vector<Slider> sliders;
     std::vector<DragArea> drags;
     std::vector<Tip> tips;
+    std::vector<TokenWord> words;
     std::vector<TextField> fields;
     std::vector<CellTag> tags;
     figure::Rect pointed{}; ///< encloses everything that a lesson points at here; may be empty

@@ -2,6 +2,7 @@
 #include "app/draw/kit/colour_scale.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/free_paper.h"
 #include "app/draw/matrix/cell_tags.h"
 #include "app/draw/matrix/matrix.h"
 #include "core/base/message.h"
@@ -128,11 +129,23 @@ void draw_log_marks(Picture& picture, const DrawContext& context, const figure::
     }
 }
 
-void add_label(Picture& picture, const DrawContext& context, figure::Point at, const std::string& full,
-               figure::Align align, bool bold, float size, const figure::Rect& area, float angle) {
+/// The label of one token, as a word with a context menu.
+void add_label(Picture& picture, const DrawContext& context, const Thing& token, figure::TextItem label,
+               bool bold, const figure::Rect& area) {
+    const Problem& problem = context.shown.problem();
+    const std::string full =
+        token.of_second ? problem.key_label(token.token) : problem.query_label(token.token);
     const std::string text = shortened(full, longest_label);
-    picture.scene.add(figure::TextItem{at, text, bold ? figure::Font::ui_semibold : figure::Font::ui, size,
-                                       bold ? context.theme.ink : context.theme.text, align, angle});
+    label.text = text;
+    label.font = bold ? figure::Font::ui_semibold : figure::Font::ui;
+    label.color = bold ? context.theme.ink : context.theme.text;
+    if (!(token.of_second ? problem.kv_tokens : problem.tokens).empty()) { // else it is a number
+        constexpr float around = 3;
+        const figure::Rect word = text_area(label, context.measure);
+        picture.words.push_back(
+            {{word.x - around, word.y - around, word.w + 2 * around, word.h + 2 * around}, token});
+    }
+    picture.scene.add(std::move(label));
     if (text != full)
         picture.tips.push_back({area, full});
 }
@@ -144,7 +157,7 @@ float row_label_width(const DrawContext& context, bool keys) {
 }
 
 void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
-    const Problem& problem = context.shown.problem();
+    const bool second = keys && context.shown.problem().cross();
     const std::int64_t first = grid.origin[static_cast<std::size_t>(grid.row_axis)];
     const float size = grid.pitch_y < 17.0F ? 12.0F : label_size;
     const auto every =
@@ -156,9 +169,12 @@ void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixG
             continue;
         const figure::Rect row = grid.cell(i, 0);
         const float center = row.y + row.h / 2;
-        add_label(picture, context, {grid.area.x - label_gap_left, figure::baseline_for(center, size)},
-                  keys ? problem.key_label(first + i) : problem.query_label(first + i), figure::Align::right,
-                  i == spoken, size, {grid.area.x - 100, row.y, 88, grid.pitch_y}, 0);
+        add_label(picture, context, {Thing::Kind::token, first + i, second},
+                  {.at = {grid.area.x - label_gap_left, figure::baseline_for(center, size)},
+                   .text = {},
+                   .size = size,
+                   .align = figure::Align::right},
+                  i == spoken, {grid.area.x - 100, row.y, 88, grid.pitch_y});
     }
 }
 
@@ -173,7 +189,7 @@ float column_label_height(const DrawContext& context, float pitch, bool keys) {
 }
 
 void draw_column_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
-    const Problem& problem = context.shown.problem();
+    const bool second = keys && context.shown.problem().cross();
     const bool turned = column_labels_turned(context, grid.pitch_x, keys);
     const float size = turned ? turned_size : label_size;
     const std::int64_t first = grid.origin[static_cast<std::size_t>(grid.col_axis)];
@@ -189,9 +205,13 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
         const float center = top.x + top.w / 2;
         const figure::Point at = turned ? figure::Point{center + 3.0F, grid.area.y - 6.0F}
                                         : figure::Point{center, grid.area.y - label_gap_above};
-        add_label(picture, context, at, keys ? problem.key_label(first + j) : problem.query_label(first + j),
-                  turned ? figure::Align::left : figure::Align::center, j == spoken, size,
-                  {top.x, grid.area.y - 30, top.w, 28}, turned ? -60.0F : 0.0F);
+        add_label(picture, context, {Thing::Kind::token, first + j, second},
+                  {.at = at,
+                   .text = {},
+                   .size = size,
+                   .align = turned ? figure::Align::left : figure::Align::center,
+                   .angle = turned ? -60.0F : 0.0F},
+                  j == spoken, {top.x, grid.area.y - 30, top.w, 28});
     }
 }
 
