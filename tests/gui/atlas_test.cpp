@@ -232,6 +232,29 @@ TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atl
     REQUIRE(desk.chosen().pinned.size() == 2);
     desk.press("Compare 2");
     CHECK(screen_shows("Pinned heads"));
+    // Each map names its rows and columns, and one legend says what the marks are.
+    const Picture& page = desk.program.canvas();
+    for (const char* const name : {"tile L2 H0", "tile L0 H4"}) {
+        const auto tile = std::ranges::find(page.hotspots, std::string(name), &Hotspot::label);
+        REQUIRE(tile != page.hotspots.end());
+        const figure::Rect& map = tile->area;
+        int beside = 0, above = 0;
+        for (const TokenWord& word : page.words) {
+            const float x = word.area.x + word.area.w / 2, y = word.area.y + word.area.h / 2;
+            beside +=
+                map.x - word.area.right() < 20 && word.area.right() <= map.x && y > map.y && y < map.bottom();
+            above += map.y - word.area.bottom() < 20 && word.area.bottom() <= map.y && x > map.x &&
+                     word.area.x < map.right();
+        }
+        INFO(name);
+        CHECK(beside > 5);
+        CHECK(above > 5);
+    }
+    CHECK(screen_shows("key token j"));
+    CHECK(std::ranges::count_if(page.scene.items, [](const figure::SceneItem& item) {
+              const auto* const text = std::get_if<figure::TextItem>(&item);
+              return text != nullptr && text->text == "weight";
+          }) == 1);
     desk.press("unpin L2 H0");
     CHECK(desk.chosen().pinned.size() == 1);
     desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);

@@ -205,14 +205,18 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
     };
     ramp(theme.score, paper_says, number(axis.low, axis.decimals), number(axis.high, axis.decimals));
     if (tiles.maps()) {
-        Ramp marks;
-        for (std::size_t n = 0; n < marks.size(); ++n)
-            marks[n] = mixed(theme.canvas, theme.neutral.back(), static_cast<float>(n) / 255.0F);
-        ramp(marks, marks_say, "0", "1");
+        ramp(marks_ramp(theme), marks_say, "0", "1");
     }
 }
 
 } // namespace
+
+Ramp marks_ramp(const Theme& theme) {
+    Ramp marks;
+    for (std::size_t n = 0; n < marks.size(); ++n)
+        marks[n] = mixed(theme.canvas, theme.neutral.back(), static_cast<float>(n) / 255.0F);
+    return marks;
+}
 
 figure::GridItem tile_picture(const AtlasScene& scene, std::int64_t l, std::int64_t h,
                               const figure::Rect& area, figure::Color paper) {

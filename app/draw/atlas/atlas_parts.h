@@ -71,6 +71,9 @@ float draw_atlas_board(Picture& picture, const AtlasScene& scene, const figure::
 figure::GridItem tile_picture(const AtlasScene& scene, std::int64_t l, std::int64_t h,
                               const figure::Rect& area, figure::Color paper);
 
+/// The colours of those marks on the canvas, from weight 0 to 1.
+Ramp marks_ramp(const Theme& theme);
+
 /// All heads by two scores, or on the map of like heads; returns its lower edge.
 float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure::Rect& room);
 /// A histogram for each score; returns its lower edge.

@@ -1,6 +1,7 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -13,7 +14,56 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float names_width = 150, score_row = 24, top = 104, between_maps = 24;
+constexpr float names_width = 150, score_row = 24, name_baseline = 94, between_maps = 24,
+                legend_room = 66; ///< below the maps
+constexpr float least_map = 96, most_map = 316;
+
+/// The words of so many tokens are not looked at in every frame; their maps have numbers at both ends.
+bool named(const AttentionInfo& info) {
+    constexpr std::int64_t most = 1024;
+    return std::max(info.Tq, info.Tk) <= most;
+}
+
+/// The room of the labels left of a map and above it.
+float labels_beside(const DrawContext& context, const AttentionInfo& info) {
+    return named(info) ? row_label_width(context, false)
+                       : context.measure(grouped(info.Tq - 1), Font::mono, 12) + 12;
+}
+float labels_above(const DrawContext& context, const AttentionInfo& info, float map) {
+    constexpr float caption = 22, numbers = 24;
+    return caption +
+           (named(info) ? column_label_height(context, map / static_cast<float>(info.Tk), true) : numbers);
+}
+
+/// The tokens of a map's rows and columns, and which of them are queries.
+void draw_map_labels(Picture& picture, const AtlasScene& scene, const figure::Rect& map, float above) {
+    const DrawContext& context = scene.context;
+    const AttentionInfo& info = scene.info();
+    const auto say = [&](float x, float y, const std::string& text, Font font, Align align) {
+        draw_text(picture, context, x, y, text, font, 12, context.theme.muted, align);
+    };
+    say(map.x + map.w / 2, map.y - above + 14, tr("key token j"), Font::ui, Align::center);
+    say(map.x - 12, map.y - above + 14, tr("query i"), Font::ui, Align::right);
+    if (named(info)) {
+        // Of the mean: no cell of a head is spoken of here, and no label is bold.
+        const MatrixGrid grid{.tensor = TensorId::weights_mean,
+                              .row_axis = 1,
+                              .col_axis = 2,
+                              .rows = info.Tq,
+                              .cols = info.Tk,
+                              .area = map,
+                              .pitch_x = map.w / static_cast<float>(info.Tk),
+                              .pitch_y = map.h / static_cast<float>(info.Tq),
+                              .map = {}};
+        draw_row_labels(picture, context, grid, false);
+        draw_column_labels(picture, context, grid, true);
+        return;
+    }
+    say(map.x - 8, map.y + 12, "0", Font::mono, Align::right);
+    say(map.x - 8, map.bottom(), grouped(info.Tq - 1), Font::mono, Align::right);
+    say(map.x, map.y - 8, "0", Font::mono, Align::left);
+    say(map.right(), map.y - 8, grouped(info.Tk - 1), Font::mono, Align::right);
+}
 
 } // namespace
 
@@ -35,22 +85,28 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
             Font::ui, 13.5F, 20, theme.text);
     }
     const auto count = static_cast<float>(heads.size());
-    const float pitch = std::max(110.0F, std::min(340.0F, (room.w - names_width) / count)),
-                map = pitch - between_maps;
-    picture.scene.width = std::max(context.width, room.x + names_width + pitch * count + canvas_pad);
-    float y = top + map + 14;
+    const float beside = labels_beside(context, scene.info()), left = room.x + std::max(names_width, beside),
+                map = std::floor(std::clamp((room.right() - left + beside) / count - beside - between_maps,
+                                            least_map, most_map)),
+                pitch = beside + map + between_maps, above = labels_above(context, scene.info(), map),
+                top = name_baseline + above;
+    picture.scene.width = std::max(context.width, left + pitch * count - beside + canvas_pad);
+    draw_legend(picture, context, left, top + map + 16, std::min(map, 160.0F), marks_ramp(theme), 0, 1,
+                context.log_colours() ? tr("weight, log scale") : tr("weight"), false, context.log_colours());
+    float y = top + map + legend_room;
     for (std::size_t n = 0; n < heads.size(); ++n) {
         const auto [l, h] = heads[n];
-        const float x = room.x + names_width + pitch * static_cast<float>(n);
+        const float x = left + pitch * static_cast<float>(n);
         const bool open = scene.open(l, h);
         const std::string name = scene.name(l, h);
-        draw_text(picture, context, x, top - 10, name, open ? Font::mono_semibold : Font::mono, 14,
+        draw_text(picture, context, x, name_baseline, name, open ? Font::mono_semibold : Font::mono, 14,
                   theme.ink);
-        const figure::Rect area{x, top, std::floor(map), std::floor(map)};
+        const figure::Rect area{x, top, map, map};
         picture.scene.add(tile_picture(scene, l, h, area, theme.canvas));
         picture.scene.add(figure::RectItem{.area = {area.x - 1, area.y - 1, area.w + 2, area.h + 2},
                                            .stroke = open ? theme.ink : theme.line2,
                                            .stroke_width = open ? 2.0F : 1.0F});
+        draw_map_labels(picture, scene, area, above);
         picture.hotspots.push_back(
             {area, "tile " + name, ViewChange(AttentionChange(OpenHead{l, h})), tr("Its card")});
         draw_text(picture, context, x, y + 16, scene.label(l, h).empty() ? tr("no label") : scene.label(l, h),
@@ -68,13 +124,13 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
         for (const PlaceOnBoard& head : heads)
             largest = std::max(largest, scene.score(head.layer, head.head, info.score).value_or(-1e300));
         const float baseline = figure::baseline_for(y + score_row / 2, 12.5F);
-        draw_hairline(picture, context, room.x, y, names_width + pitch * count);
+        draw_hairline(picture, context, room.x, y, left + pitch * count - beside - between_maps - room.x);
         draw_text(picture, context, room.x, baseline, tr(info.name), Font::ui, 12.5F, theme.text);
         picture.tips.push_back({{room.x, y, names_width, score_row}, tr(info.formula)});
         for (std::size_t n = 0; n < heads.size(); ++n) {
             const auto value = scene.score(heads[n].layer, heads[n].head, info.score);
             const bool most = heads.size() > 1 && value && *value == largest;
-            draw_text(picture, context, room.x + names_width + pitch * static_cast<float>(n), baseline,
+            draw_text(picture, context, left + pitch * static_cast<float>(n), baseline,
                       scene.score_words(heads[n].layer, heads[n].head, info.score),
                       most ? Font::mono_semibold : Font::mono, 12.5F, most ? theme.ink : theme.text);
         }
