@@ -120,12 +120,15 @@ struct MarkBaseline {
 struct DropBaseline {};
 /// The run of this prompt becomes A, and that of the second prompt of patching the one on screen, as B − A.
 struct ComparePrompts {};
+/// The second prompt of patching becomes a copy of the first, and its field takes the keyboard.
+struct CopyFirstPrompt {};
 
 /// Everything that can come of a click or a key.
 struct AllActions {
-    using Variant = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
-                                 PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
-                                 ComparePrompts, LessonAction, EngineAction, ModelAction, WindowAction>;
+    using Variant =
+        std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers, PasteNumbers,
+                     DismissNotice, FileCommand, MarkBaseline, DropBaseline, ComparePrompts, CopyFirstPrompt,
+                     LessonAction, EngineAction, ModelAction, WindowAction>;
 };
 extern template class OneOf<AllActions>;
 using Action = OneOf<AllActions>;

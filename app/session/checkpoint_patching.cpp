@@ -142,7 +142,7 @@ void CheckpointSession::follow_patching() {
         return;
     }
     PatchingView view{.asked = state().model.patching, .pair = {}, .map = {}, .error = {}};
-    if (!view.asked.corrupted.empty()) {
+    if (!view.asked.corrupted.empty() && view.asked.corrupted != state().document->part()->prompt) {
         const checkpoint::TextModelPtr model = state().document->part()->model;
         const EffectsQuestion tokens = state().model.effects;
         const auto number = [](const std::optional<std::int64_t>& id) {

@@ -1,5 +1,6 @@
 #include "app/shell/program.h"
 
+#include "app/draw/effects/patching_page.h"
 #include "app/shell/edit_keys.h"
 #include "app/shell/input_queue.h"
 #include "app/shell/report.h"
@@ -80,6 +81,11 @@ void Program::act(const Action& action) {
                        [&](const MarkBaseline& mark) { compare_.mark(mark.as_built); },
                        [&](const DropBaseline&) { compare_.drop(); },
                        [&](const ComparePrompts&) { compare_prompts(); },
+                       [&](const CopyFirstPrompt&) {
+                           workspace_.session().act(
+                               ModelAction(AskPatching{.corrupted = state_.model.prompt}));
+                           state_.field = {.label = {}, .text = {}, .error = {}, .next = second_prompt_field};
+                       },
                        [&](const LessonAction& lesson) { run_lesson(lesson); },
                        [&](const EngineAction& wanted) { workspace_.act(wanted); },
                        [&](const ModelAction& wanted) { workspace_.session().act(wanted); },

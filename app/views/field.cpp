@@ -57,21 +57,22 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
          .id = "##" + field.label},
         text, tools);
     const bool waits = edit.next == field.label;
-    const bool again = waits && field.live; // Enter took the keyboard, and the caret was at the end
+    // After Enter in a live field the caret was at the end.
+    const bool to_end = waits && (field.live || field.changed_in_part);
     if (tools.focus.offer_text(area) || waits) {
         ImGui::SetKeyboardFocusHere();
-        if (waits && !again)
+        if (waits && !to_end)
             edit = {};
     }
     // Tab walks the focus ring; ImGui's own tabbing would jump here and stay.
     ImGui::PushAllowKeyboardFocus(false);
-    Caret caret = again ? Caret::at_end : Caret::stays;
-    const bool entered =
-        ImGui::InputText(("##" + field.label).c_str(), &text,
-                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
-                             ImGuiInputTextFlags_CallbackAlways,
-                         place_caret, &caret);
-    if (again && ImGui::IsItemActive())
+    Caret caret = to_end ? Caret::at_end : Caret::stays;
+    const bool entered = ImGui::InputText(
+        ("##" + field.label).c_str(), &text,
+        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways |
+            (field.changed_in_part ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
+        place_caret, &caret);
+    if (to_end && ImGui::IsItemActive())
         edit = {};
     ImGui::PopAllowKeyboardFocus();
     const bool left = ImGui::IsItemDeactivatedAfterEdit() && !entered;

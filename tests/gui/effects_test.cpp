@@ -166,6 +166,38 @@ TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][ef
     CHECK(desk.view().group == StageGroup::scores);
 }
 
+TEST_CASE("the second prompt begins as a copy of the first, and stays", "[gui][effects]") {
+    PocketDesk desk;
+    desk.press("Patching");
+    desk.press("Copy the first");
+    const auto& second = desk.model().patching.corrupted;
+    CHECK(second == two_names);
+    CHECK(screen_shows("Both prompts are the same"));
+    CHECK(desk.program.state().typing); // at the end of what is there
+    for (int i = 0; i < 2; ++i)
+        desk.driver.key(GLFW_KEY_BACKSPACE);
+    desk.driver.type("in");
+    desk.driver.key(GLFW_KEY_ENTER);
+    desk.settle();
+    const std::string changed = std::string(two_names).substr(0, std::string(two_names).size() - 2) + "in";
+    CHECK(second == changed);
+    REQUIRE(desk.shown().patching->pair != nullptr);
+    // Another screen, another first prompt that fits, and a lesson on a model of its own.
+    desk.press("Effects");
+    desk.press("Patching");
+    desk.settle();
+    CHECK(second == changed);
+    CHECK(desk.shown().patching->map != nullptr);
+    desk.act(ModelAction(TypePrompt{other_names}));
+    desk.settle();
+    CHECK(second == changed);
+    CHECK(desk.shown().patching->pair != nullptr);
+    desk.act(LessonAction(OpenLesson{"next-word"}));
+    desk.act(LessonAction(CloseLesson{}));
+    desk.settle();
+    CHECK(desk.model().patching.corrupted == changed);
+}
+
 TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     PocketDesk desk;
     desk.press("Patching");

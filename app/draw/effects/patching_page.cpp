@@ -4,6 +4,7 @@
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 
@@ -126,15 +127,19 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
                        10;
     const float right = context.width - canvas_pad;
     if (context.controls) {
-        picture.fields.push_back(
-            {.area = {left, y, right - left, 28},
-             .label = "second prompt",
-             .text = view.asked.corrupted,
-             .action =
-                 [](const std::string& typed) {
-                     return Action(ModelAction(AskPatching{.corrupted = typed}));
-                 },
-             .tip = tr("A prompt of as many tokens that leads elsewhere; Enter runs it")});
+        const std::string copy = tr("Copy the first");
+        const float button = context.measure(copy, Font::ui_medium, 12.5F) + 16;
+        draw_text_button(picture, context, right - button, y + 1, copy, false, CopyFirstPrompt{},
+                         tr("The second prompt becomes a copy of the first, in which you change a word"));
+        picture.fields.push_back({.area = {left, y, right - button - 10 - left, 28},
+                                  .label = second_prompt_field,
+                                  .text = view.asked.corrupted,
+                                  .action =
+                                      [](const std::string& typed) {
+                                          return Action(ModelAction(AskPatching{.corrupted = typed}));
+                                      },
+                                  .tip = tr("A prompt of as many tokens that leads elsewhere; Enter runs it"),
+                                  .changed_in_part = true});
     }
     if (context.controls && !view.asked.corrupted.empty()) {
         constexpr float swap = 110, compare = 204, beside_title = 22, line = 40;
@@ -420,11 +425,15 @@ Picture draw_patching_page(const DrawContext& context) {
             !view->error.empty() ? view->error
             : view->asked.corrupted.empty()
                 ? tr("Type a second prompt that has as many tokens as this one and leads "
-                     "to another word. Change a name, for example: “When Mary and John "
+                     "to another word, or copy the first and change a name, for example: “When Mary and John "
                      "went to the shop, John gave a book to” and “When Mary and John went "
                      "to the shop, Mary gave a book to”. The second prompt then runs with "
                      "one vector of this one at a time, and the map says how much of this "
                      "prompt's answer comes back.")
+            : view->asked.corrupted == context.shown.document->part()->prompt
+                ? tr("Both prompts are the same. Change a word of the second one and press Enter: a name, "
+                     "for "
+                     "example, so that it leads to another word and has as many tokens.")
             : view->pair != nullptr && view->asked.paths
                 ? tr("The heads are being measured: paths begin at the one that brings back most.")
                 : tr("Both prompts are being run.");

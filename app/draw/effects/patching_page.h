@@ -13,6 +13,8 @@ namespace headscope::app {
 Picture draw_patching_strip(const DrawContext& context);
 /// The canvas: both prompts, and how much of the answer each patch brings back.
 Picture draw_patching_page(const DrawContext& context);
+/// The label of the field for the second prompt.
+inline constexpr const char* second_prompt_field = "second prompt";
 /// "L2", or for what leaves the last layer its word.
 std::string row_name(const PatchingMap& map, std::size_t row);
 /// The inspector beside it: the selected patch between both runs, and the largest of the map.
