@@ -64,6 +64,22 @@ TEST_CASE("F5 shows the canvas alone and larger, and Esc the window as it was", 
     CHECK(has_item("File"));
 }
 
+TEST_CASE("maps and matrices use the width of a presentation", "[gui][presentation]") {
+    Desk desk("first-lesson", "the cat sat down", 1280, 720);
+    desk.press_key(GLFW_KEY_F5);
+    const float scale = desk.program.zoom(), width = 1280 / scale;
+    for (const StageGroup stage : {StageGroup::x, StageGroup::qkv, StageGroup::split, StageGroup::scores,
+                                   StageGroup::weights, StageGroup::concat, StageGroup::output}) {
+        desk.act(ViewChange(GoTo{stage}));
+        float right = 0;
+        for (const MatrixGrid& grid : desk.program.canvas().grids)
+            right = std::max(right, grid.area.right());
+        INFO(group_info(stage).label);
+        CHECK(right > 0.8F * width);
+        CHECK(right <= width);
+    }
+}
+
 TEST_CASE("a window that filled the screen does so after presenting", "[gui][presentation]") {
     Desk desk;
     desk.press_key(GLFW_KEY_F11);

@@ -14,8 +14,8 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float highest_cell = 40.0F, smallest_cell = 3.0F;
-constexpr float part_cell_w = 42.0F, part_cell_h = 30.0F; ///< of a product that is shown in parts
+constexpr float highest_cell = 56.0F, smallest_cell = 3.0F;
+constexpr float part_cell_w = 40.0F, part_cell_h = 22.0F; ///< at least, of a product that is shown in parts
 constexpr float factor_gap = 40.0F;                       ///< between the left factor and the result
 constexpr float name_height = 22.0F;                      ///< above a matrix: its name
 constexpr float bar_height = 12.0F;                       ///< above a matrix: the bars of its heads
@@ -37,6 +37,12 @@ float head_label_width(const DrawContext& context, const ProductSpec& spec) {
 }
 
 constexpr float name_size = 13.5F;
+
+/// Cells of so small a matrix that whole pixels would leave much of the room empty have parts of pixels.
+float whole_pixels(float cell_w) {
+    constexpr float parts = 4;
+    return cell_w < texture_below ? std::floor(cell_w * parts) / parts : std::floor(cell_w);
+}
 
 /// further_left: by how much the name begins before the grid.
 void draw_name(Picture& picture, const DrawContext& context, const MatrixGrid& grid, const std::string& name,
@@ -160,9 +166,9 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
 
     // The row labels of the right factor stand above the left factor's columns, so only the wider of both
     // counts.
-    float cell_w = std::floor((room.w - labels - factor_gap) / (left_cols + result_cols));
+    float cell_w = whole_pixels((room.w - labels - factor_gap) / (left_cols + result_cols));
     if (left_cols * cell_w + factor_gap < right_labels)
-        cell_w = std::floor((room.w - labels - right_labels) / std::max(result_cols, 1.0F));
+        cell_w = whole_pixels((room.w - labels - right_labels) / std::max(result_cols, 1.0F));
     cell_w = std::clamp(cell_w, smallest_cell, spec.widest_cell);
     const float fixed = product_height(context, spec, 0);
     // Few rows keep their numbers in a low room too: the page scrolls.

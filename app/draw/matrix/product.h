@@ -13,7 +13,7 @@ struct ProductSpec {
     std::string left_name = {}, right_name = {}, result_name = {};
     std::string left_shape = {}, right_shape = {},
                 result_shape = {};    ///< small, at the right end of each name
-    float widest_cell = 60;           ///< cells are at most this wide
+    float widest_cell = 84;           ///< cells are at most this wide
     bool left_keys = false;           ///< the left factor's rows are key tokens
     bool left_token_columns = false;  ///< its columns are key tokens, as in weights
     bool right_token_rows = false;    ///< the right factor's rows are key tokens
@@ -32,8 +32,8 @@ struct ProductLayout {
     bool overview = false; ///< a small map of the whole right factor stands left of it
 };
 
-/// Fits the product into (x, y, width, height) with cells of at most 42 x 30; below 3 x 3 it grows past the
-/// room.
+/// Fits the product into (x, y, width, height) with cells of at most spec.widest_cell x 56; below 3 x 3 it
+/// grows past the room.
 ProductLayout draw_product(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                            const figure::Rect& room);
 

@@ -10,7 +10,9 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float largest_cell = 96.0F, smallest_cell = 2.0F;
+constexpr float largest_cell = 120.0F, smallest_cell = 2.0F;
+constexpr float widest_shape =
+    1.5F; ///< of cells with numbers, where the room is low and wide: width to height
 constexpr float widest_gap = 84.0F;
 
 float header_height(const DrawContext& context, float cell, bool captions) {
@@ -48,7 +50,7 @@ MapPlan plan_maps(const DrawContext& context, std::int64_t maps, const PlanRoom&
         if (n == 1 || precise > best.precise || (precise == best.precise && cell >= best.cell)) {
             best.per_row = n;
             best.cell = cell;
-            best.cell_w = precise ? std::max(cell, wide) : cell;
+            best.cell_w = precise ? std::max(std::min(cell_w, std::floor(cell * widest_shape)), wide) : cell;
             best.precise = precise;
             best.head_height = header_height(context, best.cell_w, captions);
             best.captions = captions;

@@ -190,7 +190,6 @@ Picture draw_head_out_page(const DrawContext& context) {
     product.result_name = head_name("head_out", h);
     product.right_shape = "Tk × dv";
     product.result_shape = "Tq × dv";
-    product.widest_cell = 64;
     product.left_token_columns = true;
     product.right_token_rows = true;
     product.left_head_cols = product.right_head_cols = product.result_head_cols = -1;

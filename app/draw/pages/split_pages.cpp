@@ -69,8 +69,8 @@ Cells fit(const Slices& widest, float rows, float lines, float room_w, float roo
     const float pieces = static_cast<float>(widest.heads - 1);
     cells.gap = std::clamp(160.0F / std::max(pieces, 1.0F), 6.0F, 28.0F);
     cells.w = std::clamp(std::floor((room_w - labels - split_arrow_room - pieces * cells.gap) / (2 * cols)),
-                         2.0F, 40.0F);
-    cells.h = std::clamp(std::floor((room_h - lines * name_room) / rows), 3.0F, 29.0F);
+                         2.0F, 52.0F);
+    cells.h = std::clamp(std::floor((room_h - lines * name_room) / rows), 3.0F, 36.0F);
     return cells;
 }
 
@@ -222,7 +222,7 @@ Picture draw_split_page(const DrawContext& context) {
         columns_all);
     const bool heads_alone = cells.w < readable_cell && alone >= readable_cell;
     if (heads_alone)
-        cells.w = std::min(alone, 48.0F);
+        cells.w = std::min(alone, 76.0F);
     const float apart = ease(context.view.apart);
     const float left = canvas_pad + labels;
     const float right = heads_alone ? left : left + cells.w * columns_all + split_arrow_room;
@@ -276,9 +276,9 @@ Picture draw_concat_page(const DrawContext& context) {
     Cells cells;
     cells.gap = std::clamp(240.0F / std::max(pieces, 1.0F), 6.0F, 72.0F);
     const float room_w = context.width - 2 * canvas_pad - labels;
-    cells.w = std::clamp(std::floor((room_w - pieces * cells.gap) / cols), 2.0F, 46.0F);
+    cells.w = std::clamp(std::floor((room_w - pieces * cells.gap) / cols), 2.0F, 96.0F);
     cells.h =
-        std::clamp(std::floor((context.height - split_top - 2 * name_room - 170) / (2 * rows)), 3.0F, 34.0F);
+        std::clamp(std::floor((context.height - split_top - 2 * name_room - 170) / (2 * rows)), 3.0F, 48.0F);
     const float height = cells.h * rows;
     const float left = canvas_pad + labels;
 
