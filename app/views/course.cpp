@@ -88,7 +88,18 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
     constexpr float task_begins = 60; // its name and its first line
     if (page.pointed.w > 0 && page.pointed.y + task_begins > text.bottom())
         asked.SetBool(to_task, view_task_below(text, tools));
-    show_foot(draw_course_foot(draw_context(state, tools, area.w, course_foot), state.course), text, tools);
+    const Picture buttons = draw_course_foot(draw_context(state, tools, area.w, course_foot), state.course);
+    show_foot(buttons, text, tools);
+    // Tab comes from the canvas to the page's open task, else to the button that turns the page.
+    figure::Rect first = page.pointed;
+    if (first.w == 0 && !buttons.hotspots.empty()) {
+        first = buttons.hotspots.back().area;
+        first = {first.x + text.x, first.y + text.bottom(), first.w, first.h};
+    }
+    const float scale = tools.surface.scale();
+    const ImVec2 window = ImGui::GetMainViewport()->Pos;
+    tools.focus.begin_in(
+        {window.x + first.x * scale, window.y + first.y * scale, first.w * scale, first.h * scale});
 }
 
 void view_presented_lesson(const AppState& state, const figure::Rect& area, const ViewTools& tools) {

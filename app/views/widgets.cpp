@@ -154,19 +154,33 @@ void FocusRing::begin_frame() {
     arriving_ = move_ != 0;
     settling_ = arriving_ ? frames_of_scrolling : std::max(settling_ - 1, 0);
     by_number_ = settling_ > 0 || !seen; // while a list scrolls, another row may come where the ring's was
-    passed_.clear();
     alike_passed_ = 0;
     if (move_ != 0 && previous_count_ > 0) {
-        index_ = index_ < 0 ? (move_ > 0 ? 0 : previous_count_ - 1)
+        index_ = index_ < 0 ? (move_ > 0 ? beginning() : previous_count_ - 1)
                             : (index_ + move_ + previous_count_) % previous_count_;
     }
     move_ = 0;
     if (index_ >= previous_count_)
         index_ = -1;
+    offered_.clear();
+    beginning_ = {};
 }
 
-bool FocusRing::stands_on(const figure::Rect& area) {
+int FocusRing::beginning() const {
+    const auto there = [&](const auto& place) {
+        const figure::Rect& area = place.first;
+        return beginning_.contains(area.x + area.w / 2, area.y + area.h / 2);
+    };
+    auto first =
+        std::ranges::find_if(offered_, [&](const auto& place) { return place.second && there(place); });
+    if (first == offered_.end())
+        first = std::ranges::find_if(offered_, there);
+    return first == offered_.end() ? 0 : static_cast<int>(first - offered_.begin());
+}
+
+bool FocusRing::stands_on(const figure::Rect& area, bool text) {
     const int number = count_++;
+    offered_.emplace_back(area, text);
     if (index_ < 0 || seen_)
         return false;
     const auto same = [&](const figure::Rect& other) {
@@ -174,14 +188,13 @@ bool FocusRing::stands_on(const figure::Rect& area) {
         return near(area.x, other.x) && near(area.y, other.y) && near(area.w, other.w) &&
                near(area.h, other.h);
     };
-    if (by_number_ && number != index_) {
-        passed_.push_back(area);
+    if (by_number_ && number != index_)
         return false;
-    }
     if (!by_number_ && (!same(focused_) || alike_passed_++ != alike_))
         return false;
     if (by_number_)
-        alike_ = static_cast<int>(std::ranges::count_if(passed_, same));
+        alike_ = static_cast<int>(std::count_if(offered_.begin(), offered_.end() - 1,
+                                                [&](const auto& place) { return same(place.first); }));
     seen_ = true;
     index_ = number;
     focused_ = area;
@@ -195,7 +208,7 @@ bool FocusRing::offer(const figure::Rect& area) {
 }
 
 bool FocusRing::offer_text(const figure::Rect& area) {
-    return stands_on(area) && (arriving_ || activated_now_);
+    return stands_on(area, true) && (arriving_ || activated_now_);
 }
 
 KeyedPlace FocusRing::offer_steps(const figure::Rect& area) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope::app {
@@ -35,6 +36,8 @@ public:
     bool offer_text(const figure::Rect& area);
     /// Registers a place that takes the arrow keys too.
     KeyedPlace offer_steps(const figure::Rect& area);
+    /// While the ring stands nowhere, Tab comes first to the first text field there, else to the first place.
+    void begin_in(const figure::Rect& area) { beginning_ = area; }
     void move(int by) { move_ += by; }
     void activate() { activate_ = true; }
     void step(const ControlSteps& by);
@@ -50,13 +53,15 @@ public:
 private:
     /// Counts a place and says whether the ring stands on it: on what lies where it lay in the frame before,
     /// else, after a move or when nothing lies there now, on the place of the same number.
-    bool stands_on(const figure::Rect& area);
+    bool stands_on(const figure::Rect& area, bool text = false);
+    int beginning() const; ///< the number of the place where Tab comes first, from the frame before
 
     int index_ = -1, count_ = 0, previous_count_ = 0, move_ = 0;
     bool activate_ = false, activated_now_ = false, arriving_ = false;
     bool takes_steps_ = false, took_steps_ = false; ///< as the frame before ended, and in this frame so far
     bool by_number_ = true, seen_ = false;
-    std::vector<figure::Rect> passed_; ///< places of this frame before the ring's, while it goes by number
+    std::vector<std::pair<figure::Rect, bool>> offered_; ///< places of this frame, and which are text fields
+    figure::Rect beginning_;                             ///< see begin_in; empty: the first of all
     int settling_ = 0;                 ///< frames in which what the ring came to may still scroll
     int alike_ = 0, alike_passed_ = 0; ///< places of the same area before the ring's; and in this frame
     ControlSteps steps_{}, steps_now_{};

@@ -172,6 +172,25 @@ TEST_CASE("the keyboard alone fills a lesson's table", "[gui][lesson]") {
     CHECK(learner.program.state().document->revision == revision);
 }
 
+TEST_CASE("Tab comes from the canvas to the task of a lesson's page, else to its next page",
+          "[gui][lesson]") {
+    Learner learner;
+    learner.open("by-hand");
+    learner.turn_to(2);
+    const auto from_canvas = [&] {
+        learner.act(WindowAction(WalkControls{0}));
+        learner.driver.key(GLFW_KEY_TAB);
+        learner.driver.wait(3);
+    };
+    from_canvas();
+    CHECK(learner.program.state().field.label == "scores of head 0 0");
+    learner.act(LessonAction(GoToPage{0})); // which has no task
+    from_canvas();
+    learner.driver.key(GLFW_KEY_ENTER);
+    learner.settle();
+    CHECK(learner.course().page == 1);
+}
+
 TEST_CASE("Tab goes through a table whose cells are named, and a mark goes while its answer is corrected",
           "[gui][lesson]") {
     Learner learner;

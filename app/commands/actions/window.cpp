@@ -113,7 +113,7 @@ std::vector<ActionInfo> window_actions() {
         {"find", tr("Find in the view"), tr("Finds tokens by their letters, and cells by the number printed in them"), {ctrl('F')}, anywhere, just(WindowAction(OpenFind{})), needs_trace, tr("find a token or a printed number"), field},
         {"left panel", tr("Left panel"), tr("Folds or shows the panel on the left"), {{Key::left_bracket}}, in_window, flip_left, {}, tr("fold or show the left panel, the inspector"), list},
         {"inspector", tr("Inspector"), tr("Folds or shows the inspector on the right"), {{Key::right_bracket}}, in_window, flip_inspector, {}, "", list},
-        {"next control", tr("Next control"), tr("Walks to the next button or field"), {{Key::tab}}, anywhere, just(WindowAction(WalkControls{1})), unless_number, tr("walk through all controls, press one"), {}, true},
+        {"next control", tr("Next control"), tr("Walks to the next button or field; in a lesson first to the task of its page"), {{Key::tab}}, anywhere, just(WindowAction(WalkControls{1})), unless_number, tr("walk through all controls, press one"), {}, true},
         {"press control", tr("Press the control"), tr("Does what a click on the framed button would do"), {{Key::enter}}, anywhere, just(WindowAction(PressControl{})), needs_control, ""},
         {"control before", tr("Control before"), tr("Walks to the button or field before"), {shift(Key::tab)}, anywhere, just(WindowAction(WalkControls{-1})), unless_number, tr("walk back through the controls"), {}, true},
         step_row("step right", tr("Control to the right"), tr("Moves the framed slider, threshold, edge or scrubber to the right"), {Key::right}, 1, 0, tr("move the framed slider, threshold, edge or scrubber")),
