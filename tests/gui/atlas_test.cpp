@@ -58,6 +58,23 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
     CHECK(desk.score(2, 0, HeadScore::probe_induction) > 0.9F);
     CHECK(screen_shows("Head atlas"));
     CHECK(screen_shows("Every score, all heads"));
+    // The card says both names of a head that the board beside the stages calls otherwise.
+    const AtlasLook look = desk.look();
+    int told = 0;
+    for (std::int64_t l = 0; l < 4; ++l)
+        for (std::int64_t h = 0; h < 8; ++h) {
+            desk.act(ViewChange(AttentionChange(OpenHead{l, h})));
+            const auto label = look.labels[static_cast<std::size_t>(l * 8 + h)];
+            const std::string here = label ? std::string(analysis::info_of(*label).label.text) : "";
+            const std::string there(
+                desk.program.state().board->row(l)->heads[static_cast<std::size_t>(h)].facts.metrics.label());
+            INFO("L" << l << " H" << h << ": " << here << ", " << there);
+            const bool says = screen_shows(there.empty() ? "no name" : "called “" + there + "”");
+            CHECK(says == (here != there));
+            told += says;
+        }
+    CHECK(told > 0);
+    desk.act(ViewChange(AttentionChange(OpenHead{2, 0})));
     desk.press("tile L2 H0");
     CHECK(desk.view().attention.layer == 2);
     CHECK(desk.view().head == 0);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 namespace headscope::app {
 
@@ -50,6 +51,22 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
         return tr("It is {} over the rows of this text; from {} on a head is called so.", value, from);
     };
     return score_sentence(score) + " " + measured();
+}
+
+/// What the board and the panel Heads call the head, where that is another name; else empty.
+std::string other_name(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
+    const auto row = scene.context.board->row(l);
+    if (row == nullptr || std::cmp_less_equal(std::ssize(row->heads), h))
+        return {};
+    const Pattern& pattern = pattern_of(row->heads[static_cast<std::size_t>(h)].facts.metrics);
+    if (pattern.letter == scene.letter(l, h))
+        return {};
+    return pattern.label.empty()
+               ? tr("The tab Heads and the board beside the stages go by the rows of this text and the usual "
+                    "thresholds alone: there it has no name.")
+               : tr("The tab Heads and the board beside the stages go by the rows of this text and the usual "
+                    "thresholds alone: there it is called “{}”.",
+                    tr(pattern.label));
 }
 
 std::string being_measured(analysis::ScoreSource source, const std::string& share) {
@@ -300,6 +317,8 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     add_buttons(sheet, scene, l, h);
     sheet.section(label.empty() ? tr("Why it has no label") : tr("Why it is called so"));
     sheet.paragraph(evidence(scene, l, h), context.theme.text);
+    if (const std::string other = other_name(scene, l, h); !other.empty())
+        sheet.paragraph(other, context.theme.text);
     if (atlas->survey != nullptr) {
         if (atlas->surveyed != nullptr && atlas->surveyed->layer == l && atlas->surveyed->head == h)
             add_pieces(sheet, scene);

@@ -121,6 +121,11 @@ Picture draw_patterns_panel(const DrawContext& context) {
                         : tr("With other keys than queries no head reads “the token before”: heads have no "
                              "labels here."),
                     theme.text);
+    if (info.Tq == info.Tk && context.shown.document->is_checkpoint())
+        sheet.paragraph(
+            tr("The atlas names heads by a probe of random tokens too. Where its name differs from "
+               "the one here, the head's card there says both."),
+            theme.muted);
     draw_reading_switches(sheet);
     sheet.section(tr("What heads do"), tr("heads"));
     const std::vector<Placed> heads = heads_read(context);
