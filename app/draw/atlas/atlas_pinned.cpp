@@ -14,7 +14,7 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float names_width = 150, score_row = 24, name_baseline = 94, between_maps = 24,
+constexpr float names_width = 150, score_row = 24, name_baseline = 110, between_maps = 24,
                 legend_room = 66; ///< below the maps
 constexpr float least_map = 96, most_map = 316;
 
