@@ -71,6 +71,8 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
         edit = {};
         return 0;
     }
+    if (!edit.active && !edit.take_keyboard)
+        edit.text = shortest_number(state.shown.value(*cell));
     constexpr float height = 78;
     const figure::Rect box{area.x + panel_pad, area.y + 34, area.w - 2 * panel_pad, 34};
     const bool aside = !edit.active && !edit.take_keyboard && state.view.hover && state.view.hover != cell;

@@ -1,3 +1,4 @@
+#include "app/draw/kit/format.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 
@@ -162,6 +163,16 @@ TEST_CASE("the number field names the number it holds, whatever is pointed at", 
     desk.settle();
     CHECK(desk.problem().weights.W_O->at(5, 1) == 7.5F);
     CHECK(desk.problem().weights.W_O->at(2, 2) == other);
+}
+
+TEST_CASE("the number field shows the number of the cell that it names, in every frame", "[gui][hover]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(ViewChange(Select{CellAddress{TensorId::W_O, {5, 1, 0, 0}}}));
+    desk.program.act(ViewChange(Select{CellAddress{TensorId::W_O, {5, 2, 0, 0}}}));
+    desk.driver.wait();
+    CHECK(screen_shows("W_O[5, 2]"));
+    CHECK(field_text("##number") == shortest_number(desk.problem().weights.W_O->at(5, 2)));
 }
 
 } // namespace headscope::test

@@ -15,6 +15,7 @@ using headscope::test::ScreenText;
 struct Frame {
     std::vector<ScreenItem> items;
     std::vector<ScreenText> texts;
+    std::unordered_map<std::string, std::string> fields;
 };
 Frame drawing, drawn;
 std::unordered_map<ImGuiID, std::string> labels;
@@ -25,7 +26,8 @@ headscope::figure::Rect rect_of(const ImRect& box) {
 
 } // namespace
 
-// The link step sends calls of ImGui::ItemAdd, ImGuiWindow::GetID and headscope::app::paint here.
+// The link step sends calls of ImGui::ItemAdd, ImGuiWindow::GetID, ImGui::InputText and headscope::app::paint
+// here.
 extern "C" bool __real__ZN5ImGui7ItemAddERK6ImRectjPS1_i(const ImRect& box, ImGuiID id, const ImRect* nav,
                                                          int flags);
 extern "C" bool __wrap__ZN5ImGui7ItemAddERK6ImRectjPS1_i(const ImRect& box, ImGuiID id, const ImRect* nav,
@@ -46,6 +48,17 @@ extern "C" ImGuiID __wrap__ZN11ImGuiWindow5GetIDEPKcS1_(ImGuiWindow* window, con
     const ImGuiID id = __real__ZN11ImGuiWindow5GetIDEPKcS1_(window, text, end);
     labels[id] = end == nullptr ? std::string(text) : std::string(text, end);
     return id;
+}
+
+extern "C" bool
+__real__ZN5ImGui9InputTextEPKcPNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEiPFiP26ImGuiInputTextCallbackDataEPv(
+    const char* label, std::string* text, int flags, ImGuiInputTextCallback callback, void* data);
+extern "C" bool
+__wrap__ZN5ImGui9InputTextEPKcPNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEiPFiP26ImGuiInputTextCallbackDataEPv(
+    const char* label, std::string* text, int flags, ImGuiInputTextCallback callback, void* data) {
+    drawing.fields[label] = *text;
+    return __real__ZN5ImGui9InputTextEPKcPNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEiPFiP26ImGuiInputTextCallbackDataEPv(
+        label, text, flags, callback, data);
 }
 
 extern "C" void __real__ZN9headscope3app5paintERKNS_6figure5SceneEffRNS0_7SurfaceER10ImDrawList(
@@ -89,6 +102,11 @@ bool screen_shows(std::string_view part) {
     return std::ranges::any_of(drawn.texts, [&](const ScreenText& text) {
         return text.visible && text.text.find(part) != std::string::npos;
     });
+}
+
+std::string field_text(const std::string& label) {
+    const auto found = drawn.fields.find(label);
+    return found == drawn.fields.end() ? "" : found->second;
 }
 
 } // namespace headscope::test

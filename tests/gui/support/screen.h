@@ -36,5 +36,7 @@ const std::vector<ScreenItem>& screen_items();
 const std::vector<ScreenText>& screen_texts();
 /// Whether some visible line of text holds `part`.
 bool screen_shows(std::string_view part);
+/// What the text field with this label was given to show; empty without such a field.
+std::string field_text(const std::string& label);
 
 } // namespace headscope::test
