@@ -76,15 +76,28 @@ std::string number_fault(std::string_view type, const std::string& text) {
     return finite ? "" : given + " is not a finite number such as 0.5";
 }
 
-/// Checks the numbers of every option of every command, before CLI11 converts them.
-void check_numbers(CLI::App& command) {
+/// Options and arguments that name a file or a folder.
+bool names_file(const CLI::Option& option) {
+    static const std::vector<std::string> names{"output", "case",      "weights",   "project",   "model",
+                                                "inputs", "text-file", "texts",     "tokenizer", "PATH",
+                                                "patch",  "haystack",  "attention", "reference", "script",
+                                                "report", "control",   "file",      "FILE",      "DIR"};
+    return std::ranges::find(names, option.get_single_name()) != names.end();
+}
+
+/// Checks the numbers and the names of files of every option of every command, before CLI11 converts them.
+void check_values(CLI::App& command) {
     for (CLI::Option* const option : command.get_options()) {
         const std::string type = option->get_type_name();
+        if (names_file(*option))
+            option->check([](const std::string& text) {
+                return text.empty() ? "the name is empty; name a file or a folder" : "";
+            });
         if (type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT"))
             option->check([type](const std::string& text) { return number_fault(type, text); });
     }
     for (CLI::App* const inner : command.get_subcommands([](CLI::App*) { return true; }))
-        check_numbers(*inner);
+        check_values(*inner);
 }
 
 void add_memory(CLI::App& command) {
@@ -124,7 +137,7 @@ std::function<int()> add_commands(CLI::App& program) {
     for (const char* const name :
          {"trace", "export", "heads", "generate", "explain", "patch", "map", "render", "record"})
         add_memory(*program.get_subcommand(name));
-    check_numbers(program);
+    check_values(program);
     return open_window;
 }
 
@@ -155,7 +168,7 @@ bool is_for_window(const std::string& word) {
 std::string unknown_command(const CLI::App& program, int argc, char** argv) {
     const CLI::App* command = &program;
     std::string called;
-    for (int at = 1; at < argc && argv[at][0] != '-'; ++at) {
+    for (int at = 1; at < argc && argv[at][0] != '-' && argv[at][0] != '\0'; ++at) {
         const std::string word = argv[at];
         const auto all = command->get_subcommands([](const CLI::App*) { return true; });
         if (all.empty())
@@ -165,8 +178,9 @@ std::string unknown_command(const CLI::App& program, int argc, char** argv) {
         if (apart(nearest) > 0) {
             if (called.empty() && is_for_window(word))
                 return "";
-            return "there is no command \"" + called + word + "\"; the nearest is \"" + called +
-                   nearest->get_name() + "\"";
+            const std::string none = "there is no command \"" + called + word + '"';
+            const bool alike = 3 * apart(nearest) <= word.size() + 1;
+            return alike ? none + "; the nearest is \"" + called + nearest->get_name() + '"' : none;
         }
         command = nearest;
         called += word + " ";

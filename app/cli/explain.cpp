@@ -35,9 +35,7 @@ struct ExplainOptions {
 const std::vector<OptionOfWhat>& options_of_whats() {
     static const std::vector<std::string> runs{"logits", "lens", "score"}, logits{"logits"}, scores{"score"},
         heads{"score", "vocabulary"}, words{"vocabulary"};
-    static const std::vector<OptionOfWhat> options{{"--text", runs},
-                                                   {"--ids", runs},
-                                                   {"--decoder-text", runs},
+    static const std::vector<OptionOfWhat> options{{"--decoder-text", runs},
                                                    {"--decoder-ids", runs},
                                                    {"--token", {"logits", "vocabulary"}},
                                                    {"--token-id", {"logits", "vocabulary"}},
@@ -231,7 +229,7 @@ void add_explain(CLI::App& program) {
         "explain", "say what a prediction, or a score, is made of: JSON whose parts add up to it");
     const auto options = std::make_shared<ExplainOptions>();
     options->model.add_to(command);
-    options->prompt.add_to(command, "text", "what the model reads");
+    options->prompt.add_to(command, "text", "what the model reads (vocabulary is of the weights alone)");
     options->decoder.add_to(command, "An encoder-decoder",
                             "what the decoder reads, as token ids, its start token among them");
     command

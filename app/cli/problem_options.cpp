@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/engine/engine.h"
 #include "core/project/case_file.h"
 #include "core/project/mask_json.h"
 #include "core/project/project_file.h"
@@ -111,6 +112,13 @@ void add_device_option(CLI::App& command, std::string& device) {
         ->envname("HEADSCOPE_DEVICE")
         ->check(check_device)
         ->capture_default_str();
+}
+
+void run_on_processor(const std::string& device) {
+    if (device == "auto" || device == "cpu")
+        return;
+    static_cast<void>(engine::make_engine(device));
+    std::cerr << "headscope: this command runs on the processor alone; " << device << " is not used\n";
 }
 
 std::string preset_names() {

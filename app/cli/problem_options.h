@@ -67,6 +67,10 @@ void exclude_problem(CLI::App& command, CLI::Option& other);
 /// HEADSCOPE_DEVICE sets it too.
 void add_device_option(CLI::App& command, std::string& device);
 
+/// For a command whose runs are the processor's alone: says so when --device names another device. Throws
+/// Error(machine) for one that this machine lacks.
+void run_on_processor(const std::string& device);
+
 /// The names of all presets, for help texts: "first-lesson, cat-sleeps, ...".
 std::string preset_names();
 

@@ -15,12 +15,14 @@ void EditedModelOption::add_to(CLI::App& command, const std::string& model_help,
     command.add_option("--model", folder_, model_help)->transform(checkpoint::model_folder)->required();
     command.add_option("--gain", gains_, gain_help)->allow_extra_args(false);
     command.add_option("--patch", patch_, "apply the edits of this file to the checkpoint");
+    add_device_option(command, device_);
 }
 
 checkpoint::TextModelPtr EditedModelOption::open() const {
     for (const std::string& gain : gains_)
         if (!parse_gain(gain).layer)
             fail_usage("--gain " + gain + " names no layer; write l.h=g");
+    run_on_processor(device_);
     return checkpoint::open_text_model(folder_);
 }
 

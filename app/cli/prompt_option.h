@@ -14,13 +14,13 @@ class App;
 
 namespace headscope::cli {
 
-/// A model that is run with edits: --model, --gain and --patch.
+/// A model that the processor runs with edits: --model, --gain, --patch and --device.
 class EditedModelOption {
 public:
     void add_to(CLI::App& command,
                 const std::string& model_help = "a checkpoint folder or GGUF file, or pocket",
                 const std::string& gain_help = "scale a head: 3.2=0 switches off head 2 of layer 3");
-    /// Throws Error(usage) for a gain that names no layer, else as open_text_model does.
+    /// Throws Error(usage) for a gain that names no layer, else as run_on_processor and open_text_model do.
     checkpoint::TextModelPtr open() const;
     /// The edits of the file, then the gains. Throws Error(input) for a head that the model has not.
     checkpoint::ModelEdits edits(const checkpoint::TextModel& model) const;
@@ -29,6 +29,7 @@ private:
     std::string folder_;
     std::vector<std::string> gains_;
     std::optional<std::string> patch_;
+    std::string device_ = "auto";
 };
 
 /// A text of a model, or its ids.

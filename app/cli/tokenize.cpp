@@ -2,6 +2,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 
 #include <CLI/CLI.hpp>
@@ -94,9 +95,9 @@ void add_tokenize(CLI::App& program) {
     const auto options = std::make_shared<TokenizeOptions>();
     command
         .add_option("--tokenizer", options->tokenizer,
-                    "a tokenizer.json, a GGUF file, or a folder with tokenizer.json, with vocab.json and "
-                    "merges.txt, or "
-                    "with vocab.txt")
+                    "a tokenizer.json, a GGUF file, a folder with tokenizer.json, with vocab.json and "
+                    "merges.txt, or with vocab.txt, or pocket")
+        ->transform(checkpoint::model_folder)
         ->required();
     command.add_option("text", options->text, "the text to cut into tokens")->option_text("TEXT");
     command.add_option("--text-file", options->text_file,

@@ -87,6 +87,8 @@ Lesson open_lesson(const std::string& path) {
 }
 
 std::vector<std::string> lesson_folders(const std::optional<std::string>& more) {
+    if (std::error_code none; more && !more->empty() && !std::filesystem::is_directory(*more, none))
+        fail_input(tr("there is no folder {} to read lessons from; name another one", *more));
     std::vector<std::string> all;
     for (const std::string& folder : {user_lessons_folder(), more.value_or("")})
         if (!folder.empty())

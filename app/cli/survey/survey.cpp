@@ -1,3 +1,4 @@
+#include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/survey/survey_run.h"
 #include "app/cli/survey/survey_show.h"
@@ -48,16 +49,19 @@ void add_survey(CLI::App& program) {
     command.add_option("--length", options->length,
                        "tokens that the model reads at once (default 256); longer texts are cut into pieces");
     command.add_option("--limit", options->limit, "only the first so many texts");
+    const auto device = std::make_shared<std::string>("auto");
+    add_device_option(command, *device);
     command.footer(
         "Scores are those of headscope heads, one of each text. Started again, it goes on where it "
         "was stopped. Under mpirun -n N or srun, N processes share the work; the result is the "
         "same for every N.");
     add_show(command);
     command.require_subcommand(0, 1);
-    command.callback([&command, options] {
+    command.callback([&command, options, device] {
         if (!command.get_subcommands().empty())
             return;
         check_survey(*options);
+        run_on_processor(*device);
         run_survey(*options);
     });
 }

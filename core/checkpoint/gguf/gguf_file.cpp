@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 namespace headscope::checkpoint {
 
@@ -77,6 +78,9 @@ std::string GgufFile::header_sha256() const {
 }
 
 bool is_gguf(const std::string& path) {
+    // What is read from a pipe is gone for whoever opens it next.
+    if (std::error_code none; !std::filesystem::is_regular_file(path, none))
+        return false;
     try {
         const RandomAccessFile file(path);
         std::string start(GgufFile::magic.size(), '\0');

@@ -2,6 +2,11 @@
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <fstream>
+#include <sys/stat.h>
+#include <thread>
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -91,8 +96,84 @@ TEST_CASE("an unknown command is named, with the nearest") {
     CHECK_THAT(said({"lesson", "chekc", "masks.md"}),
                Contains("there is no command \"lesson chekc\"; the nearest is \"lesson check\""));
     CHECK_THAT(said({"explian"}), Contains("there is no command \"explian\"; the nearest is \"explain\""));
+    for (const char* far : {"foo", "help"})
+        CHECK_THAT(said({far}), Contains("there is no command \"" + std::string(far) + "\"; see headscope"));
     CHECK_THAT(said({"pocket", "--stage", "x"}), Contains("--stage") && !Contains("no command"));
     CHECK_THAT(said({"trace", "Cat", "sleeps", "-o", "-"}), Contains("sleeps") && !Contains("no command"));
+}
+
+TEST_CASE("an empty name of a file is wrong usage") {
+    const std::string empty = ": the name is empty; name a file or a folder";
+    const std::vector<std::pair<std::vector<std::string>, std::string>> calls{
+        {{"trace", "Cat sleeps", "-o", ""}, "--output"},
+        {{"trace", "--case", "", "--heads", "1", "-o", "-"}, "--case"},
+        {{"trace", "--model", "", "--ids", "1", "-o", "-"}, "--model"},
+        {{"tokenize", "--tokenizer", "", "text"}, "--tokenizer"},
+        {{"lesson", "check", ""}, "FILE"},
+        {{"model", "info", ""}, "DIR"},
+        {{"survey", "show", "", "--layer", "0", "--head", "0"}, "file"},
+        {{""}, "PATH"}};
+    for (const auto& [words, option] : calls) {
+        const ProgramRun run = run_program(words);
+        CAPTURE(words.front(), run.err);
+        CHECK(run.code == 2);
+        CHECK_THAT(run.err, Contains(option + empty));
+    }
+}
+
+TEST_CASE("every command that computes takes a device, and says where it is not used") {
+    const TemporaryFolder folder;
+    write_file_atomically(folder.file("texts.txt"), "Mary had a dog.\n");
+    const std::vector<std::vector<std::string>> calls{
+        {"generate", "--model", "pocket", "--text", "Mary", "--tokens", "1"},
+        {"explain", "--model", "pocket", "--text", "Mary", "--what", "logits"},
+        {"patch", "--model", "pocket", "--clean", "Mary", "--corrupted", "John", "--answer", "Mary",
+         "--against", "John", "--what", "head"},
+        {"survey", "--model", "pocket", "--texts", folder.file("texts.txt"), "-o", folder.file("out.db")}};
+    for (std::vector<std::string> words : calls) {
+        CAPTURE(words.front());
+        words.insert(words.end(), {"--device", "vulkan:99"});
+        CHECK(run_program(words).code == 3);
+        words.back() = "gpu";
+        CHECK(run_program(words).code == 2);
+        words.back() = "cpu";
+        const ProgramRun run = run_program(words);
+        CHECK(run.code == 0);
+        CHECK(run.err.empty());
+    }
+}
+
+TEST_CASE("explain takes a text with every --what") {
+    const std::vector<std::string> words{"explain", "--model", "pocket", "--what",  "vocabulary", "--layer",
+                                         "2",       "--head",  "7",      "--token", "Mary"};
+    std::vector<std::string> with_text = words;
+    with_text.insert(with_text.end(), {"--text", "Mary had a dog."});
+    const ProgramRun run = run_program(with_text);
+    CHECK(run.code == 0);
+    CHECK(run.out == run_program(words).out);
+}
+
+TEST_CASE("a tokenizer may come from a pipe, or be that of the model that comes with the program") {
+    const TemporaryFolder folder;
+    const std::string pipe = folder.file("pipe");
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    const std::string path = test_data("/tokenizers/gpt2_like/tokenizer.json");
+    std::thread writer([&] { std::ofstream(pipe) << read_file(path); });
+    const ProgramRun piped = run_program({"tokenize", "--tokenizer", pipe, "hello world"});
+    writer.join();
+    CHECK(piped.code == 0);
+    CHECK(piped.out == run_program({"tokenize", "--tokenizer", path, "hello world"}).out);
+    CHECK_THAT(run_program({"tokenize", "--tokenizer", "pocket", "Mary"}).out, Contains("Mary"));
+}
+
+TEST_CASE("a folder of lessons that is not there is told") {
+    for (const char* command : {"list", "play"}) {
+        const ProgramRun run = command == std::string("list")
+                                   ? run_program({"lesson", "list", "--lessons", "/nowhere"})
+                                   : run_program({"lesson", "play", "masks", "--lessons", "/nowhere"});
+        CHECK(run.code == 1);
+        CHECK_THAT(run.err, Contains("there is no folder /nowhere to read lessons from"));
+    }
 }
 
 TEST_CASE("a stop of the strip is a stage that can be drawn") {
