@@ -3,6 +3,7 @@
 #include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
+#include "app/shell/control/control.h"
 #include "app/shell/desktop_motion.h"
 #include "app/shell/picture_clipboard.h"
 #include "app/shell/program.h"
@@ -28,7 +29,7 @@ namespace {
 
 struct Options {
     DecoderText decoder;
-    std::optional<std::string> path, sentence, kv_sentence, preset, report, lesson, lessons;
+    std::optional<std::string> path, sentence, kv_sentence, preset, report, control, lesson, lessons;
     std::string language; ///< empty: as the preferences say, else as the desktop does
     std::string device = "auto";
 };
@@ -147,14 +148,19 @@ int open_window(const Options& options) {
         program.begin();
     app::WindowOptions window;
     window.on_drop = [&](const std::vector<std::string>& paths) { program.open_path(paths.front()); };
+    std::optional<app::Control> control;
+    if (options.control)
+        control.emplace(program, *options.control, app::wake_window);
     std::string reported;
-    if (options.report)
-        window.on_frame = [&](float scale) {
+    window.on_frame = [&](float scale) {
+        if (control)
+            control->follow(scale);
+        if (options.report)
             if (std::string report = program.report(scale); report != reported) {
                 write_file_atomically(*options.report, report);
                 reported = std::move(report);
             }
-        };
+    };
     const int code = app::run_window(program, window);
     write_preferences(preferences, program.state().view);
     return code;
@@ -187,6 +193,10 @@ std::function<int()> add_window(CLI::App& program) {
     program.add_option(
         "--report", options->report,
         "keep FILE up to date with what is on screen, as JSON, for programs that drive the window");
+    program.add_option(
+        "--control", options->control,
+        "take JSON lines such as {\"id\": 1, \"action\": \"stage\", \"value\": \"weights\"} from a local "
+        "socket with this path, and answer each; \"actions\" lists what there is");
     program.add_option("--lesson", options->lesson,
                        "the lesson to open, by its id; see headscope lesson list");
     program.add_option("--lessons", options->lessons, "a folder with more lessons");

@@ -1,4 +1,5 @@
 #include "app/commands/actions.h"
+#include "app/shell/control/control.h"
 #include "app/views/situation.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -161,6 +162,52 @@ TEST_CASE("the report names what can be done, with keys and reasons", "[gui][act
     desk.open(test_data("/attention/lh_f32.npy"));
     CHECK(listed("board").at("keys") == nlohmann::json::array({"B"}));
     CHECK(listed("next stage").is_null());
+}
+
+TEST_CASE("a line from outside does what its action does, and its answer says what came of it", "[gui]") {
+    Desk desk;
+    const auto ask = [&](const std::string& line) {
+        const std::optional<std::string> answer = answer_line(desk.program, line, 1);
+        REQUIRE(answer);
+        desk.settle();
+        return nlohmann::json::parse(*answer);
+    };
+    const auto error = [&](const std::string& line) {
+        const nlohmann::json answer = ask(line);
+        CHECK(answer["ok"] == false);
+        return answer.value("error", "");
+    };
+    using Catch::Matchers::Contains;
+    CHECK(ask(R"({"id": 1, "action": "stage", "value": "scores"})") ==
+          nlohmann::json({{"id", 1}, {"ok", true}}));
+    CHECK(desk.view().group == StageGroup::scores);
+    CHECK(ask(R"({"id": {"a": []}, "action": "next stage"})")["id"].dump() == R"({"a":[]})");
+    CHECK(desk.view().group == StageGroup::scaled);
+    CHECK_THAT(error(R"({"action": "open", "value": "/nowhere"})"), Contains("/nowhere"));
+    const std::string cut = nlohmann::json(test_data("/attention/bad_cut.npy")).dump();
+    CHECK(ask(R"({"action": "open", "value": )" + cut + "}")["ok"] == true); // a worker reads the file
+    CHECK_THAT(error(R"({"action": "settle"})"), Contains("bad_cut.npy"));
+    ask(R"({"action": "sentence", "value": "The old cat"})");
+    CHECK(desk.problem().tokens == std::vector<std::string>{"The", "old", "cat"});
+    CHECK(ask(R"({"action": "report"})")["report"]["tokens"].size() == 3);
+    const nlohmann::json listed = ask(R"({"action": "actions"})")["actions"];
+    const auto lists = [&](const char* id) {
+        return std::ranges::any_of(listed, [&](const nlohmann::json& row) { return row["id"] == id; });
+    };
+    CHECK((lists("stage") && lists("sentence") && lists("open") && lists("next stage") && lists("undo")));
+    CHECK_FALSE(lists("save"));
+
+    CHECK_THAT(error(R"({"action": "stage", "value": "wings"})"),
+               Contains("there is no stage \"wings\" here"));
+    CHECK_THAT(error(R"({"action": "stage"})"), Contains("needs a value"));
+    CHECK_THAT(error(R"({"action": "undo", "value": "2"})"), Contains("takes no value"));
+    CHECK_THAT(error(R"({"action": "stage", "value": 3})"), Contains("is no text"));
+    CHECK_THAT(error(R"({"action": "save"})"), Contains("there is no action \"save\""));
+    CHECK_THAT(error(R"({"action": "number below"})"), Contains("can't be done here"));
+    CHECK_THAT(error(R"({"action": "sentence", "value": "  "})"), Contains("no word"));
+    CHECK_THAT(error(R"({"action": "open", "value": "/nowhere"})"), Contains("unsaved changes"));
+    for (const char* line : {"", "[1]", R"({"id": 1})", "{", "\xFF"})
+        error(line);
 }
 
 } // namespace headscope::test

@@ -1,9 +1,7 @@
-#include "app/commands/actions.h"
+#include "app/shell/control/named_actions.h"
 #include "app/shell/film/films.h"
-#include "app/views/situation.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/trace/find_stop.h"
 
 #include <algorithm>
 #include <charconv>
@@ -23,11 +21,6 @@ std::string trimmed(const std::string& text) {
     return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// What is no picture of attention: choosers and questions, and gestures, which no name can make.
-bool can_film(const ActionInfo& action) {
-    return action.send && action.group != "Files";
-}
-
 double seconds_of(const std::string& text, double usual) {
     if (text.empty())
         return usual;
@@ -38,24 +31,9 @@ double seconds_of(const std::string& text, double usual) {
     return seconds;
 }
 
-StageGroup stage_of(const std::string& name, const Walk& walk) {
-    auto stop = find_stop(name);
-    if (const auto stage = find_stage(name); !stop && stage)
-        stop = tensor_info(*stage).group;
-    if (const auto stage = find_block_stage(name); !stop && stage)
-        stop = tensor_info(*stage).group;
-    if (stop && walk.has(*stop))
-        return *stop;
-    std::string names;
-    for (const auto* part : {&walk.before, &walk.layer, &walk.after})
-        for (const StageGroup one : *part)
-            names += (names.empty() ? "" : ", ") + std::string(group_info(one).label);
-    fail_input(tr("there is no stage \"{}\" here; the stages are {}", name, names));
-}
-
 ScriptLine parse_line(const std::string& line, int number) {
     const auto found = std::ranges::find_if(
-        actions(), [&](const ActionInfo& row) { return row.id == line && can_film(row); });
+        actions(), [&](const ActionInfo& row) { return row.id == line && can_name(row); });
     if (found != actions().end())
         return {number, "do", line};
     const auto gap = std::min(line.find_first_of(" \t"), line.size());
@@ -83,13 +61,11 @@ public:
         else if (line.verb == "caption")
             caption_ = line.rest;
         else if (line.verb == "stage")
-            recorder_.act({ViewChange(GoTo{stage_of(line.rest, recorder_.state().view.walk)})});
+            recorder_.act(go_to_stage(recorder_.state(), line.rest));
         else if (line.verb == "sentence")
-            recorder_.act({recorder_.state().document->is_checkpoint()
-                               ? Action(ModelAction(TypePrompt{line.rest}))
-                               : Action(Command(SetSentence{line.rest}))});
+            recorder_.act(type_sentence(recorder_.state(), line.rest));
         else
-            act(action(line.rest));
+            recorder_.act(named_action(recorder_.state(), line.rest));
     }
 
     /// A film ends with a picture that rests.
@@ -99,17 +75,6 @@ public:
     }
 
 private:
-    void act(const ActionInfo& action) {
-        Situation now = situation(recorder_.state());
-        now.left_open = recorder_.state().view.left_open.value_or(true);
-        now.inspector_open = recorder_.state().view.inspector_open.value_or(true);
-        if (!action.here(now))
-            fail_input(tr("\"{}\" does nothing on this page", action.id));
-        if (const std::string why = why_not(action, now); !why.empty())
-            fail_input(tr("\"{}\" can't be done here: {}", action.id, why));
-        recorder_.act(action.send(now));
-    }
-
     void rest(double seconds) {
         FilmText text{tr(group_info(recorder_.state().view.group).title)};
         if (!caption_.empty())

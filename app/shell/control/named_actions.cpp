@@ -1,0 +1,47 @@
+#include "app/shell/control/named_actions.h"
+
+#include "app/views/situation.h"
+#include "core/base/error.h"
+#include "core/base/message.h"
+#include "core/trace/find_stop.h"
+
+namespace headscope::app {
+
+bool can_name(const ActionInfo& action) {
+    return action.send && action.group != "Files";
+}
+
+Actions named_action(const AppState& state, const std::string& id) {
+    const ActionInfo& named = action(id);
+    Situation now = situation(state);
+    now.left_open = state.view.left_open.value_or(true);
+    now.inspector_open = state.view.inspector_open.value_or(true);
+    if (!named.here(now))
+        fail_input(tr("\"{}\" does nothing on this page", id));
+    if (const std::string why = why_not(named, now); !why.empty())
+        fail_input(tr("\"{}\" can't be done here: {}", id, why));
+    return named.send(now);
+}
+
+Actions go_to_stage(const AppState& state, const std::string& name) {
+    const Walk& walk = state.view.walk;
+    auto stop = find_stop(name);
+    if (const auto stage = find_stage(name); !stop && stage)
+        stop = tensor_info(*stage).group;
+    if (const auto stage = find_block_stage(name); !stop && stage)
+        stop = tensor_info(*stage).group;
+    if (stop && walk.has(*stop))
+        return {ViewChange(GoTo{*stop})};
+    std::string names;
+    for (const auto* part : {&walk.before, &walk.layer, &walk.after})
+        for (const StageGroup one : *part)
+            names += (names.empty() ? "" : ", ") + std::string(group_info(one).label);
+    fail_input(tr("there is no stage \"{}\" here; the stages are {}", name, names));
+}
+
+Actions type_sentence(const AppState& state, const std::string& text) {
+    return {state.document->is_checkpoint() ? Action(ModelAction(TypePrompt{text}))
+                                            : Action(Command(SetSentence{text}))};
+}
+
+} // namespace headscope::app

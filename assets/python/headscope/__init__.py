@@ -1,0 +1,120 @@
+"""Shows attention weights in Headscope's window and drives that window.
+
+    import headscope
+    window = headscope.show(attention, tokens)  # (heads, T, T) or (layers, heads, T, T), for example of NumPy or PyTorch
+    window.do("arcs")
+    window.do("stage", "weights")
+    window.close()
+
+Needs the program headscope in PATH, or in the environment variable HEADSCOPE, and NumPy to show an array.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+__all__ = ["Refused", "Window", "show"]
+
+
+class Refused(Exception):
+    """What the window cannot do, in its own words."""
+
+
+class Window:
+    """A window of its own, which other programs cannot reach. Closed by close() or at the end of a with block."""
+
+    def __init__(self, *arguments, program=None, patience=60):
+        """arguments: as on the command line, such as "pocket" or "--sentence", "The cat sat down"."""
+        self._folder = tempfile.mkdtemp(prefix="headscope-")
+        path = os.path.join(self._folder, "control")
+        command = [program or os.environ.get("HEADSCOPE", "headscope"), "--control", path, *map(str, arguments)]
+        try:
+            self._process = subprocess.Popen(command)
+            self._lines = self._connect(path, time.monotonic() + patience)
+        except BaseException:
+            self.close()
+            raise
+        self._next = 1
+        self.settle()
+
+    def _connect(self, path, end):
+        while True:
+            self._socket = socket.socket(socket.AF_UNIX)
+            try:
+                self._socket.connect(path)
+                return self._socket.makefile("r", encoding="utf-8")
+            except OSError:
+                self._socket.close()
+                if self._process.poll() is not None:
+                    raise Refused(f"the program ended with exit code {self._process.returncode}") from None
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.02)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _ask(self, action, value=None):
+        line = {"id": self._next, "action": action}
+        if value is not None:
+            line["value"] = value
+        self._next += 1
+        self._socket.sendall((json.dumps(line) + "\n").encode())
+        answer = self._lines.readline()
+        if not answer:
+            raise Refused("the window is closed")
+        answer = json.loads(answer)
+        if not answer["ok"]:
+            raise Refused(answer["error"])
+        return answer
+
+    def do(self, action, value=None):
+        """Does an action by its name, and waits until the window shows what follows from it. Raises Refused."""
+        self._ask(action, value)
+        self.settle()
+
+    def settle(self):
+        """Waits until nothing is computed and nothing moves."""
+        self._ask("settle")
+
+    def actions(self):
+        """What can be done on the page that is on screen: a list of dictionaries."""
+        return self._ask("actions")["actions"]
+
+    def report(self):
+        """What is on screen, as assets/manual/automation.md describes it."""
+        return self._ask("report")["report"]
+
+    def close(self):
+        """Ends the program without a question."""
+        process = getattr(self, "_process", None)
+        if hasattr(self, "_socket"):
+            self._socket.close()
+        if process is not None and process.poll() is None:
+            process.terminate()
+            process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def show(attention, tokens=None, program=None):
+    """Opens a window with attention weights, (heads, T, T) or (layers, heads, T, T), and T tokens."""
+    import numpy
+
+    folder = tempfile.TemporaryDirectory(prefix="headscope-")
+    path = pathlib.Path(folder.name) / "attention.npy"
+    if hasattr(attention, "detach"):  # a tensor of PyTorch
+        attention = attention.detach().cpu().numpy()
+    numpy.save(path, numpy.ascontiguousarray(attention))
+    if tokens is not None:
+        path.with_suffix(".tokens.json").write_text(json.dumps(list(tokens)), encoding="utf-8")
+    window = Window(path, program=program)
+    window._shown = folder  # the window reads from the file while it is open
+    return window

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Drives a real window through its socket, by the Python package and by lines of its own. usage: check_control.py PROGRAM"""
+import json
+import os
+import pathlib
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+from desktop import Display, Failure, clean_environment, wait_for
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "assets" / "python"))
+import headscope  # noqa: E402
+
+
+def check(holds, what):
+    if not holds:
+        raise Failure(what)
+
+
+def refused(call):
+    try:
+        call()
+    except headscope.Refused as fault:
+        return str(fault)
+    raise Failure("what cannot be done was done")
+
+
+def check_package(program):
+    with headscope.Window("--sentence", "The cat sat down", program=program) as window:
+        window.do("stage", "scores")
+        check(window.report()["stage"] == "scores", "the stage is not scores")
+        window.do("next stage")
+        check(window.report()["stage"] == "scaled", "the next stage is not scaled")
+        check("/nowhere" in refused(lambda: window.do("open", "/nowhere")), "what is not there was opened")
+        window.do("sentence", "The old cat sat down")
+        report = window.report()
+        check(report["tokens"] == ["The", "old", "cat", "sat", "down"], f"the tokens are {report['tokens']}")
+        names = [row["id"] for row in window.actions()]
+        check({"stage", "sentence", "open", "next stage", "undo"} <= set(names), f"the actions are {names}")
+        check("there is no stage" in refused(lambda: window.do("stage", "wings")), "wings is a stage")
+        check("there is no action" in refused(lambda: window.do("save")), "a file can be saved by name")
+        check("needs a value" in refused(lambda: window.do("stage")), "a stage needs no name")
+    rows = numpy.tril(numpy.ones((2, 3, 5, 5), numpy.float32))
+    rows /= rows.sum(-1, keepdims=True)
+    with headscope.show(rows, ["a", "b", "c", "d", "e"], program=program) as window:
+        report = window.report()
+        check(report["attention"]["file"] == "attention.npy", f"the window shows {report['attention']}")
+        window.do("arcs")
+        check(report["tokens"] == ["a", "b", "c", "d", "e"], f"the tokens are {report['tokens']}")
+
+
+def ask(path, text):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(30)
+        client.connect(path)
+        client.sendall(text)
+        with client.makefile("r", encoding="utf-8") as lines:
+            return [json.loads(lines.readline()) for _ in range(text.count(b"\n"))]
+
+
+def check_socket(program, folder):
+    path = str(folder / "control")
+    left = socket.socket(socket.AF_UNIX)  # what an ended program leaves behind
+    left.bind(path)
+    left.close()
+    window = subprocess.Popen([program, "--control", path, "--sentence", "The cat sat down"])
+    try:
+        wait_for("the socket", lambda: os.path.exists(path) and answers(path))
+        check(stat.S_IMODE(os.stat(path).st_mode) == 0o600, "others may open the socket")
+        first, second, third, fourth = ask(path, b'{"id": "a", "action": "settle"}\n{"id": [7]}\nno JSON\n[1]\n')
+        check(first == {"id": "a", "ok": True}, f"settle is answered by {first}")
+        check(second["id"] == [7] and not second["ok"], f"no action is answered by {second}")
+        check(third["id"] is None and "JSON" in third["error"], f"no JSON is answered by {third}")
+        check(fourth["id"] is None and not fourth["ok"], f"a list is answered by {fourth}")
+        other = subprocess.run([program, "--control", path], capture_output=True, text=True, timeout=60)
+        check(other.returncode == 1 and "another program listens there" in other.stderr, other.stderr)
+    finally:
+        window.terminate()
+        window.wait()
+    taken = folder / "file"
+    taken.write_text("mine")
+    other = subprocess.run([program, "--control", str(taken)], capture_output=True, text=True, timeout=60)
+    check(other.returncode == 1 and "a file has that name" in other.stderr, other.stderr)
+    check(taken.read_text() == "mine", "the file is gone")
+
+
+def answers(path):
+    try:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(path)
+        return True
+    except OSError:
+        return False
+
+
+def main():
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    with tempfile.TemporaryDirectory() as folder, Display() as display:
+        folder = pathlib.Path(folder)
+        for name in ("home", "config", "state"):
+            (folder / name).mkdir()
+        clean = clean_environment()
+        os.environ.clear()
+        os.environ.update(clean, DISPLAY=display.name, HOME=str(folder / "home"),
+                          XDG_CONFIG_HOME=str(folder / "config"), XDG_STATE_HOME=str(folder / "state"))  # fmt: skip
+        check_package(program)
+        check_socket(program, folder)
+    print("control: all as expected")
+
+
+if __name__ == "__main__":
+    main()
