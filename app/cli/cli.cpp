@@ -1,6 +1,7 @@
 #include "app/cli/cli.h"
 
 #include "app/cli/subcommands.h"
+#include "app/cli/usage.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/memory.h"
@@ -100,6 +101,31 @@ void check_values(CLI::App& command) {
         check_values(*inner);
 }
 
+/// The names of all options that take a list.
+void add_lists(const CLI::App& command, std::vector<std::string>& names) {
+    for (const CLI::Option* const option : command.get_options())
+        if (option->get_delimiter() == ',')
+            names.push_back("--" + option->get_single_name());
+    for (const CLI::App* const inner : command.get_subcommands([](const CLI::App*) { return true; }))
+        add_lists(*inner, names);
+}
+
+/// Refuses a list with an empty place, such as 1,,2, which CLI11 leaves out.
+void check_lists(const CLI::App& program, int argc, char** argv) {
+    std::vector<std::string> names;
+    add_lists(program, names);
+    for (int at = 1; at < argc; ++at) {
+        const std::string word = argv[at], name = word.substr(0, word.find('='));
+        if (std::ranges::find(names, name) == names.end())
+            continue;
+        const std::string list = name != word    ? word.substr(name.size() + 1)
+                                 : at + 1 < argc ? argv[at + 1]
+                                                 : "";
+        if (list.starts_with(',') || list.ends_with(',') || list.find(",,") != std::string::npos)
+            fail_usage(name + " " + list + " has an empty place; write for example 1,2,3");
+    }
+}
+
 void add_memory(CLI::App& command) {
     command
         .add_option_function<std::uint64_t>(
@@ -196,6 +222,7 @@ std::string command_of(const CLI::App& program) {
 
 int parse_and_run(CLI::App& program, const std::function<int()>& open_window, int argc, char** argv) {
     try {
+        check_lists(program, argc, argv);
         program.parse(argc, argv);
         if (!program.get_subcommands().empty())
             return 0;

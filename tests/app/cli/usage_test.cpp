@@ -102,6 +102,18 @@ TEST_CASE("an unknown command is named, with the nearest") {
     CHECK_THAT(said({"trace", "Cat", "sleeps", "-o", "-"}), Contains("sleeps") && !Contains("no command"));
 }
 
+TEST_CASE("an empty place in a list of ids is wrong usage") {
+    const std::string model = test_data("/models/gpt2_tiny");
+    for (const char* list : {"1,,2", "1,2,", ",1", ","})
+        for (const auto& ids : {std::vector<std::string>{"--ids", list}, {"--ids=" + std::string(list)}}) {
+            std::vector<std::string> words{"trace", "--model", model, "-o", "-"};
+            words.insert(words.end(), ids.begin(), ids.end());
+            const ProgramRun run = run_program(words);
+            CHECK(run.code == 2);
+            CHECK_THAT(run.err, Contains("--ids " + std::string(list) + " has an empty place"));
+        }
+}
+
 TEST_CASE("an empty name of a file is wrong usage") {
     const std::string empty = ": the name is empty; name a file or a folder";
     const std::vector<std::pair<std::vector<std::string>, std::string>> calls{
