@@ -153,7 +153,9 @@ void add_render(CLI::App& program) {
             "with --screen patching: what is patched, or paths: from the open head (default: residual)")
         ->check(CLI::IsMember(kinds))
         ->needs(screen);
-    command.add_option("--token", options->token, "with --screen: the token whose logit is taken apart")
+    command
+        .add_option("--token", options->token,
+                    "with --screen: the token whose logit is taken apart, or that circuits read")
         ->needs(screen);
     command.add_option("--against", options->against, "with --screen: the token whose logit is taken off")
         ->needs(screen);

@@ -235,6 +235,8 @@ void show_screen(app::Program& program, const SceneOptions& options) {
     const app::NamedScreen& wanted = *app::find_screen(options.screen);
     change(app::ShowEffects{wanted.effects});
     change(app::ShowScreen{wanted.screen});
+    if (wanted.screen == app::Screen::circuits && options.token)
+        program.act(app::ModelAction(app::AskCircuits{.word = *options.token}));
     if (wanted.screen != app::Screen::patching)
         return;
     program.act(app::ModelAction(app::AskPatching{.corrupted = options.corrupted.value_or("")}));

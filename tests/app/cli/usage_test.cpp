@@ -165,6 +165,16 @@ TEST_CASE("explain takes a text with every --what") {
     CHECK(run.out == run_program(words).out);
 }
 
+TEST_CASE("the screen of circuits reads the token that is named") {
+    std::vector<std::string> words{"render",   "--window", "--model", "pocket",  "--text", "Mary had a dog.",
+                                   "--screen", "circuits", "--size",  "640x400", "-o",     "-"};
+    const std::string last = run_program(words).out;
+    words.insert(words.end(), {"--token", "John"});
+    const ProgramRun named = run_program(words);
+    CHECK(named.code == 0);
+    CHECK(named.out != last);
+}
+
 TEST_CASE("a tokenizer may come from a pipe, or be that of the model that comes with the program") {
     const TemporaryFolder folder;
     const std::string pipe = folder.file("pipe");
