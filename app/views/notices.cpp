@@ -126,7 +126,7 @@ void view_notice(const Notice& notice, const figure::Rect& canvas, FreePaper& pa
 void view_canvas_notices(const AppState& state, const figure::Rect& whole, const Picture& drawn,
                          const ViewTools& tools) {
     const std::string done = text::plain_text(state.files.notice);
-    if (!state.shown.ready() || (state.error.empty() && state.notice.empty() && done.empty()))
+    if (state.error.empty() && state.notice.empty() && done.empty())
         return;
     const figure::Rect canvas = below_bars(state, whole);
     const DrawContext context{state.shown,   state.drawn_view(), tools.theme,
