@@ -113,7 +113,8 @@ TEST_CASE("the branches of a decoder's layer add up from stream to stream") {
     for (const std::string& name : model_case_names(true)) {
         INFO(name);
         const ModelPtr model = golden(name);
-        const ForwardResult result = run_on_cpu(*model, pair_of(source_ids, translated_ids), {.stages = stages});
+        const ForwardResult result =
+            run_on_cpu(*model, pair_of(source_ids, translated_ids), {.stages = stages});
         const auto of = [&](Stack stack, TensorId id) -> const Tensor& {
             for (const BlockRun& block : result.blocks)
                 if (block.place == AttentionPlace{stack, 0} && block.id == id)
