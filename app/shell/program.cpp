@@ -1,13 +1,11 @@
 #include "app/shell/program.h"
 
 #include "app/draw/effects/patching_page.h"
+#include "app/shell/draw_window.h"
 #include "app/shell/edit_keys.h"
 #include "app/shell/input_queue.h"
 #include "app/shell/report.h"
 #include "app/shell/shortcuts.h"
-#include "app/state/screens/screen.h"
-#include "app/views/files/file_views.h"
-#include "app/views/given_weights.h"
 #include "app/views/presentation/presentation.h"
 #include "app/views/style.h"
 #include "core/base/error.h"
@@ -18,12 +16,6 @@
 #include <utility>
 
 namespace headscope::app {
-
-namespace {
-
-constexpr double longest_kept = 0.5; ///< seconds that a picture stands for the one to come
-
-} // namespace
 
 Program::Program(const Options& options)
     : workspace_(state_, options.recipe,
@@ -44,17 +36,19 @@ Program::Program(const Options& options)
              {.state_folder = options.state_folder,
               .keeps_nothing = options.keeps_nothing,
               .wake = options.wake,
-              .show_lesson = [this](const std::string& path) { open_lesson(path); },
-              .leave_lesson = [this] { leave_lesson(); },
+              .show_lesson = [this](const std::string& path) { lessons_.open(path); },
+              .leave_lesson = [this] { lessons_.leave(); },
               .offer_picture = options.offer_picture,
               .film = {.recipe = {},
                        .device = options.device,
                        .lesson_folders = options.lesson_folders,
                        .language = options.language}}),
-      course_(state_.course, {.lesson_folders = options.lesson_folders,
-                              .language = options.language,
-                              .state_folder = options.state_folder,
-                              .wake = options.wake}) {
+      lessons_(state_, workspace_, compare_,
+               {.lesson_folders = options.lesson_folders,
+                .language = options.language,
+                .state_folder = options.state_folder,
+                .wake = options.wake},
+               [this](const Action& action) { act(action); }) {
     compare_.list_history();
     files_.document_changed();
 }
@@ -86,7 +80,7 @@ void Program::act(const Action& action) {
                                ModelAction(AskPatching{.corrupted = state_.model.prompt}));
                            state_.field = {.label = {}, .text = {}, .error = {}, .next = second_prompt_field};
                        },
-                       [&](const LessonAction& lesson) { run_lesson(lesson); },
+                       [&](const LessonAction& lesson) { lessons_.run(lesson); },
                        [&](const EngineAction& wanted) { workspace_.act(wanted); },
                        [&](const ModelAction& wanted) { workspace_.session().act(wanted); },
                        [&](const WindowAction& wanted) { app::apply(state_, focus_, canvas_, wanted); }},
@@ -132,54 +126,11 @@ void Program::begin() {
         open_path(*latest);
 }
 
-void Program::open_lesson(const std::string& path) {
-    run_lesson(OpenLesson{course_.add_lesson(path)});
-}
-
-void Program::run_lesson(const LessonAction& action) {
-    workspace_.end_gesture();
-    const std::vector<Action> follows = course_.act(action, *state_.document);
-    if (state_.course.open == nullptr)
-        leave_lesson();
-    // A model is still to be opened: until then the user's document stays on screen.
-    const bool enters = state_.course.open != nullptr && state_.course.coming == nullptr && enter_lesson();
-    for (const Action& next : follows)
-        act(next);
-    if (enters)
-        workspace_.forget_before();
-}
-
-bool Program::enter_lesson() {
-    if (workspace_.laid_aside())
-        return false;
-    workspace_.lay_aside();
-    compare_.lay_aside();
-    state_.view.compare = Compare::now;
-    return true;
-}
-
-void Program::leave_lesson() {
-    course_.close();
-    if (!workspace_.laid_aside())
-        return;
-    compare_.take_back();
-    workspace_.take_back();
-}
-
 void Program::take_results() {
     if (std::optional<Shown> before = workspace_.take_results(); before && state_.view.flashes())
         compare_.begin_flash(std::move(*before));
     try {
-        if (const auto scene = course_.take_scene(*state_.document)) {
-            workspace_.end_gesture();
-            const bool enters = enter_lesson();
-            if (scene->opened)
-                workspace_.go_to(*scene->opened, scene->label);
-            if (enters)
-                workspace_.forget_before();
-            for (const Action& action : scene->view)
-                act(action);
-        }
+        lessons_.take_scene();
     } catch (const Error& fault) {
         state_.error = fault.what();
     }
@@ -187,7 +138,7 @@ void Program::take_results() {
 
 void Program::settle() {
     files_.settle();
-    course_.settle_scene();
+    lessons_.course().settle_scene();
     take_results();
     workspace_.settle();
     do { // of A a run, then a layer of it, then what stands around that
@@ -195,11 +146,11 @@ void Program::settle() {
         take_results();
         compare_.follow();
     } while (compare_.busy());
-    course_.settle(state_.shown);
+    lessons_.course().settle(state_.shown);
 }
 
 bool Program::animating() const {
-    return moving_ || workspace_.busy() || compare_.busy() || course_.busy() || files_.busy();
+    return moving_ || workspace_.busy() || compare_.busy() || lessons_.course().busy() || files_.busy();
 }
 
 float Program::zoom() const {
@@ -231,8 +182,7 @@ void Program::frame(Surface& surface, double now) {
     take_results();
     files_.frame(now);
     state_.view_behind = workspace_.view_behind();
-    const double since = last_frame_ < 0 ? 0 : std::min(now - last_frame_, 0.1);
-    last_frame_ = now;
+    const double since = times_.begin(now);
     const StageGroup stage = state_.view.group;
     moving_ = advance(state_.view, now, since, workspace_.session().wanted()->problem.dims);
     moving_ = workspace_.session().advance(now) || moving_;
@@ -240,12 +190,10 @@ void Program::frame(Surface& surface, double now) {
         workspace_.session().follow(); // of a checkpoint's weights it may show another reading
     compare_.follow();                 // what the session shows now
     moving_ = compare_.fade_flash(since) || moving_;
-    course_.follow(state_.shown);
-    moving_ = course_.fade_marks(since) || moving_;
+    lessons_.course().follow(state_.shown);
+    moving_ = lessons_.course().fade_marks(since) || moving_;
     const bool awaits = state_.shown.awaits();
-    if (!awaits)
-        traced_ = now;
-    keeps_picture_ = awaits && now - traced_ < longest_kept;
+    times_.note(awaits);
 
     const float scale = surface.scale();
     const Theme& colours = theme(state_.view.dark);
@@ -310,7 +258,10 @@ void Program::frame(Surface& surface, double now) {
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse |
                      ImGuiWindowFlags_NoBackground);
-    draw(places, situated, tools, dialog_focus_);
+    const auto hovered =
+        draw_window(state_, workspace_.session(), places, situated, tools, dialog_focus_, canvas_);
+    moving_ = hovered != state_.view.hover || moving_;
+    state_.view.hover = hovered;
     (free ? focus_ : dialog_focus_).draw(colours.ink, scale);
     ImGui::End();
 
@@ -324,79 +275,11 @@ void Program::frame(Surface& surface, double now) {
     }
     // What is still on screen of the page before would open this page's gates.
     if (workspace_.shows_document())
-        moving_ = course_.watch(state_.shown, state_.view) || moving_;
-    if (std::string fault = course_.take_fault(); !fault.empty()) {
+        moving_ = lessons_.course().watch(state_.shown, state_.view) || moving_;
+    if (std::string fault = lessons_.course().take_fault(); !fault.empty()) {
         state_.error = std::move(fault);
         moving_ = true;
     }
-}
-
-void Program::draw(const ProgramLayout& places, const Situation& now, const ViewTools& tools,
-                   FocusRing& dialogs) {
-    std::optional<CellAddress> hovered;
-    view_canvas(state_, places.canvas, tools, hovered, canvas_);
-    // A document without a trace of its own yet is seen as the one before.
-    if (state_.document->has_board() && state_.shown.ready() && state_.shown.document->has_board()) {
-        LayersInSight rows;
-        view_attention_canvas(state_, places.canvas, tools, hovered, canvas_, rows);
-        workspace_.session().look_at(rows.first, rows.last);
-    }
-    view_canvas_notices(state_, places.canvas, canvas_, tools);
-    if (!state_.presentation.on)
-        draw_around_canvas(places, tools, hovered);
-    else if (places.left_open)
-        view_presented_lesson(state_, places.left, tools);
-    if (state_.presentation.on && places.inspector_open)
-        view_inspector(state_, places.inspector, true, tools, hovered);
-    if (state_.find.open)
-        view_find(state_, places.canvas, canvas_, state_.find, tools);
-    if (state_.view.help_open)
-        view_help(state_, places.window, tools);
-    view_context_menu(now, state_.menu, tools);
-    if (state_.palette.open)
-        view_palette(state_, now, state_.palette, tools);
-    const ViewTools dialog_tools{.surface = tools.surface,
-                                 .focus = dialogs,
-                                 .theme = tools.theme,
-                                 .measure = tools.measure,
-                                 .send = tools.send,
-                                 .chooser = state_.files.chooser ? &*state_.files.chooser : nullptr};
-    if (state_.files.dialog_open())
-        view_file_dialogs(state_, dialog_tools);
-    else if (state_.settings_open)
-        view_settings(state_, dialog_tools);
-    if (state_.presentation.on)
-        view_presentation(state_.presentation, places.window, tools);
-    moving_ = hovered != state_.view.hover || moving_;
-    state_.view.hover = hovered;
-}
-
-void Program::draw_around_canvas(const ProgramLayout& places, const ViewTools& tools,
-                                 std::optional<CellAddress>& hovered) {
-    const bool traced = state_.shown.trace != nullptr;
-    if (state_.document->is_checkpoint())
-        view_model_toolbar(state_, places.toolbar, tools);
-    else if (state_.document->is_given())
-        view_attention_toolbar(state_, places.toolbar, tools);
-    else
-        view_toolbar(state_, places.toolbar, tools);
-    if (traced && state_.shown.document->shows_weights() && weights_alone(state_) &&
-        screen_of(state_.shown, state_.view) == Screen::stages)
-        view_attention_strip(state_, places.canvas_head, tools);
-    else if (state_.shown.ready())
-        view_strip(state_, places.canvas_head, tools);
-    if (!state_.manual.open || !places.left_open)
-        view_left_panel(state_, places.left, places.left_open, tools);
-    view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
-    if (state_.number.active)
-        hovered.reset(); // what is read is the number that is being typed
-    if (weights_alone(state_) && screen_of(state_.shown, state_.view) != Screen::map)
-        view_attention_bar(state_, places.bottom, tools);
-    else
-        view_bottom_bar(state_, places.bottom, tools);
-    if (state_.manual.open)
-        view_manual(state_, places.manual, state_.manual, tools);
-    view_splitters(places, state_, tools);
 }
 
 } // namespace headscope::app

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "app/lesson/course_desk.h"
 #include "app/session/workspace.h"
 #include "app/shell/compare_desk.h"
 #include "app/shell/files/files.h"
+#include "app/shell/frame_times.h"
 #include "app/shell/gestures.h"
-#include "app/shell/layout.h"
+#include "app/shell/lesson_stage.h"
 #include "app/shell/program_options.h"
 #include "app/shell/ui.h"
 #include "app/views/views.h"
@@ -28,7 +28,7 @@ public:
     figure::Color background() const override;
     std::string title() const override;
     bool full_screen() const override { return state_.full_screen; }
-    bool keeps_picture() const override { return keeps_picture_; }
+    bool keeps_picture() const override { return times_.keeps_picture(); }
     bool quitting() const override { return files_.quitting(); }
     void close() override { act(FileCommand(QuitProgram{})); }
 
@@ -63,30 +63,17 @@ private:
     void take_results();
     void change_view(const ViewChange& change);
     void compare_prompts();
-    void open_lesson(const std::string& path);
-    void run_lesson(const LessonAction& action);
-    /// Lays the user's document aside before the first problem of a lesson. Returns false where it was aside
-    /// already.
-    bool enter_lesson();
-    /// Shows the user's document again, and closes the lesson.
-    void leave_lesson();
-    void draw(const ProgramLayout& places, const Situation& now, const ViewTools& tools, FocusRing& dialogs);
-    /// Toolbar, strip, panels and bottom bar.
-    void draw_around_canvas(const ProgramLayout& places, const ViewTools& tools,
-                            std::optional<CellAddress>& hovered);
 
     AppState state_;
     Workspace workspace_;
     CompareDesk compare_;
     Files files_;
-    CourseDesk course_;
+    LessonStage lessons_;
     Gestures gestures_;
     FocusRing focus_, dialog_focus_;
     Picture canvas_;
     figure::Point window_; ///< size at 100 %, in logical pixels; as it was last drawn
-    double last_frame_ = -1;
-    double traced_ = 0; ///< when there was a trace to show, or no document
-    bool keeps_picture_ = false;
+    FrameTimes times_;
     bool moving_ = false; ///< another frame must follow
 };
 

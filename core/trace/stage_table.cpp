@@ -330,7 +330,7 @@ constexpr std::array variants{
     rotated(*find_row(q_heads), translatable("q_heads[h] = $, turned by position"), "q_heads = turned($)"),
     rotated(*find_row(k_heads), translatable("k_heads[h] = $, turned by position"), "k_heads = turned($)"),
     capped(*find_row(scaled)),
-    masked_by(*find_row(masked), &ProblemParts::all_allowed, translatable("no mask is set: masked = scaled")),
+    masked_by(*find_row(masked), &ProblemParts::all_allowed, "masked = scaled"),
     masked_by(*find_row(masked), &ProblemParts::added_mask, "masked = scaled + mask"),
 };
 

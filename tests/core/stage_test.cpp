@@ -62,3 +62,17 @@ TEST_CASE("the index map pairs the factors of a product and follows grouped head
     const auto concat = cells_read(TensorId::concat, dims, {0, 2, 5, 0}, {});
     CHECK(concat[0].first == Index{0, 2, 2, 1});
 }
+
+// The expected texts are written down from the paper's equation 1 and from the docs of masks and soft caps.
+TEST_CASE("the formula of a stage says what this problem computes") {
+    const auto scaled = [](ProblemParts parts) { return formula_of(TensorId::scaled, parts); };
+    CHECK(scaled({}) == "scaled = scores ÷ √dk");
+    CHECK(scaled({.tempered = true}) == "scaled = scores ÷ (√dk · temperature)");
+    CHECK(scaled({.soft_cap = true}) == "scaled = c · tanh(scores ÷ √dk ÷ c)");
+    CHECK(scaled({.soft_cap = true, .tempered = true}) ==
+          "scaled = c · tanh(scores ÷ (√dk · temperature) ÷ c)");
+    const auto masked = [](ProblemParts parts) { return formula_of(TensorId::masked, parts); };
+    CHECK(masked({}) == "masked = scaled where allowed, else −∞");
+    CHECK(masked({.all_allowed = true}) == "masked = scaled");
+    CHECK(masked({.added_mask = true}) == "masked = scaled + mask");
+}

@@ -18,8 +18,10 @@ bool inside(const figure::Rect& inner, const figure::Rect& outer) {
 }
 
 figure::Rect around(std::initializer_list<figure::Point> points) {
-    const auto [left, right] = std::ranges::minmax(points, {}, &figure::Point::x);
-    const auto [top, bottom] = std::ranges::minmax(points, {}, &figure::Point::y);
+    const auto by_x = [](figure::Point a, figure::Point b) { return a.x < b.x; };
+    const auto by_y = [](figure::Point a, figure::Point b) { return a.y < b.y; };
+    const figure::Point left = std::min(points, by_x), right = std::max(points, by_x);
+    const figure::Point top = std::min(points, by_y), bottom = std::max(points, by_y);
     constexpr float line = 1;
     return {left.x - line, top.y - line, right.x - left.x + 2 * line, bottom.y - top.y + 2 * line};
 }
