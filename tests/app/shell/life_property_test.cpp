@@ -276,8 +276,8 @@ Act any_act() {
 TEST_CASE("through edits, undo, saving, loading and kills the document is what a model of it says",
           "[life]") {
     const bool held = rc::check([] {
-        const auto steps =
-            *rc::gen::container<std::vector<Act>>(*rc::gen::inRange(1, 40), rc::gen::exec(any_act));
+        const auto steps = *rc::gen::container<std::vector<Act>>(
+            *rc::gen::inRange(std::size_t{1}, std::size_t{40}), rc::gen::exec(any_act));
         const TemporaryFolder folder;
         LastKnown model;
         bool recover = false;

@@ -4,6 +4,7 @@
 #include "app/shell/ui.h"
 #include "tests/gui/support/null_surface.h"
 
+#include <chrono>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -24,10 +25,12 @@ public:
 
     /// Draws frames, 1/60 s apart, with no new input.
     void wait(int frames = 1);
-    /// Draws until `done` holds. Says whether it did within `frames`.
+    /// Draws until `done` holds. Says whether it did within `frames`, or within half a minute where workers
+    /// are slower.
     template<class Done>
     bool wait_until(Done done, int frames = 600) {
-        for (; frames > 0 && !done(); --frames)
+        const auto patient = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        for (; !done() && (frames > 0 || std::chrono::steady_clock::now() < patient); --frames)
             wait();
         return done();
     }

@@ -146,6 +146,6 @@ TEST_CASE("a survey's file that is cut short is refused, not read", "[survey]") 
     plan.H = 2;
     write_part(folder.file("part"), plan, SurveyState(1, 2));
     const std::string bytes = read_file(folder.file("part"));
-    for (const std::size_t share : {1, 3, 6, 7})
+    for (const std::size_t share : {1U, 3U, 6U, 7U})
         CHECK_THROWS_AS(read_part(write(folder, "cut", bytes.substr(0, bytes.size() * share / 8))), Error);
 }
