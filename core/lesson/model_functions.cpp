@@ -50,7 +50,7 @@ public:
     /// The sum over the parts that the first argument names.
     LessonValue attribution() const {
         need(2, 3);
-        using Kind = analysis::Writer::Kind;
+        using WriterKind = analysis::Writer::Kind;
         const auto* const words = std::get_if<std::string>(&arguments_[0]);
         const auto* const head = std::get_if<double>(&arguments_[0]);
         if (words != nullptr && *words != "mlp" && *words != "embedding")
@@ -58,11 +58,11 @@ public:
                 tr("attribution is of a head by its number, of mlp or of embedding, not of \"{}\"", *words));
         const auto wanted = [&](const analysis::Writer& writer) {
             if (words != nullptr && *words == "embedding")
-                return writer.kind == Kind::embedding || writer.kind == Kind::position;
+                return writer.kind == WriterKind::embedding || writer.kind == WriterKind::position;
             return writer.layer == state_.layer &&
                    (words != nullptr
-                        ? writer.kind == Kind::mlp
-                        : writer.kind == Kind::head && static_cast<double>(writer.head) == *head);
+                        ? writer.kind == WriterKind::mlp
+                        : writer.kind == WriterKind::head && static_cast<double>(writer.head) == *head);
         };
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
         const auto all = analysis::logit_attribution(

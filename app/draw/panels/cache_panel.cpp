@@ -12,8 +12,8 @@ namespace headscope::app {
 
 namespace {
 
-constexpr std::int64_t most_rows = 24;
-constexpr float cache_row = 13, labels = 72, between = 10;
+constexpr std::int64_t most_shown = 24;
+constexpr float cache_row = 13, labels = 72, between_tables = 10;
 
 /// The rows from `first` on of one key/value head, and their colours below.
 void draw_rows(Sheet& sheet, TensorId stage, std::int64_t kv_head, std::int64_t first,
@@ -69,11 +69,11 @@ void write_cache(Sheet& sheet) {
     const std::int64_t layer = context.shown.document->layer();
     sheet.section(tr("Key/value cache"), dims.Hkv < dims.H ? tr("layer {}, key head {}", layer, head)
                                                            : tr("layer {}, head {}", layer, head));
-    const std::int64_t first = std::max<std::int64_t>(0, dims.Tk - most_rows), shown = dims.Tk - first;
-    const float width = (sheet.width() - labels - between) / 2,
+    const std::int64_t first = std::max<std::int64_t>(0, dims.Tk - most_shown), shown = dims.Tk - first;
+    const float width = (sheet.width() - labels - between_tables) / 2,
                 height = cache_row * static_cast<float>(shown);
     const figure::Rect k_area{sheet.left + labels, sheet.y + 20, width, height},
-        v_area{k_area.right() + between, k_area.y, width, height};
+        v_area{k_area.right() + between_tables, k_area.y, width, height};
     draw_rows(sheet, TensorId::k_heads, head, first, k_area);
     draw_rows(sheet, TensorId::v_heads, head, first, v_area);
     for (std::int64_t i = 0; i < shown; ++i) {
