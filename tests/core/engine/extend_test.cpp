@@ -81,13 +81,13 @@ int strangers(const Problem& whole, const std::vector<std::int64_t>& ends) {
     return count;
 }
 
-constexpr Dims dims{.B = 2, .Tq = 90, .Tk = 90, .D = 24, .Dkv = 24, .H = 4, .Hkv = 2, .dk = 6, .dv = 37};
+constexpr Dims text_dims{.B = 2, .Tq = 90, .Tk = 90, .D = 24, .Dkv = 24, .H = 4, .Hkv = 2, .dk = 6, .dv = 37};
 
 } // namespace
 
 TEST_CASE("tokens that extend a cache have the numbers of one run over all of them, bit for bit") {
     Numbers numbers(5);
-    Problem problem = generate(dims, {.biases = true, .gains = true, .temperature = 0.8F}, numbers);
+    Problem problem = generate(text_dims, {.biases = true, .gains = true, .temperature = 0.8F}, numbers);
     REQUIRE(!problem.cross());
     const std::vector<std::int64_t> ends{7, 8, 9, 31, 32, 33, 70, 71, 90};
     problem.mask = {CausalMask{}};
@@ -101,7 +101,7 @@ TEST_CASE("tokens that extend a cache have the numbers of one run over all of th
 
 TEST_CASE("a cache forgets tokens, is copied, and stays as it was where a run fails") {
     Numbers numbers(6);
-    Problem problem = generate(dims, {.biases = true}, numbers);
+    Problem problem = generate(text_dims, {.biases = true}, numbers);
     problem.mask = {CausalMask{}};
     cpu::CpuEngine engine(2);
     Progress progress;
