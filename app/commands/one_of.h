@@ -6,10 +6,10 @@
 
 namespace headscope::app {
 
-/// A std::variant whose copies, moves and destructor are compiled in one source instead of in every source
-/// that holds such a value: of dozens of alternatives they took half a minute of each. `List::Variant` is the
-/// variant. The header says `extern template class OneOf<List>`, one source `template class OneOf<List>`.
-/// std::visit, std::get_if and std::holds_alternative take a OneOf as they take a variant.
+/// A std::variant whose copies, moves and destructor are compiled in one source. Of dozens of alternatives
+/// they would be most of the work for every source that holds such a value. `List::Variant` is the variant.
+/// The header says `extern template class OneOf<List>`, one source `template class OneOf<List>`. std::visit,
+/// std::get_if and std::holds_alternative take a OneOf as they take a variant.
 template<class List>
 class OneOf : public List::Variant {
     using Variant = typename List::Variant;

@@ -67,14 +67,12 @@ struct PaletteRow {
     std::vector<std::pair<std::size_t, std::size_t>> marks = {}; ///< bytes of the title that were matched
 };
 
-/// The entries that answer what was typed (see Answer in fuzzy.h).
-/// - They stand in groups ("Recent", "Commands", "Go to", "Presets"). The group with the best match comes
-/// first,
-///   and in each group the best match. Headings of the manual follow.
-/// - What cannot be done now comes last, unless its title is the text that was typed.
-/// - A text that begins with @ lists heads alone, with # tokens, with ? headings of the manual.
-/// - Where nothing is typed, all entries but heads, tokens and headings are listed, the last three of
-/// `recent` first.
+/// The entries that answer what was typed (see Answer in fuzzy.h), in this order:
+/// - groups ("Recent", "Commands", "Go to", "Presets"), the one with the best match first, and in each group
+///   the best match first; then headings of the manual;
+/// - what cannot be done now, unless its title is the text that was typed.
+/// A text that begins with @ lists heads alone, with # tokens, with ? headings of the manual. Where nothing
+/// is typed, all but heads, tokens and headings are listed, the last three of `recent` first.
 std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, std::string_view typed,
                                      std::span<const std::string> recent);
 
