@@ -363,7 +363,9 @@ class Case:
             kv, e = slice(shared * m.dk, (shared + 1) * m.dk), m.words[token]
             writes = e @ layer.v.weight[:, kv] @ layer.o.weight[own] @ m.W_U
             wants = e @ layer.q.weight[:, own] @ layer.k.weight[:, kv].T @ m.words.T / np.sqrt(m.dk)
-            got = self.explain("vocabulary", "--layer", l, "--head", head, "--token-id", token, "--top", 4, ids=False)
+            asked = ("vocabulary", "--layer", l, "--head", head, "--token-id", token, "--top", 4)
+            got = self.explain(*asked, ids=False)
+            assert got == self.explain(*asked), (self.model.name, "a text changes what the weights alone give")
             assert got["token"]["id"] == token, self.model.name
             for name, all_values, sign in (("promotes", writes, 1), ("suppresses", writes, -1), ("looks_for", wants, 1)):
                 where, values = (self.model.name, "vocabulary", l, head, name), [entry["value"] for entry in got[name]]
@@ -528,7 +530,6 @@ def check_refusals(folder):
     refused(2, "--token-id, which is for logits, vocabulary;", *score, "--token-id", "3")
     refused(2, "--query, which is for score;", "explain", "--model", model, "--what", "lens", "--ids", "1", "--query", "0")
     words = ["explain", "--model", model, "--what", "vocabulary"]
-    refused(2, "--ids", *words, "--layer", "0", "--head", "0", "--token-id", "3", "--ids", "1")
     refused(2, "--layer", *words, "--head", "0", "--token-id", "3")
     refused(2, "--token", *words, "--layer", "0", "--head", "0")
     refused(1, "200", *words, "--layer", "0", "--head", "0", "--token-id", "200")
