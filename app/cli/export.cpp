@@ -128,7 +128,7 @@ void run_export(const ExportOptions& options) {
             if (layer.block.find(part->id) == nullptr)
                 fail_input(options.model.layer_title() + " has no " +
                            std::string(tensor_info(part->id).name) + "; name another tensor");
-            layer.attention.trace.slot(part->id) = layer.block.find(part->id);
+            layer.attention.trace.slot(part->id) = layer.block.edited(part->id);
         }
         return write(*layer.attention.problem, layer.attention.trace, options.model.layer_title());
     }

@@ -318,6 +318,7 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
     const std::int64_t n = checkpoint::attention_number(model->architecture(), whole.attention.place);
     whole.block.own = model->layer(n);
     whole.block.weights = checkpoint::with_edits(whole.block.own, checkpoint::edits_of(options.edits, n));
+    whole.block.rows = whole.block.weights.rows;
     for (const checkpoint::BlockRun& stage : result.blocks)
         if (stage.place == whole.attention.place)
             whole.block[stage.id] = stage.tensor;

@@ -30,15 +30,16 @@ struct Offered {
     }
 };
 
-Offered offered_by(const app::Document& document, std::int64_t layer) {
+Offered offered_by(const app::Document& document, checkpoint::Stack stack, std::int64_t layer) {
     Offered offered{.parts = document.problem.parts()};
     if (!document.is_checkpoint())
         return offered;
-    offered.walk = app::walk_of(*document.part(), layer);
+    offered.walk = app::walk_of(*document.part(), stack, layer);
     const checkpoint::Model& model = *document.part()->model->model;
-    for (const auto& stages : {checkpoint::first_stages(model.architecture()),
-                               checkpoint::layer_stages(model.architecture(), layer),
-                               checkpoint::last_stages(model.architecture(), model.has_head())})
+    const checkpoint::Architecture& architecture = in_stack(model.architecture(), stack);
+    for (const auto& stages :
+         {checkpoint::first_stages(architecture), checkpoint::layer_stages(architecture, layer),
+          checkpoint::last_stages(architecture, model.has_head())})
         offered.around.insert(offered.around.end(), stages.begin(), stages.end());
     return offered;
 }
@@ -107,7 +108,8 @@ app::ViewState view_with(const SceneOptions& options, const Dims& dims, const Of
 } // namespace
 
 app::ViewState view_of(const SceneOptions& options, const app::Document& document) {
-    return view_with(options, document.problem.dims, offered_by(document, options.layer));
+    return view_with(options, document.problem.dims,
+                     offered_by(document, checkpoint::Stack::own, options.layer));
 }
 
 PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual) {
@@ -269,7 +271,7 @@ void show_model(app::Program& program, const SceneOptions& options) {
     Dims dims = program.state().document->problem.dims;
     dims.H = info.H; // includes means
     app::ViewState& view = program.state().view;
-    view = view_with(options, dims, offered_by(*program.state().document, options.layer));
+    view = view_with(options, dims, offered_by(*program.state().document, attention.stack, options.layer));
     view.tab = options.reading == analysis::ReadingOptions{} ? tab : app::LeftTab::heads;
     view.one_head = true;
     view.attention = attention;

@@ -22,7 +22,8 @@ std::string text_of(float value) {
 }
 
 bool is_weight(TensorId id) {
-    return is_owned(id) && tensor_info(id).rank() == 2;
+    const TensorInfo& info = tensor_info(id);
+    return is_owned(id) && info.rank() == (info.axes[0] == Axis::experts ? 3 : 2);
 }
 
 void check_finite(float value, const std::string& fault) {
@@ -64,7 +65,7 @@ TensorPtr randomised(const Tensor& tensor, const Block& block, const Randomise& 
         fail_input(tr("Xavier takes its width from the inputs and outputs of a weight matrix, and {} is "
                       "none; choose normal with a standard deviation",
                       tensor_info(block.tensor).name));
-    const auto fans = static_cast<double>(tensor.shape()[0] + tensor.shape()[1]);
+    const auto fans = static_cast<double>(tensor.shape().back(0) + tensor.shape().back(1));
     if (r.distribution == Distribution::xavier_normal) {
         const double deviation = std::sqrt(2.0 / fans);
         return changed(tensor, block, [&](float, std::int64_t, std::int64_t) {

@@ -11,30 +11,31 @@ namespace headscope::app {
 
 namespace {
 
-/// `make` gives the new row from the old one, (1, D), and from where the block lies in it.
+/// `make` gives the new row from the old one, a table of it alone, and from where the block lies in that.
 template<class Make>
 DocumentPtr change_row(const Document& document, const Block& block, const Make& make) {
-    const checkpoint::EditedTable table = edited_table(*document.part(), block.tensor);
+    const checkpoint::EditedTable table = edited_table(document, block.tensor);
     if (!table.exists())
         fail_input(tr("this model has no {}", tensor_info(block.tensor).name));
     check_inside(block, table.own());
-    if (block.rows != 1)
+    if (row_axis(block.tensor) == 0 && block.rows != 1)
         fail_input(tr("one row of {} is changed at a time; select numbers of one row",
                       tensor_info(block.tensor).name));
     const std::span<const float> row = table.row(block.first[0]);
     Block in_row = block;
     in_row.first[0] = 0;
-    const TensorPtr made = make(Tensor(Shape{1, std::ssize(row)}, row), in_row);
-    return with_table_rows(
-        document, block.tensor,
-        {{block.first[0], std::make_shared<const Tensor>(Shape{std::ssize(row)}, made->values())}});
+    const Shape shape = checkpoint::row_shape(table.own().shape());
+    const TensorPtr made =
+        make(Tensor(shape.rank() == 2 ? Shape{1, shape[0], shape[1]} : Shape{1, shape[0]}, row), in_row);
+    return with_table_rows(document, block.tensor,
+                           {{block.first[0], std::make_shared<const Tensor>(shape, made->values())}});
 }
 
 DocumentPtr change_block(const Document& document, const Block& block, const BlockOperation& operation) {
     if (!document.is_checkpoint() || !is_table(block.tensor))
         return nullptr;
     const auto* const random = std::get_if<Randomise>(&operation);
-    if (random != nullptr && random->distribution != Distribution::normal)
+    if (random != nullptr && random->distribution != Distribution::normal && row_axis(block.tensor) == 0)
         fail_input(tr("Xavier is for a matrix that rows are multiplied by, and {} is a table of rows; choose "
                       "normal and a deviation",
                       tensor_info(block.tensor).name));

@@ -34,6 +34,25 @@ void keep_to_model(ViewState& view, const ModelPart& part) {
     view.brush = {}; // the mask is the model's
 }
 
+/// Whether the page is about a table in which `next` has other rows than the document, and attention n, which
+/// holds them, is one of another board.
+bool shows_table(const Document& document, const checkpoint::ModelEdits& next, const ViewState& view,
+                 std::int64_t n) {
+    const checkpoint::Architecture& architecture = document.part()->architecture();
+    const std::int64_t open = open_attention(document);
+    const auto rows_of = [&](const checkpoint::ModelEdits& edits, checkpoint::WeightId table) {
+        const checkpoint::TableRows* const rows = edited_rows(architecture, edits, table, open);
+        return rows == nullptr ? checkpoint::TableRows() : *rows;
+    };
+    return block_looked_at(view) < 0 && attention_place(architecture, n).stack != document.stack() &&
+           std::ranges::any_of(block_weight_table(), [&](const TensorInfo& info) {
+               const checkpoint::WeightId weight = *checkpoint::weight_of(info.id);
+               return is_table(info.id) &&
+                      edited_with(architecture, open, read_as(architecture, weight)) == n &&
+                      rows_of(document.part()->edits, weight) != rows_of(next, weight);
+           });
+}
+
 } // namespace
 
 CheckpointSession::CheckpointSession(SessionHost& host)
@@ -80,6 +99,7 @@ CheckpointSession::~CheckpointSession() {
     state().shown.block = nullptr;
     state().shown.lengths = nullptr;
     state().shown.unit_words = nullptr;
+    state().shown.expert = nullptr;
     state().shown.effects = nullptr;
     state().shown.lens = nullptr;
     state().shown.sources = nullptr;
@@ -129,9 +149,9 @@ void CheckpointSession::follow_walk() {
     ViewState& view = state().view;
     const ModelPart& part = *state().document->part();
     const std::int64_t last = in_stack(part.architecture(), view.attention.stack).layers - 1;
-    view.walk = walk_of(part, std::clamp<std::int64_t>(view.attention.layer, 0, last));
+    view.walk = walk_of(part, view.attention.stack, std::clamp<std::int64_t>(view.attention.layer, 0, last));
     if (!view.walk.has(view.group))
-        view.group = view.walk.whole_block() ? StageGroup::resid_in : view.walk.first();
+        view.group = view.walk.layer.front();
 }
 
 void CheckpointSession::follow_block() {
@@ -143,39 +163,50 @@ void CheckpointSession::follow_block() {
     blocks_.begin_frame();
     if (run != mapped_run_ && run != nullptr && !checkpoint::is_patched(run->edits()))
         mapped_run_ = nullptr; // another text, or an edit
-    blocks_.retain({run, mapped_run_});
+    blocks_.retain({run, mapped_run_, shown.block});
     const bool known = run != nullptr && shown.document != nullptr && shown.document->is_checkpoint();
     if (known)
         shown.position = position_of(*run, *shown.document->part()->model, state().model.position);
+    const checkpoint::Stack stack =
+        shown.document != nullptr ? shown.document->stack() : view.attention.stack;
+    const std::int64_t layer = block_looked_at(view);
     // Beside large stages it is not computed before a page shows it.
-    if (!known || shown.document->is_long() || !view.walk.whole_block() ||
-        run->inputs().T != shown.dims().Tq || (has_large_stages(shown.dims()) && !is_around(view.group))) {
+    if (!known || shown.document->is_long() || (layer >= 0 && !view.walk.around_attention()) ||
+        run->read_by_queries(stack).T != shown.dims().Tq ||
+        (has_large_stages(shown.dims()) && !is_around(view.group))) {
         shown.block = nullptr;
         shown.lengths = nullptr;
         shown.unit_words = nullptr;
+        shown.expert = nullptr;
         return follow_screen();
     }
-    const std::int64_t T = run->inputs().T, numbers = T * numbers_around(shown.dims());
+    const std::int64_t T = shown.dims().Tq, numbers = T * numbers_around(shown.dims());
     const std::int64_t row = std::clamp<std::int64_t>(row_around(view, shown.position), 0, T - 1);
-    const std::int64_t layer = block_looked_at(view);
+    const checkpoint::Architecture& architecture = in_stack(run->model().architecture(), stack);
     const auto asked = blocks_.ask<BlockTrace>(
-        {run, layer < 0 ? "ends " + std::to_string(row) : "layer " + std::to_string(layer)},
+        {run, layer < 0 ? "ends " + stack_prefix(run->model().architecture(), stack) + std::to_string(row)
+                        : "layer " + std::to_string(layer)},
         is_around(view.group) ? Urgency::on_screen : Urgency::background,
-        [run, layer, row](Progress& progress, const auto&) {
-            return BlockTrace(layer < 0 ? *run->ends(row, progress) : *run->block(layer, progress));
+        [run, stack, layer, row](Progress& progress, const auto&) {
+            return BlockTrace(layer < 0 ? *run->ends(stack, row, progress) : *run->block(layer, progress));
         },
         sizeof(float) * static_cast<std::size_t>(numbers));
-    const auto lengths =
-        blocks_.ask<StackLengths>({run, "lengths"}, Urgency::background,
-                                  [run](Progress& progress, const auto&) { return run->lengths(progress); });
     if (asked.value != nullptr)
         shown.block = asked.value;
-    else if (shown.block != nullptr && (shown.block->layer != layer || shown.block->T() != T))
+    else if (shown.block != nullptr && (shown.block->layer != layer || shown.block->T() != T ||
+                                        shown.block->architecture.get() != &architecture))
         shown.block = nullptr; // of the same layer the numbers before stay until the new ones are there
     if (!asked.error.empty())
         state().model.error = asked.error;
-    shown.lengths = lengths.value;
+    shown.lengths = nullptr;
+    if (view.walk.around_attention())
+        shown.lengths =
+            blocks_
+                .ask<StackLengths>({run, "lengths"}, Urgency::background,
+                                   [run](Progress& progress, const auto&) { return run->lengths(progress); })
+                .value;
     follow_unit();
+    follow_expert();
     follow_screen();
 }
 
@@ -199,6 +230,28 @@ void CheckpointSession::follow_unit() {
                     return analysis::unit_words(*run, layer, unit, listed_words, progress);
                 })
             .value;
+}
+
+void CheckpointSession::follow_expert() {
+    using checkpoint::ExpertAtToken;
+    Shown& shown = state().shown;
+    const ViewState& view = state().view;
+    if (group_info(view.group).page != Page::mlp_out || shown.tensor(TensorId::router) == nullptr) {
+        shown.expert = nullptr;
+        return;
+    }
+    const checkpoint::BlockTracePtr block = shown.block;
+    const std::int64_t expert = expert_looked_at(shown, view),
+                       token = std::clamp<std::int64_t>(row_around(view, shown.position), 0, block->T() - 1);
+    const auto asked = blocks_.ask<ExpertAtToken>(
+        {block, "expert " + std::to_string(expert) + " at " + std::to_string(token)}, Urgency::on_screen,
+        [block, expert, token](Progress& progress, const auto&) {
+            return checkpoint::expert_at_token(*block, expert, token, progress);
+        });
+    // Of the same expert the numbers before stay until the new ones are there.
+    if (asked.value != nullptr ||
+        (shown.expert != nullptr && (shown.expert->expert != expert || shown.expert->layer != block->layer)))
+        shown.expert = asked.value;
 }
 
 void CheckpointSession::ask(std::int64_t attention) {
@@ -400,7 +453,7 @@ DocumentPtr CheckpointSession::restored(const DocumentPtr& next) {
     if (part->model != state().document->part()->model) {
         view.stack = next->stack();
         view.layer = next->layer();
-    } else if (changed) {
+    } else if (changed && !shows_table(*state().document, part->edits, state().view, *changed)) {
         const checkpoint::AttentionPlace place = attention_place(part->architecture(), *changed);
         view.stack = place.stack;
         view.layer = place.layer;
@@ -413,62 +466,6 @@ DocumentPtr CheckpointSession::restored(const DocumentPtr& next) {
     if (base == nullptr || attention == open_attention(*next))
         return next;
     return model_document(part, attention, base, state().document->revision + 1);
-}
-
-const DocumentPtr& CheckpointSession::wanted() const {
-    return look_.document() != nullptr ? look_.document() : state().document;
-}
-
-Dims CheckpointSession::with_means(Dims dims) const {
-    if (look_.set() != nullptr)
-        dims.H = look_.set()->info().H;
-    return dims;
-}
-
-bool CheckpointSession::reads_otherwise() const {
-    const DocumentPtr& shown = state().shown.document;
-    return shown != nullptr && shown->is_checkpoint() && shown->shows_weights();
-}
-
-void CheckpointSession::follow_look(std::optional<std::int64_t> changed_from) {
-    ViewState& view = state().view;
-    const DocumentPtr before = look_.document();
-    const AttentionSetPtr was = look_.set();
-    try {
-        look_.follow(state().model.run, *state().document, view);
-    } catch (const Error& fault) {
-        state().error = fault.what();
-    }
-    const DocumentPtr& look = look_.document();
-    const AttentionSetPtr& set = look_.set();
-    if (was != nullptr && set != nullptr && was != set && (before != nullptr || look != nullptr)) {
-        const AttentionInfo &from = was->info(), &to = set->info();
-        const bool same_sizes = from.Tq == to.Tq && from.Tk == to.Tk;
-        const auto kept = carried(view.selected, *was, *set, 0);
-        if (!same_sizes || kept != view.selected) {
-            when_shown_.selected = kept;
-            view.selected.reset();
-            view.block_end.reset();
-            view.hover.reset();
-            view.row = -1;
-        }
-        if (!same_sizes)
-            view.attention.map = {};
-    }
-    if (look != nullptr || reads_otherwise()) {
-        clamp_to(view, with_means(wanted()->problem.dims));
-        if (state().shown.trace != nullptr)
-            clamp_to(view, with_means(state().shown.dims()));
-    }
-    if (look != before)
-        host().compute(wanted());
-    board_.follow(set, changed_from);
-}
-
-void CheckpointSession::came_on_screen() {
-    if (state().shown.document->shown_weights() == wanted()->shown_weights())
-        when_shown_.take(state().view);
-    follow_block();
 }
 
 void CheckpointSession::check(const FileCommand& command) const {

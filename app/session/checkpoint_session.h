@@ -122,8 +122,8 @@ private:
     void ask_circuits(const AskCircuits& asked);
     /// The same of the words that a unit of the MLP pushes towards.
     void follow_unit();
-    /// Follows how the weights are read. `changed_from`: what the board shows differs from that layer on
-    /// alone.
+    void follow_expert(); ///< and of what an expert makes of a token
+    /// Follows how the weights are read. `changed_from`: the layer from which on the board differs.
     void follow_look(std::optional<std::int64_t> changed_from = {});
     bool reads_otherwise() const;
 

@@ -215,10 +215,12 @@ void CompareDesk::follow_around() {
     if (run == nullptr)
         return state_.compare.know_around(nullptr);
     const std::int64_t layer = now->layer, position = now->position;
+    const checkpoint::Stack stack = state_.shown.document->stack();
+    const std::string of = stack_prefix(run->model().architecture(), stack);
     const Derived<checkpoint::BlockTracePtr> block = baselines_.ask<checkpoint::BlockTracePtr>(
-        {document, layer < 0 ? "ends " + std::to_string(position) : "layer " + std::to_string(layer)},
-        Urgency::on_screen, [run, layer, position](Progress& progress, const auto&) {
-            return layer < 0 ? run->ends(position, progress) : run->block(layer, progress);
+        {document, layer < 0 ? "ends " + of + std::to_string(position) : "layer " + std::to_string(layer)},
+        Urgency::on_screen, [run, stack, layer, position](Progress& progress, const auto&) {
+            return layer < 0 ? run->ends(stack, position, progress) : run->block(layer, progress);
         });
     state_.compare.know_around(block.value == nullptr ? nullptr : *block.value);
 }

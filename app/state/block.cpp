@@ -6,22 +6,28 @@ namespace headscope::app {
 
 namespace {
 
-/// A weight whose columns belong to units of the MLP, or to experts, is read one by one: its columns run
+/// A matrix whose columns belong to units of the MLP, or to experts, is read one by one: its columns run
 /// across.
 bool is_read_by_columns(const TensorInfo& info) {
-    return info.rank() == 2 && (info.axes[1] == Axis::d_ff || info.axes[1] == Axis::experts);
+    if (info.rank() < 2)
+        return false;
+    const auto last = static_cast<std::size_t>(info.rank() - 1);
+    return info.axes[last - 1] == Axis::D &&
+           (info.axes[last] == Axis::d_ff || info.axes[last] == Axis::experts);
 }
 
 } // namespace
 
 int row_axis(TensorId tensor) {
     const TensorInfo& info = tensor_info(tensor);
-    return is_read_by_columns(info) ? 1 : info.rank() - 2;
+    if (info.rank() == 2 && info.axes[0] == Axis::experts)
+        return -1; // of each expert a bias
+    return is_read_by_columns(info) ? info.rank() - 1 : info.rank() - 2;
 }
 
 int col_axis(TensorId tensor) {
     const TensorInfo& info = tensor_info(tensor);
-    return is_read_by_columns(info) ? 0 : info.rank() - 1;
+    return is_read_by_columns(info) ? info.rank() - 2 : info.rank() - 1;
 }
 
 bool is_owned(TensorId tensor) {
@@ -55,7 +61,8 @@ bool Block::contains(const CellAddress& cell) const {
 Block matrix_of(const CellAddress& cell, const Dims& dims) {
     const Shape shape = tensor_info(cell.tensor).shape(dims);
     Block block{.tensor = cell.tensor, .first = cell.at, .rows = 1, .cols = shape[col_axis(cell.tensor)]};
-    if (const int axis = row_axis(cell.tensor); axis >= 0 && !is_table(cell.tensor)) {
+    // The rows of a table are edited one by one.
+    if (const int axis = row_axis(cell.tensor); axis > 0 || (axis == 0 && !is_table(cell.tensor))) {
         block.rows = shape[axis];
         block.first[static_cast<std::size_t>(axis)] = 0;
     }

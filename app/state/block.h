@@ -20,9 +20,9 @@ struct Block {
     bool contains(const CellAddress& cell) const;
 };
 
-/// The axes of a tensor that run down (-1 for a bias) and across: its last but one and its last, but of W_in
-/// and W_gate, whose columns are units, and of W_router, whose columns are experts, these stand one below the
-/// other.
+/// The axes of a tensor that run down (-1 for a bias, and for those of the experts) and across: its last but
+/// one and its last, but of W_in and W_gate, whose columns are units, and of W_router, whose columns are
+/// experts, these stand one below the other.
 int row_axis(TensorId tensor);
 int col_axis(TensorId tensor);
 

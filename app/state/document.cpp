@@ -67,8 +67,10 @@ TensorPtr owned_tensor(const Document& document, TensorId tensor) {
 }
 
 float owned_value(const Document& document, TensorId id, const Index& at) {
-    if (is_table(id))
-        return edited_table(*document.part(), id).row(at[0])[static_cast<std::size_t>(at[1])];
+    if (is_table(id)) {
+        const checkpoint::EditedTable table = edited_table(document, id);
+        return checkpoint::number_in_row(table.row(at[0]), table.own().shape(), at);
+    }
     const TensorPtr tensor = owned_tensor(document, id);
     return tensor->data()[tensor->shape().offset(at)];
 }
@@ -80,10 +82,12 @@ TensorPtr unedited_tensor(const Document& document, TensorId tensor) {
         return nullptr;
     const checkpoint::Model& model = *document.part()->model->model;
     const checkpoint::WeightId weight = *checkpoint::weight_of(tensor);
+    const std::int64_t open = open_attention(document);
     if (is_table(tensor))
-        return model.weight(weight);
-    return checkpoint::editable_weights(
-        model, checkpoint::edited_with(model.architecture(), open_attention(document), weight))[weight];
+        return checkpoint::is_per_layer(weight) ? model.layer(open)[weight]
+                                                : checkpoint::stack_at(model, open).weight(weight);
+    return checkpoint::editable_weights(model,
+                                        checkpoint::edited_with(model.architecture(), open, weight))[weight];
 }
 
 bool is_edited(const Document& document, TensorId tensor, std::int64_t offset) {

@@ -126,8 +126,15 @@ DocumentPtr edit_model_document(const Document& document, project::Recipe recipe
     return model_document(part, open, document.unedited, document.revision + 1);
 }
 
-checkpoint::EditedTable edited_table(const ModelPart& part, TensorId table) {
-    return {*part.model->model, part.edits, *checkpoint::weight_of(table)};
+const checkpoint::ModelInputs& read_by_queries(const Document& document) {
+    const checkpoint::ModelInputs& inputs = *document.part()->inputs;
+    return document.stack() == checkpoint::Stack::encoder ? inputs.source.front() : inputs;
+}
+
+checkpoint::EditedTable edited_table(const Document& document, TensorId table) {
+    const ModelPart& part = *document.part();
+    const std::int64_t open = open_attention(document);
+    return {checkpoint::stack_at(*part.model->model, open), part.edits, *checkpoint::weight_of(table), open};
 }
 
 DocumentPtr with_table_rows(const Document& document, TensorId table, const checkpoint::TableRows& rows) {
@@ -136,7 +143,7 @@ DocumentPtr with_table_rows(const Document& document, TensorId table, const chec
     const WeightId weight = checkpoint::read_as(model.architecture(), *checkpoint::weight_of(table));
     const std::int64_t open = open_attention(document),
                        n = checkpoint::edited_with(model.architecture(), open, weight);
-    const checkpoint::EditedTable own = edited_table(*part, table);
+    const checkpoint::EditedTable own = edited_table(document, table);
     checkpoint::LayerEdits& edits = part->edits[n];
     checkpoint::TableRows& edited = edits.rows[weight];
     for (const auto& [row, numbers] : rows)

@@ -54,8 +54,10 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
 /// of other layers go too. Throws Error(input) likewise.
 DocumentPtr edit_model_document(const Document& document, project::Recipe recipe, bool all_dropped);
 
-/// A table of the part's checkpoint with its edits: W_E, W_P or W_U.
-checkpoint::EditedTable edited_table(const ModelPart& part, TensorId table);
+/// What the queries of a checkpoint's document are: the tokens of the encoder's text or of the other one.
+const checkpoint::ModelInputs& read_by_queries(const Document& document);
+/// A table of the stack that a checkpoint's document is of, with its edits: W_E, W_P, W_type or W_U.
+checkpoint::EditedTable edited_table(const Document& document, TensorId table);
 /// A document of a checkpoint in which rows of a table have other numbers; a row that has the checkpoint's
 /// own ones is no edit any more.
 DocumentPtr with_table_rows(const Document& document, TensorId table, const checkpoint::TableRows& rows);

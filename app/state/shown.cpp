@@ -16,6 +16,23 @@ bool lies_around(TensorId id) {
     return is_computed_around(id) || is_block_weight(id);
 }
 
+/// Where a cell lies along an axis; nothing where its tensor has no such axis.
+std::optional<std::int64_t> place_along(Axis wanted, const CellAddress& cell) {
+    const auto& axes = tensor_info(cell.tensor).axes;
+    const auto axis = std::ranges::find(axes, wanted);
+    return axis == axes.end() ? std::nullopt
+                              : std::optional(cell.at[static_cast<std::size_t>(axis - axes.begin())]);
+}
+
+/// Where the largest number of a row lies, by its size; `row` may lie beyond the tensor's.
+std::int64_t largest_in_row(const Tensor& tensor, std::int64_t row) {
+    const std::int64_t width = tensor.shape().back(0);
+    row = std::clamp<std::int64_t>(row, 0, tensor.shape().back(1) - 1);
+    const auto numbers =
+        tensor.values().subspan(static_cast<std::size_t>(row * width), static_cast<std::size_t>(width));
+    return std::ranges::max_element(numbers, {}, [](float v) { return std::abs(v); }) - numbers.begin();
+}
+
 } // namespace
 
 const Tensor* Shown::tensor(TensorId id) const {
@@ -59,23 +76,25 @@ std::int64_t row_around(const ViewState& view, std::int64_t otherwise) {
 }
 
 std::optional<std::int64_t> unit_of(const CellAddress& cell) {
-    const auto& axes = tensor_info(cell.tensor).axes;
-    const auto axis = std::ranges::find(axes, Axis::d_ff);
-    return axis == axes.end() ? std::nullopt
-                              : std::optional(cell.at[static_cast<std::size_t>(axis - axes.begin())]);
+    return place_along(Axis::d_ff, cell);
+}
+
+std::optional<std::int64_t> expert_of(const CellAddress& cell) {
+    return is_block_weight(cell.tensor) ? place_along(Axis::experts, cell) : std::nullopt;
+}
+
+std::int64_t expert_looked_at(const Shown& shown, const ViewState& view) {
+    const auto cell = view.drag ? std::optional(view.drag->cell) : view.selected;
+    if (const auto expert = cell ? expert_of(*cell) : std::nullopt)
+        return *expert;
+    return largest_in_row(*shown.tensor(TensorId::router), row_around(view, shown.position));
 }
 
 std::int64_t unit_looked_at(const Shown& shown, const ViewState& view) {
     const auto cell = view.drag ? std::optional(view.drag->cell) : view.selected;
     if (const auto unit = cell && shown.tensor(cell->tensor) != nullptr ? unit_of(*cell) : std::nullopt)
         return *unit;
-    const Tensor& tensor = *shown.tensor(group_info(view.group).main);
-    const std::int64_t width = tensor.shape().back(0),
-                       row = std::clamp<std::int64_t>(row_around(view, shown.position), 0,
-                                                      tensor.shape().back(1) - 1);
-    const auto numbers =
-        tensor.values().subspan(static_cast<std::size_t>(row * width), static_cast<std::size_t>(width));
-    return std::ranges::max_element(numbers, {}, [](float v) { return std::abs(v); }) - numbers.begin();
+    return largest_in_row(*shown.tensor(group_info(view.group).main), row_around(view, shown.position));
 }
 
 } // namespace headscope::app

@@ -11,6 +11,7 @@
 #include "core/analysis/effects/unit_words.h"
 #include "core/analysis/heads/head_metrics.h"
 #include "core/checkpoint/run/block_trace.h"
+#include "core/checkpoint/run/expert_at_token.h"
 #include "core/trace/trace.h"
 
 #include <memory>
@@ -32,6 +33,9 @@ struct Shown {
     /// Inside a checkpoint's MLP: the words of the unit that is looked at; null while they are not known, and
     /// for models where they say nothing.
     std::shared_ptr<const analysis::UnitWords> unit_words = {};
+    /// Of a layer with experts: the one that is looked at, at the token that is; null while that is not
+    /// known.
+    std::shared_ptr<const checkpoint::ExpertAtToken> expert = {};
     std::shared_ptr<const Effects> effects = {}; ///< of a checkpoint, while they are looked at and known
     std::shared_ptr<const EffectsLens> lens = {};
     std::shared_ptr<const EffectsSources> sources = {}; ///< of the same question; null while not asked
@@ -68,6 +72,12 @@ std::int64_t block_looked_at(const ViewState& view);
 /// The row of a stop around attention that is looked at: that of the selected number, else the one stepped
 /// to, else `otherwise`.
 std::int64_t row_around(const ViewState& view, std::int64_t otherwise);
+
+/// The expert that a weight belongs to; nothing for other tensors.
+std::optional<std::int64_t> expert_of(const CellAddress& cell);
+/// The expert that is looked at in a layer whose shares are known: that of the weight that is selected or
+/// dragged, else the one with the largest share in the row that is looked at.
+std::int64_t expert_looked_at(const Shown& shown, const ViewState& view);
 
 /// The unit that a number inside the MLP, or one of its weights, belongs to; nothing for other tensors.
 std::optional<std::int64_t> unit_of(const CellAddress& cell);

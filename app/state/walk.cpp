@@ -56,15 +56,18 @@ WalkPlace stepped(const Walk& walk, WalkPlace from, int by) {
     return beyond.empty() ? from : WalkPlace{by > 0 ? beyond.front() : beyond.back(), from.layer};
 }
 
-Walk walk_of(const ModelPart& part, std::int64_t l) {
+Walk walk_of(const ModelPart& part, checkpoint::Stack stack, std::int64_t l) {
     const checkpoint::Model& model = *part.model->model;
-    const checkpoint::Architecture& architecture = model.architecture();
-    if (architecture.encoder != nullptr)
-        return {}; // what runs around attention keep is of one stack
+    const checkpoint::Architecture& architecture = in_stack(model.architecture(), stack);
+    const bool has_head = stack != checkpoint::Stack::encoder && model.has_head();
     Walk walk{.before = stops_of(checkpoint::first_stages(architecture)),
               .layer = {},
-              .after = stops_of(checkpoint::last_stages(architecture, model.has_head())),
+              .after = stops_of(checkpoint::last_stages(architecture, has_head)),
               .layers = architecture.layers};
+    if (part.two_texts()) {
+        walk.layer = attention_stops(); // a run tells of the rest in models of one stack alone
+        return walk;
+    }
     const std::vector<TensorId> stages = checkpoint::layer_stages(architecture, l);
     // Attention ends with what the branch gives; a stop behind it is the norm on that.
     const bool normed = contains(stages, TensorId::attn_raw);

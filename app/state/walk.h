@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checkpoint/model/stacks.h"
 #include "core/trace/tensor_id.h"
 
 #include <cstdint>
@@ -22,6 +23,8 @@ struct Walk {
     /// Whether there is more than attention.
     bool whole_block() const { return !before.empty(); }
     bool has(StageGroup stop) const;
+    /// Whether the open layer has stops around its attention.
+    bool around_attention() const { return is_around(layer.front()); }
     /// `before`, `layer` or `after`: the one with that stop; `layer` for a stop that is in none.
     const std::vector<StageGroup>& part_with(StageGroup stop) const;
     StageGroup first() const { return before.empty() ? layer.front() : before.front(); }
@@ -37,7 +40,8 @@ struct WalkPlace {
 /// One stop to the right (+1) or to the left (-1), into the next layer at the end of one. The ends stay.
 WalkPlace stepped(const Walk& walk, WalkPlace from, int by);
 
-/// The stops of a checkpoint with layer l open; of an encoder-decoder attention alone.
-Walk walk_of(const ModelPart& part, std::int64_t l);
+/// The stops of a stack of a checkpoint with layer l open; in the layers of an encoder-decoder attention
+/// alone.
+Walk walk_of(const ModelPart& part, checkpoint::Stack stack, std::int64_t l);
 
 } // namespace headscope::app

@@ -38,6 +38,8 @@ std::int64_t extent(Axis axis, const Dims& dims) {
         return dims.vocab;
     case Axis::positions:
         return dims.positions;
+    case Axis::token_types:
+        return dims.token_types;
     case Axis::experts:
         return dims.experts;
     }
@@ -82,6 +84,8 @@ std::string axis_name(Axis axis) {
         return "vocab";
     case Axis::positions:
         return "positions";
+    case Axis::token_types:
+        return "token_types";
     }
     return "";
 }

@@ -16,12 +16,13 @@ struct Dims {
     std::int64_t H = 0;   ///< query heads
     std::int64_t Hkv =
         0; ///< key/value heads; divides H (H: multi-head, 1: multi-query, between: grouped-query)
-    std::int64_t dk = 0;        ///< width of one query/key head
-    std::int64_t dv = 0;        ///< width of one value head
-    std::int64_t d_ff = 0;      ///< width inside the MLP of a checkpoint's layer; 0: there is none
-    std::int64_t vocab = 0;     ///< tokens that a checkpoint knows; 0 likewise
-    std::int64_t positions = 0; ///< rows of a checkpoint's table of positions; 0: it has none
-    std::int64_t experts = 0;   ///< MLPs of a checkpoint's layer of which a token uses some; 0: one for all
+    std::int64_t dk = 0;          ///< width of one query/key head
+    std::int64_t dv = 0;          ///< width of one value head
+    std::int64_t d_ff = 0;        ///< width inside the MLP of a checkpoint's layer; 0: there is none
+    std::int64_t vocab = 0;       ///< tokens that a checkpoint knows; 0 likewise
+    std::int64_t positions = 0;   ///< rows of a checkpoint's table of positions; 0: it has none
+    std::int64_t token_types = 0; ///< rows of its table of token types; 0 likewise
+    std::int64_t experts = 0;     ///< MLPs of a checkpoint's layer of which a token uses some; 0: one for all
 
     /// The key/value head that query head h reads: floor(h / (H / Hkv)).
     std::int64_t kv_head(std::int64_t h) const { return h / (H / Hkv); }
@@ -44,10 +45,11 @@ enum class Axis : std::uint8_t {
     Hkv_dk,
     Hkv_dv,
     H_dv,
-    d_ff,     ///< width inside the MLP of a checkpoint's layer
-    experts,  ///< MLPs of a layer, of which a token uses some
-    vocab,    ///< tokens that a checkpoint knows
-    positions ///< rows of a checkpoint's table of positions
+    d_ff,       ///< width inside the MLP of a checkpoint's layer
+    experts,    ///< MLPs of a layer, of which a token uses some
+    vocab,      ///< tokens that a checkpoint knows
+    positions,  ///< rows of a checkpoint's table of positions
+    token_types ///< rows of its table of token types
 };
 
 std::int64_t extent(Axis axis, const Dims& dims);

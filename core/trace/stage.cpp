@@ -67,8 +67,9 @@ bool is_of_layer(TensorId id) {
 
 bool is_table(TensorId id) {
     const TensorInfo& info = tensor_info(id);
-    return info.operation == Operation::given && info.rank() == 2 &&
-           (info.axes[0] == Axis::vocab || info.axes[0] == Axis::positions);
+    const Axis rows = info.rank() < 2 ? Axis::none : info.axes[0];
+    return rows == Axis::vocab || rows == Axis::positions || rows == Axis::token_types ||
+           rows == Axis::experts;
 }
 
 bool has_tensor(TensorId id, const ProblemParts& parts) {
@@ -180,6 +181,7 @@ HeadAxis head_axis(const TensorInfo& info, const Dims& dims) {
         case Axis::experts:
         case Axis::vocab:
         case Axis::positions:
+        case Axis::token_types:
             break;
         }
     return {};

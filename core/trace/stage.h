@@ -110,7 +110,7 @@ std::optional<TensorId> find_block_weight(std::string_view name);
 bool is_block_weight(TensorId id);
 /// Whether it is of a layer, not of what stands before the first or after the last one.
 bool is_of_layer(TensorId id);
-/// W_E, W_P and W_U, whose rows are edited one by one.
+/// Whether its rows are edited one by one: of W_E, W_P, W_type, W_U and of what the experts have.
 bool is_table(TensorId id);
 
 /// Whether a problem with these parts has the tensor.

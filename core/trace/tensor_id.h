@@ -81,14 +81,21 @@ enum class TensorId : std::uint8_t {
     b_out,
     W_router,
     b_router,
+    expert_W_gate,
+    expert_b_gate,
+    expert_W_in,
+    expert_b_in,
+    expert_W_out,
+    expert_b_out,
     final_norm_weight,
     final_norm_bias,
     W_E,
     W_P,
+    W_type,
     W_U,
     b_U
 };
-inline constexpr int stage_count = 18, block_count = 18, block_weight_count = 20, tensor_count = 78;
+inline constexpr int stage_count = 18, block_count = 18, block_weight_count = 27, tensor_count = 85;
 
 /// How one cell of a stage follows from the cells it reads; the inspector explains each in its own way.
 enum class Operation : std::uint8_t {

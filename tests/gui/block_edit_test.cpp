@@ -67,11 +67,12 @@ std::vector<float> expected_logits(const std::string& folder, std::int64_t n, We
     const auto model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(folder));
     checkpoint::ModelEdits edits;
     if (checkpoint::is_table(weight)) {
-        const std::int64_t D = model->architecture().D;
+        const checkpoint::EditedTable table(*model, {}, weight, n);
+        const auto in_row = std::ssize(table.row(0));
         auto row =
-            std::make_shared<Tensor>(Shape{D}, checkpoint::EditedTable(*model, {}, weight).row(place / D));
-        row->data()[place % D] = value;
-        edits[n].rows[weight][place / D] = row;
+            std::make_shared<Tensor>(checkpoint::row_shape(table.own().shape()), table.row(place / in_row));
+        row->data()[place % in_row] = value;
+        edits[n].rows[weight][place / in_row] = row;
     } else {
         const TensorPtr own = checkpoint::editable_weights(*model, n)[weight];
         auto edited = std::make_shared<Tensor>(own->shape(), own->values());
@@ -140,6 +141,14 @@ TEST_CASE("a number of a norm or of the MLP is selected, typed over, followed ev
          0,
          WeightId::position_table,
          5 * 32 + 8},
+        // Without token types given, every token has type 0.
+        {"bert_tiny",
+         StageGroup::embedding,
+         1,
+         {TensorId::W_type, {0, 8, 0, 0}},
+         0,
+         WeightId::token_type_table,
+         8},
         {"gemma2_tiny",
          StageGroup::attn_out,
          2,
@@ -303,6 +312,75 @@ TEST_CASE("the router's weights stand below a mixture of experts, those of the e
     select(desk, {TensorId::b_router, {expert, 0, 0, 0}});
     type_number(desk, "-2.5");
     CHECK(same(logits_of(desk), expected_logits(folder, 1, WeightId::router_bias, expert, -2.5F)));
+}
+
+// Fails when mixture reads layer[experts_in] in place of layer.row(experts_in, expert).
+TEST_CASE("the weights of a unit of the chosen expert stand below the router's and are edited there",
+          "[model]") {
+    const std::string folder = test_data("/models/gpt_oss_tiny");
+    Desk desk;
+    desk.open(folder, ids_typed);
+    desk.act(ViewChange(GoTo{StageGroup::mlp_out, 5, 1}));
+    const std::vector<float> before = logits_of(desk);
+    const auto share = [&](std::int64_t e) { return desk.shown().value({TensorId::router, {0, 5, e, 0}}); };
+    std::int64_t e = 1;
+    for (const std::int64_t other : {2, 3})
+        e = share(other) > share(e) ? other : e;
+    REQUIRE(share(e) > 0);
+    desk.act(ViewChange(Select{CellAddress{TensorId::W_router, {0, e, 0, 0}}}));
+    desk.settle();
+    REQUIRE(desk.shown().expert != nullptr);
+    CHECK(desk.shown().expert->expert == e);
+    CHECK(desk.shown().expert->token == 5);
+    const std::vector<float>& adds = desk.shown().expert->adds;
+    const std::int64_t k = std::ranges::max_element(adds) - adds.begin();
+    constexpr std::int64_t D = 40, d_ff = 24;
+    for (const auto& [cell, weight, place] :
+         {std::tuple{CellAddress{TensorId::expert_W_gate, {e, 7, k, 0}}, WeightId::experts_gate,
+                     (e * D + 7) * d_ff + k},
+          {CellAddress{TensorId::expert_b_gate, {e, k, 0, 0}}, WeightId::experts_gate_bias, e * d_ff + k},
+          {CellAddress{TensorId::expert_W_in, {e, 7, k, 0}}, WeightId::experts_in, (e * D + 7) * d_ff + k},
+          {CellAddress{TensorId::expert_b_in, {e, k, 0, 0}}, WeightId::experts_in_bias, e * d_ff + k},
+          {CellAddress{TensorId::expert_W_out, {e, k, 9, 0}}, WeightId::experts_out, (e * d_ff + k) * D + 9},
+          {CellAddress{TensorId::expert_b_out, {e, 9, 0, 0}}, WeightId::experts_out_bias, e * D + 9}}) {
+        INFO(tensor_info(cell.tensor).name);
+        const float was = desk.shown().value(cell);
+        desk.act(ViewChange(Select{CellAddress{TensorId::expert_W_out, {e, k, 0, 0}}}));
+        select(desk, cell);
+        type_number(desk, "1.75");
+        REQUIRE(desk.program.state().error.empty());
+        CHECK(desk.shown().value(cell) == 1.75F);
+        CHECK(same(logits_of(desk), expected_logits(folder, 1, weight, place, 1.75F)));
+        CHECK_FALSE(same(logits_of(desk), before));
+        const ModelPart& part = *desk.program.state().document->part();
+        CHECK(part.marks.at(1).others == std::vector{cell.tensor});
+        // Only what the expert has is copied.
+        CHECK(part.edits.at(1).rows.at(weight).size() == 1);
+        CHECK(part.edits.at(1).rows.at(weight).contains(e));
+        desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+        desk.settle();
+        CHECK(desk.shown().value(cell) == was);
+        CHECK(same(logits_of(desk), before));
+        CHECK(desk.program.state().document->part()->edits.empty());
+    }
+    // Another unit of the list, a block of its column, and B − A behind it.
+    const std::int64_t other = k == 3 ? 4 : 3;
+    desk.act(Action(MarkBaseline{true}));
+    desk.act(ViewChange(Select{CellAddress{TensorId::expert_W_out, {e, other, 0, 0}}}));
+    desk.settle();
+    const CellAddress cell{TensorId::expert_W_in, {e, 7, other, 0}},
+        next{TensorId::expert_W_in, {e, 8, other, 0}};
+    const float was = desk.shown().value(cell), next_was = desk.shown().value(next);
+    desk.act(Command(EditBlock{{TensorId::expert_W_in, cell.at, 1, 2}, ScaleBy{2}}));
+    desk.settle();
+    CHECK(desk.shown().value(cell) == 2 * was);
+    CHECK(desk.shown().value(next) == 2 * next_was);
+    desk.act(ViewChange(SetCompare{Compare::difference}));
+    desk.settle();
+    REQUIRE(desk.program.state().compare.of(TensorId::mlp_out) != nullptr);
+    CHECK(desk.program.state().compare.of(TensorId::mlp_out)->changed > 0);
+    desk.act(Command(EditCell{{TensorId::expert_W_in, {4, 0, 0, 0}}, 1}));
+    CHECK_FALSE(desk.program.state().error.empty());
 }
 
 TEST_CASE("a block of a table's row is worked on like every block, and taken back by hand it is no edit",

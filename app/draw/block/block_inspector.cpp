@@ -106,8 +106,8 @@ int add_experts(Sheet& sheet, const CellAddress& cell) {
         if (shares[expert] > 0)
             sheet.row(tr("expert {}", expert), number(static_cast<double>(shares[expert]), 3));
     sheet.paragraph(
-        tr("The router’s weights stand below the figure and can be edited. The experts’ own matrices "
-           "are not drawn and stay as they are."),
+        tr("The weights of the router and of one expert stand below the figure and can be edited. Click an "
+           "expert there to see its weights."),
         sheet.context.theme.muted);
     return 3;
 }
@@ -222,7 +222,7 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
 
 int add_embedding(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const checkpoint::ModelInputs& inputs = *shown.document->part()->inputs;
+    const checkpoint::ModelInputs& inputs = read_by_queries(*shown.document);
     const checkpoint::Architecture& architecture = *shown.block->architecture;
     const auto i = static_cast<std::size_t>(cell.at[1]);
     if (cell.tensor == position) {
@@ -343,6 +343,8 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
             sheet.context.theme.text);
         return 4;
     }
+    if (shown.tensor(router) != nullptr && made_from(shown, cell.tensor) == std::vector{mlp_act})
+        return add_experts(sheet, cell); // each has numbers of its own in place of mlp_act
     if (!holds_sources(shown, cell.tensor)) {
         const std::string last = "L" + n(shown.block->architecture->layers - 1);
         sheet.section(tr("Comes from"));
@@ -370,7 +372,7 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     if (norm_at(shown, cell.tensor))
         return add_norm(sheet, cell);
     if (cell.tensor == mlp_out)
-        return shown.tensor(mlp_act) == nullptr ? add_experts(sheet, cell) : add_product(sheet, cell);
+        return add_product(sheet, cell);
     if (made_from(shown, cell.tensor).size() > 1) {
         const int decimals = add_residual(sheet, cell);
         if (patched_at(part, shown.block->layer, {attn_out, cell.at}) != nullptr)

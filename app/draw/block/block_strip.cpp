@@ -89,7 +89,8 @@ public:
                               .tip = tr("The layers after and the prediction; click for the next one"),
                               .name = "after"});
         else if (!walk.after.empty())
-            add_outer(translatable("predict"), walk.after, at_end, at_end);
+            add_outer(walk.has(G::logits) ? translatable("predict") : translatable("end"), walk.after, at_end,
+                      at_end);
     }
 
     std::vector<Piece> pieces;

@@ -1,5 +1,5 @@
 #include "app/draw/block/block_parts.h"
-#include "app/draw/block/end_weights.h"
+#include "app/draw/block/expert_weights.h"
 #include "app/draw/block/row_blocks.h"
 #include "app/draw/block/unit_weights.h"
 #include "app/draw/kit/controls.h"
@@ -73,12 +73,12 @@ Picture draw_mlp_out_page(const DrawContext& context) {
     const bool units = context.shown.tensor(mlp_act) != nullptr;
     const float below = (units ? static_cast<float>(listed_units) * unit_row + 54 : 0.0F) +
                         (context.shown.tensor(b_out) == nullptr ? 0.0F : bias_height) +
-                        router_weights_height(context);
+                        expert_weights_height(context);
     float y = draw_row_blocks(picture, context, {{id, "", tr("what the MLP adds to the residual stream")}},
                               104, context.height - 104 - below);
     if (units)
         y = draw_units(picture, context, y + 8);
-    y = draw_router_weights(picture, context, y + 16);
+    y = draw_expert_weights(picture, context, y + 16);
     y = draw_output_bias(picture, context, y + 16);
     picture.scene.height = std::max(context.height, y + 16);
     return picture;

@@ -61,9 +61,10 @@ public:
         const Theme& theme = context.theme;
         draw_text(picture, context, pad, y + 14, tr("Where you are"), figure::Font::ui_semibold, 13.5F,
                   theme.ink);
-        draw_text(picture, context, context.width - pad, y + 14,
-                  tr("adds at “{}”", shortened(query_word(context.shown.problem(), i), 10)), figure::Font::ui,
-                  12, theme.muted, figure::Align::right);
+        if (walk.around_attention())
+            draw_text(picture, context, context.width - pad, y + 14,
+                      tr("adds at “{}”", shortened(query_word(context.shown.problem(), i), 10)),
+                      figure::Font::ui, 12, theme.muted, figure::Align::right);
         y += 26;
         const float top = y + row / 2;
         float longest = 1e-6F;

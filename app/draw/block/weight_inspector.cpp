@@ -45,6 +45,7 @@ Made made_with(const Shown& shown, const CellAddress& cell, std::int64_t i) {
     case b_router:
         return {router, {0, i, last, 0}};
     case W_E:
+    case W_type:
         return {embedding, {0, i, last, 0}};
     case W_P:
         return {position, {0, i, last, 0}};
@@ -64,10 +65,30 @@ std::string place_name(Axis axis) {
         return tr("expert");
     case Axis::vocab:
     case Axis::positions:
+    case Axis::token_types:
         return tr("row");
     default:
         return tr("dimension");
     }
+}
+
+/// Of W_E, and of a W_U that is W_E: who else reads it.
+void say_shared(Sheet& sheet, TensorId table) {
+    using checkpoint::WeightId;
+    const Document& document = *sheet.context.shown.document;
+    const checkpoint::Architecture& architecture = document.part()->architecture();
+    if (table != W_E && (table != W_U || !architecture.tied))
+        return;
+    const auto held_with = [&](std::int64_t n) { return edited_with(architecture, n, WeightId::word_table); };
+    const std::int64_t of_head = held_with(attention_count(architecture) - 1);
+    if (architecture.tied && held_with(open_attention(document)) == of_head)
+        sheet.paragraph(
+            tr("W_E and W_U are one table in this model: an edit changes what the token’s vector is "
+               "and what its logit is."),
+            sheet.context.theme.text);
+    if (document.part()->two_texts() && of_head == held_with(0))
+        sheet.paragraph(tr("Encoder and decoder read the same W_E: an edit changes the token in both texts."),
+                        sheet.context.theme.text);
 }
 
 void add_places(Sheet& sheet, const CellAddress& cell) {
@@ -85,17 +106,15 @@ void add_places(Sheet& sheet, const CellAddress& cell) {
                now = static_cast<double>(shown.value(cell));
     if (was != now)
         sheet.row(tr("in the checkpoint"), number(was, 4));
-    if (shown.block->architecture->tied && (cell.tensor == W_E || cell.tensor == W_U))
-        sheet.paragraph(
-            tr("W_E and W_U are one table in this model: an edit changes what the token’s vector is "
-               "and what its logit is."),
-            sheet.context.theme.text);
+    say_shared(sheet, cell.tensor);
 }
 
 /// Whether token i is made with that row of the table.
 bool reads_row(const Shown& shown, const CellAddress& cell, std::int64_t i) {
-    const checkpoint::ModelInputs& inputs = *shown.document->part()->inputs;
+    const checkpoint::ModelInputs& inputs = read_by_queries(*shown.document);
     const auto at = static_cast<std::size_t>(i);
+    if (cell.tensor == W_type)
+        return cell.at[0] == inputs.token_type(i);
     return cell.at[0] == (cell.tensor == W_E
                               ? inputs.ids[at]
                               : checkpoint::learned_positions(inputs, *shown.block->architecture)[at]);
@@ -116,7 +135,7 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
                   number(weight, 4), true);
         return;
     }
-    if (cell.tensor == W_E || cell.tensor == W_P) {
+    if (is_table(cell.tensor) && cell.tensor != W_U) {
         const double scale = cell.tensor == W_E ? shown.block->architecture->embedding_scale : 1.0;
         if (scale != 1.0)
             sheet.arithmetic(number(weight, 4) + " × " + number(scale, 4), number(weight * scale, 4));
@@ -141,11 +160,74 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
                   number(static_cast<double>(shown.value({made.tensor, made.at})), 4));
 }
 
+/// How an expert's unit comes about from its gate and its in.
+void add_unit(Sheet& sheet, const checkpoint::ExpertAtToken& units, std::size_t k) {
+    const checkpoint::Architecture& architecture = *sheet.context.shown.block->architecture;
+    const double limit = architecture.expert_limit,
+                 gate = std::min(static_cast<double>(units.gate[k]), limit),
+                 in = std::clamp(static_cast<double>(units.in[k]), -limit, limit);
+    sheet.section(tr("Unit {}", k), "(in + 1) × gate × σ(a · gate)");
+    sheet.row(tr("gate, at most {}", number(limit, 1)), number(gate, 4));
+    sheet.row(tr("in, within ±{}", number(limit, 1)), number(in, 4));
+    sheet.arithmetic(number(in + 1, 4) + " × " + number(gate, 4) + " × σ(" +
+                         number(architecture.expert_slope, 3) + " · " + number(gate, 4) + ")",
+                     number(static_cast<double>(units.act[k]), 4));
+}
+
+/// What a weight of an expert does at the token that is looked at.
+void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::ExpertAtToken& units) {
+    const Shown& shown = sheet.context.shown;
+    const auto weight = static_cast<double>(shown.value(cell));
+    const bool is_bias = tensor_info(cell.tensor).rank() == 2;
+    const auto product = [&](const std::string& name, double from) {
+        sheet.row(name, number(from, 4));
+        sheet.arithmetic(number(from, 4) + " × " + number(weight, 4), number(from * weight, 4));
+    };
+    if (cell.tensor != expert_W_out && cell.tensor != expert_b_out) {
+        const bool gate = cell.tensor == expert_W_gate || cell.tensor == expert_b_gate;
+        const auto k = static_cast<std::size_t>(*unit_of(cell));
+        if (is_bias)
+            sheet.row(tr("added"), number(weight, 4));
+        else
+            product(address_text(shown, {units.reads, {0, units.token, cell.at[1], 0}}),
+                    static_cast<double>(shown.value({units.reads, {0, units.token, cell.at[1], 0}})));
+        sheet.row(gate ? tr("a part of the gate of unit {}", k) : tr("a part of the in of unit {}", k),
+                  number(static_cast<double>(gate ? units.gate[k] : units.in[k]), 4));
+        return add_unit(sheet, units, k);
+    }
+    const double share = static_cast<double>(shown.value({router, {0, units.token, units.expert, 0}})),
+                 from = is_bias ? 1.0 : static_cast<double>(units.act[static_cast<std::size_t>(cell.at[1])]);
+    if (!is_bias)
+        product(tr("unit {}", cell.at[1]), from);
+    sheet.arithmetic(number(from * weight, 4) + " × " + tr("share {}", number(share, 3)),
+                     number(from * weight * share, 4));
+    const TensorId out = shown.tensor(mlp_raw) != nullptr ? mlp_raw : mlp_out;
+    const CellAddress made{out, {0, units.token, cell.at[is_bias ? 1 : 2], 0}};
+    sheet.row(tr("a part of {}", address_text(shown, made)),
+              number(static_cast<double>(shown.value(made)), 4));
+}
+
+int add_expert(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const checkpoint::ExpertAtToken* const units = shown.expert.get();
+    if (units == nullptr || units->expert != expert_of(cell) || units->layer != shown.block->layer)
+        return 4;
+    const std::string word = shortened(query_word(shown.problem(), units->token), 14);
+    sheet.section(tr("At “{}”", word), tr("expert {}", units->expert));
+    if (!(row_of(shown, router, units->token)[static_cast<std::size_t>(units->expert)] > 0))
+        sheet.paragraph(tr("“{}” does not use this expert: it adds nothing there.", word),
+                        sheet.context.theme.text);
+    add_expert_step(sheet, cell, *units);
+    return 4;
+}
+
 } // namespace
 
 int add_weight_around(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     add_places(sheet, cell);
+    if (tensor_info(cell.tensor).axes[0] == Axis::experts && cell.tensor != b_router)
+        return add_expert(sheet, cell);
     const Made made = made_with(shown, cell, row_around(sheet.context));
     if (shown.tensor(made.tensor) == nullptr)
         return 4;
@@ -158,7 +240,7 @@ int add_weight_around(Sheet& sheet, const CellAddress& cell) {
 }
 
 std::string say_weight_around(const CellAddress& cell) {
-    const std::int64_t first = cell.at[0], second = cell.at[1];
+    const std::int64_t first = cell.at[0], second = cell.at[1], third = cell.at[2];
     switch (cell.tensor) {
     case W_in:
         return tr("what unit {} looks for in dimension {}", second, first);
@@ -178,10 +260,24 @@ std::string say_weight_around(const CellAddress& cell) {
         return tr("dimension {} of row {}, which every such token reads", second, first);
     case W_P:
         return tr("dimension {} of row {}, which every such place reads", second, first);
+    case W_type:
+        return tr("dimension {} of row {}, which every token of that type reads", second, first);
     case W_U:
         return tr("what token {} looks for in dimension {}", first, second);
     case b_U:
         return tr("added to the logit of token {}", first);
+    case expert_W_gate:
+        return tr("what the gate of unit {} of expert {} looks for in dimension {}", third, first, second);
+    case expert_b_gate:
+        return tr("added to the gate of unit {} of expert {}", second, first);
+    case expert_W_in:
+        return tr("what unit {} of expert {} looks for in dimension {}", third, first, second);
+    case expert_b_in:
+        return tr("added to unit {} of expert {}", second, first);
+    case expert_W_out:
+        return tr("what unit {} of expert {} writes into dimension {}", second, first, third);
+    case expert_b_out:
+        return tr("added to dimension {} of what expert {} writes", second, first);
     case b_out:
     case norm1_bias:
     case norm2_bias:

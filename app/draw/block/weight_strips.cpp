@@ -51,7 +51,8 @@ private:
     }
 
     void draw_strip(const WeightStrip& strip, float y) {
-        const int other = tensor_info(strip.tensor).rank() == 1 ? 3 : 1 - strip.axis;
+        const int last = tensor_info(strip.tensor).rank() - 1;
+        const int other = last == 0 ? 3 : strip.axis == last ? last - 1 : last;
         const MatrixGrid grid = draw_matrix(picture, context,
                                             {.tensor = strip.tensor,
                                              .origin = strip.origin,
@@ -78,13 +79,16 @@ private:
             const float x = right + 16;
             draw_text(picture, context, x, figure::baseline_for(y + strip_height / 2, 12.5F), "+",
                       figure::Font::mono, 12.5F, context.theme.muted);
+            // Of experts, the first index says of which.
+            const int bias_axis = tensor_info(*strip.bias).rank() - 1;
             Index place{};
-            place[0] = strip.origin[static_cast<std::size_t>(other)];
+            place[0] = strip.origin[0];
+            place[static_cast<std::size_t>(bias_axis)] = strip.origin[static_cast<std::size_t>(other)];
             draw_matrix(picture, context,
                         {.tensor = *strip.bias,
                          .origin = place,
                          .row_axis = 3,
-                         .col_axis = 0,
+                         .col_axis = bias_axis,
                          .rows = 1,
                          .cols = 1,
                          .x = x + 14,
@@ -94,9 +98,9 @@ private:
                          .fill = CellFill::diverging,
                          .high = high,
                          .decimals = 3});
-            picture.tips.push_back(
-                {{x, y, bias_width + 8, strip_height},
-                 std::string(tensor_info(*strip.bias).name) + "[" + std::to_string(place[0]) + "]"});
+            picture.tips.push_back({{x, y, bias_width + 8, strip_height},
+                                    std::string(tensor_info(*strip.bias).symbol) + "[" +
+                                        std::to_string(place[static_cast<std::size_t>(bias_axis)]) + "]"});
             right = x + 14 + bias_width;
         }
         picture.scene.width = std::max(picture.scene.width, right + canvas_pad);

@@ -139,14 +139,18 @@ void draw_ways_to_weights(Sheet& sheet) {
     sheet.y += 6;
     float x = sheet.left;
     const Walk& walk = sheet.context.view.walk;
+    const bool experts = sheet.context.dims().experts > 0;
     // A norm behind the branch has its weights at the branch's output, the MLP those of a unit inside it.
-    for (const auto& [words, group] : {std::pair{std::string_view("W_Q  W_K  W_V"), StageGroup::qkv},
+    for (const auto& [words, group] : {std::pair{std::string_view("W_E"), StageGroup::embedding},
+                                       {"W_Q  W_K  W_V", StageGroup::qkv},
                                        {"W_O", StageGroup::output},
                                        {"norm1", StageGroup::norm1},
                                        {"norm2", StageGroup::norm2},
                                        {"W_in  W_out", StageGroup::mlp_act},
-                                       {translatable("final norm"), StageGroup::final_norm}}) {
-        if (!walk.has(group))
+                                       {translatable("experts"), StageGroup::mlp_out},
+                                       {translatable("final norm"), StageGroup::final_norm},
+                                       {"W_U", StageGroup::logits}}) {
+        if (!walk.has(group) || (group == StageGroup::mlp_out && !experts))
             continue;
         const std::string label = tr(words);
         const float wide = sheet.context.measure(label, figure::Font::ui_medium, 13) + 30;

@@ -52,10 +52,14 @@ enum class WeightId : std::uint8_t {
     router_bias,
     experts_gate_in, ///< of every expert mlp_gate and mlp_in, one column of each in turn
     experts_gate_in_bias,
+    experts_gate, ///< of every expert what mlp_gate is of an MLP
+    experts_gate_bias,
+    experts_in,
+    experts_in_bias,
     experts_out,
     experts_out_bias
 };
-inline constexpr int weight_count = 48;
+inline constexpr int weight_count = 52;
 static_assert(static_cast<int>(WeightId::experts_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;

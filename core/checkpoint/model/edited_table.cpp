@@ -6,15 +6,12 @@
 
 namespace headscope::checkpoint {
 
-EditedTable::EditedTable(const Model& model, const ModelEdits& edits, WeightId table)
-    : own_(model.weight(table)) {
-    if (const TableRows* const rows = edited_rows(model.architecture(), edits, table))
+EditedTable::EditedTable(const Model& model, const ModelEdits& edits, WeightId table, std::int64_t n)
+    : own_(is_per_layer(table) ? model.layer(n)[table] : model.weight(table)) {
+    const std::int64_t last = attention_count(model.architecture()) - 1;
+    if (const TableRows* const rows =
+            edited_rows(model.architecture(), edits, table, is_per_layer(table) ? n : last))
         changed_ = *rows;
-}
-
-std::span<const float> EditedTable::own_row(std::int64_t i) const {
-    const auto D = static_cast<std::size_t>(own_->shape()[1]);
-    return own_->values().subspan(static_cast<std::size_t>(i) * D, D);
 }
 
 std::span<const float> EditedTable::row(std::int64_t i) const {
@@ -47,16 +44,12 @@ std::shared_ptr<Tensor> EditedTable::multiply(cpu::CpuDense& cpu, const Tensor& 
 }
 
 TensorPtr edited_end_weight(const Model& model, const ModelEdits& edits, WeightId weight) {
+    if (is_table(weight))
+        return EditedTable(model, edits, weight).whole();
     TensorPtr own = model.weight(weight);
     if (own == nullptr)
         return own;
     const Architecture& architecture = model.architecture();
-    if (const TableRows* const rows = edited_rows(architecture, edits, weight); rows != nullptr) {
-        auto table = std::make_shared<Tensor>(own->shape(), own->values());
-        for (const auto& [row, numbers] : *rows)
-            std::ranges::copy(numbers->values(), table->data() + row * own->shape()[1]);
-        return table;
-    }
     const LayerEdits* const layer =
         edits_of(edits, edited_with(architecture, attention_count(architecture) - 1, weight));
     if (layer == nullptr)

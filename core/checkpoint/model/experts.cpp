@@ -18,17 +18,6 @@ ConstRows matrix_of(const Tensor& x) {
     return {x.data(), x.count() / width, width};
 }
 
-/// What a tensor (experts, ...) has for one expert; null of null.
-MutableTensor part_of(const TensorPtr& experts, std::int64_t expert) {
-    if (experts == nullptr)
-        return nullptr;
-    const Shape& all = experts->shape();
-    const Shape shape = all.rank() == 3 ? Shape{all[1], all[2]} : Shape{all[1]};
-    const auto count = static_cast<std::size_t>(shape.count());
-    return std::make_shared<Tensor>(
-        shape, experts->values().subspan(static_cast<std::size_t>(expert) * count, count));
-}
-
 /// A softmax over the largest `used` numbers of each row, of equal ones the first; 0 elsewhere.
 void share_out(Tensor& routed, std::int64_t used) {
     const std::int64_t experts = routed.shape().back(0);
@@ -50,22 +39,31 @@ void share_out(Tensor& routed, std::int64_t used) {
     }
 }
 
-/// (tokens, d_ff) from (tokens, 2 d_ff): the numbers of the gate stand at even places.
-MutableTensor gated(cpu::CpuDense& cpu, const Tensor& gate_in, const Architecture& architecture) {
+/// In place of `in`: (tokens, d_ff), what W_out multiplies.
+void open_gates(Tensor& in, const Tensor& gates, const Architecture& architecture) {
     const auto slope = static_cast<float>(architecture.expert_slope);
     const auto limit = static_cast<float>(architecture.expert_limit);
-    const std::int64_t tokens = gate_in.shape().back(1);
-    MutableTensor out = cpu.make({1, tokens, architecture.d_ff});
-    const float* from = gate_in.data();
-    for (float& number : out->values()) {
-        const float gate = std::min(from[0], limit), in = std::clamp(from[1], -limit, limit);
-        number = (in + 1.0F) * gate / (1.0F + std::exp(-slope * gate));
-        from += 2;
+    const float* from = gates.data();
+    for (float& number : in.values()) {
+        const float gate = std::min(*from++, limit);
+        number = (std::clamp(number, -limit, limit) + 1.0F) * gate / (1.0F + std::exp(-slope * gate));
     }
-    return out;
 }
 
 } // namespace
+
+ExpertUnits expert_units(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, std::int64_t expert,
+                         const Architecture& architecture, const Progress& cancel) {
+    const auto times = [&](WeightId weight, WeightId bias) {
+        return cpu.multiply(x, *layer.row(weight, expert), layer.row(bias, expert).get(), cancel);
+    };
+    ExpertUnits units{.gate = times(WeightId::experts_gate, WeightId::experts_gate_bias),
+                      .in = times(WeightId::experts_in, WeightId::experts_in_bias),
+                      .act = nullptr};
+    units.act = std::make_shared<Tensor>(units.in->shape(), units.in->values());
+    open_gates(*units.act, *units.gate, architecture);
+    return units;
+}
 
 MutableTensor mixture(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer,
                       const Architecture& architecture, const Note& note, const Progress& cancel) {
@@ -86,12 +84,9 @@ MutableTensor mixture(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& laye
             continue;
         Tensor chosen(Shape{1, std::ssize(tokens), architecture.D});
         Rows(chosen.data(), std::ssize(tokens), architecture.D) = matrix_of(x)(tokens, Eigen::all);
-        const MutableTensor gate_in =
-            cpu.multiply(chosen, *part_of(layer[experts_gate_in], expert),
-                         part_of(layer[experts_gate_in_bias], expert).get(), cancel);
-        const MutableTensor made =
-            cpu.multiply(*gated(cpu, *gate_in, architecture), *part_of(layer[experts_out], expert),
-                         part_of(layer[experts_out_bias], expert).get(), cancel);
+        const ExpertUnits units = expert_units(cpu, chosen, layer, expert, architecture, cancel);
+        const MutableTensor made = cpu.multiply(*units.act, *layer.row(experts_out, expert),
+                                                layer.row(experts_out_bias, expert).get(), cancel);
         for (std::size_t n = 0; n < tokens.size(); ++n)
             sums.row(tokens[n]) +=
                 matrix_of(*shares)(tokens[n], expert) * matrix_of(*made).row(static_cast<Eigen::Index>(n));

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/families/name_map.h"
-#include "core/tensor/tensor.h"
+#include "core/checkpoint/model/weight_set.h"
 
 #include <array>
 #include <bitset>
@@ -10,14 +9,6 @@
 #include <mutex>
 
 namespace headscope::checkpoint {
-
-/// The weights of one layer, or of embedding, final norm and head; null where the model has none. In our
-/// convention: matrices (d_in, d_out), tables (rows, D).
-struct WeightSet {
-    std::array<TensorPtr, weight_count> tensors;
-    const TensorPtr& operator[](WeightId id) const { return tensors[static_cast<std::size_t>(id)]; }
-    TensorPtr& operator[](WeightId id) { return tensors[static_cast<std::size_t>(id)]; }
-};
 
 /// A cache of weights. A weight that somebody still holds is handed out again instead of being read again, so
 /// that each weight is one object. Any thread may use it; of two that ask at once one reads and one waits.

@@ -39,6 +39,14 @@ using Note = std::function<void(TensorId id, Tensor& tensor)>;
 MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
                   const Note& note, const Progress& cancel);
 
+/// What the units of one expert are for rows x (B, T, D): (B, T, d_ff) each. See mixture.
+struct ExpertUnits {
+    MutableTensor gate, in; ///< x W_gate + b and x W_in + b
+    MutableTensor act;      ///< what W_out multiplies
+};
+ExpertUnits expert_units(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, std::int64_t expert,
+                         const Architecture& architecture, const Progress& cancel);
+
 /// The mixture of experts of gpt-oss (OpenAI 2025). The router gives each token a number for each expert; the
 /// softmax over the largest `used` of them says how much of these experts' outputs the token gets. An expert
 /// is an MLP with a gate: with gate = min(x W_gate + b, limit) and in = x W_in + b within [-limit, limit],

@@ -103,6 +103,25 @@ void cut_gate(WeightSet& set, const Architecture& a) {
     set[WeightId::mlp_in] = gathered(*whole, {{a.d_ff, a.d_ff}});
 }
 
+/// Of a tensor (..., 2 n) the numbers at even places, those of the gates, and those at odd places.
+void cut_experts(WeightSet& set, WeightId whole_id, WeightId gate, WeightId in) {
+    const TensorPtr whole = std::exchange(set[whole_id], nullptr);
+    if (whole == nullptr)
+        return;
+    const Shape& all = whole->shape();
+    const std::int64_t half = all.back(0) / 2;
+    const Shape shape = all.rank() == 3 ? Shape{all[0], all[1], half} : Shape{all[0], half};
+    for (const auto& [id, first] : {std::pair{gate, 0}, std::pair{in, 1}}) {
+        auto part = std::make_shared<Tensor>(shape);
+        const float* from = whole->data() + first;
+        for (float& number : part->values()) {
+            number = *from;
+            from += 2;
+        }
+        set[id] = std::move(part);
+    }
+}
+
 /// Brings the columns of each head into the order in which attention turns them.
 void reorder_heads(TensorPtr& tensor, const std::vector<std::int64_t>& order) {
     if (tensor == nullptr || order.empty())
@@ -338,6 +357,8 @@ WeightSet Model::read_step(std::int64_t step) const {
     cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);
     cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
     cut_gate(set, architecture_);
+    cut_experts(set, experts_gate_in, experts_gate, experts_in);
+    cut_experts(set, experts_gate_in_bias, experts_gate_bias, experts_in_bias);
     const std::vector<std::int64_t> order = rotary_order(architecture_);
     for (const WeightId id : {W_Q, W_K, b_Q, b_K, q_norm, k_norm, q_norm_all, k_norm_all})
         reorder_heads(set[id], order);

@@ -13,7 +13,7 @@ namespace headscope::checkpoint {
 
 namespace {
 
-constexpr std::array<std::pair<TensorId, WeightId>, 33> editable{
+constexpr std::array<std::pair<TensorId, WeightId>, 40> editable{
     {{TensorId::W_Q, WeightId::W_Q},
      {TensorId::W_K, WeightId::W_K},
      {TensorId::W_V, WeightId::W_V},
@@ -41,19 +41,37 @@ constexpr std::array<std::pair<TensorId, WeightId>, 33> editable{
      {TensorId::b_out, WeightId::mlp_out_bias},
      {TensorId::W_router, WeightId::router},
      {TensorId::b_router, WeightId::router_bias},
+     {TensorId::expert_W_gate, WeightId::experts_gate},
+     {TensorId::expert_b_gate, WeightId::experts_gate_bias},
+     {TensorId::expert_W_in, WeightId::experts_in},
+     {TensorId::expert_b_in, WeightId::experts_in_bias},
+     {TensorId::expert_W_out, WeightId::experts_out},
+     {TensorId::expert_b_out, WeightId::experts_out_bias},
      {TensorId::W_E, WeightId::word_table},
      {TensorId::W_P, WeightId::position_table},
+     {TensorId::W_type, WeightId::token_type_table},
      {TensorId::W_U, WeightId::output_table},
      {TensorId::b_U, WeightId::output_bias},
      {TensorId::final_norm_weight, WeightId::final_norm_weight},
      {TensorId::final_norm_bias, WeightId::final_norm_bias}}};
 
 constexpr std::array of_final_norm{WeightId::final_norm_weight, WeightId::final_norm_bias};
-constexpr std::array tables{WeightId::word_table, WeightId::position_table, WeightId::output_table};
+constexpr std::array of_embedding{WeightId::word_table, WeightId::position_table, WeightId::token_type_table};
+
+template<std::size_t Count>
+bool is_one_of(const std::array<WeightId, Count>& weights, WeightId weight) {
+    return std::ranges::find(weights, weight) != weights.end();
+}
 
 bool is_of_last(WeightId weight) {
-    return std::ranges::find(of_final_norm, weight) != of_final_norm.end() ||
-           weight == WeightId::output_bias || weight == WeightId::output_table;
+    return is_one_of(of_final_norm, weight) || weight == WeightId::output_bias ||
+           weight == WeightId::output_table;
+}
+
+/// The first attention of the stack that attention n belongs to.
+std::int64_t first_of_stack(const Architecture& architecture, std::int64_t n) {
+    const std::int64_t decoder = attention_number(architecture, {Stack::own, 0});
+    return n < decoder ? 0 : decoder;
 }
 
 /// The last attention of the stack that attention n belongs to.
@@ -89,31 +107,43 @@ void check_patch(const PatchedRows& patch, const Architecture& architecture, con
         fail_input(tr("{}: a patched number is NaN or infinite; give numbers", where));
 }
 
-/// The rows that a table has; 0 where the model has no such table to be edited with attention n.
-std::int64_t rows_of_table(const Model& model, std::int64_t n, WeightId table) {
-    const Architecture& a = model.architecture();
-    if (a.encoder != nullptr || !is_table(table) || edited_with(a, n, table) != n ||
-        read_as(a, table) != table || (table == WeightId::output_table && !model.has_head()))
-        return 0;
-    return table == WeightId::position_table ? a.position_rows : a.vocab;
+/// The shape of a table that edits of attention n may change; without rows where the model has no such table
+/// there.
+Shape table_at(const Model& model, std::int64_t n, WeightId table) {
+    const Stack stack = attention_place(model.architecture(), n).stack;
+    const Architecture& a = in_stack(model.architecture(), stack);
+    if (!is_table(table) || edited_with(model.architecture(), n, table) != n || read_as(a, table) != table ||
+        (table == WeightId::output_table && (stack == Stack::encoder || !model.has_head())))
+        return {0};
+    return tensor_info(*tensor_of(table))
+        .shape({.D = a.D,
+                .d_ff = a.d_ff,
+                .vocab = a.vocab,
+                .positions = a.position_rows,
+                .token_types = a.token_types,
+                .experts = a.experts});
 }
 
 void check_rows(const Model& model, std::int64_t n, WeightId table, const TableRows& rows,
                 const std::string& where) {
     const auto id = tensor_of(table);
     const std::string name = id ? std::string(tensor_info(*id).name) : tr("a tensor");
-    const std::int64_t count = rows_of_table(model, n, table), D = model.architecture().D;
+    const Shape shape = table_at(model, n, table);
+    const std::int64_t count = shape[0];
+    if (count == 0 && is_per_layer(table))
+        fail_input(tr("{} change {}, which it does not have", where, name));
     if (count == 0)
-        fail_input(tr("{} change rows of {}, which is no table of it; W_E and W_P belong to the first layer, "
-                      "a W_U that is not W_E to the last one, of a model with one stack",
-                      where, name));
+        fail_input(
+            tr("{} change rows of {}, which is no table of it; W_E, W_P and W_type belong to the first "
+               "layer that reads them, a W_U that is not W_E to the last one",
+               where, name));
     for (const auto& [row, numbers] : rows) {
         const std::string place = tr("{}: row {} of {}", where, row, name);
         if (row < 0 || row >= count)
             fail_input(tr("{} is not there; rows are numbered 0 to {}", place, count - 1));
-        if (numbers == nullptr || numbers->shape() != Shape{D})
+        if (numbers == nullptr || numbers->shape() != row_shape(shape))
             fail_input(tr("{} has shape {}; the model's has {}", place,
-                          numbers == nullptr ? "()" : numbers->shape().text(), Shape{D}.text()));
+                          numbers == nullptr ? "()" : numbers->shape().text(), row_shape(shape).text()));
         if (!numbers->all_finite())
             fail_input(tr("{}: a number is NaN or infinite; give numbers", place));
     }
@@ -132,48 +162,53 @@ std::optional<TensorId> tensor_of(WeightId weight) {
 }
 
 std::int64_t edited_with(const Architecture& architecture, std::int64_t n, WeightId weight) {
-    if (weight == WeightId::word_table || weight == WeightId::position_table)
+    // A decoder may read the encoder's word table.
+    if (weight == WeightId::word_table && find_row(architecture.names.body, weight) == nullptr)
         return 0;
+    if (is_one_of(of_embedding, weight))
+        return first_of_stack(architecture, n);
     return is_of_last(weight) ? last_of_stack(architecture, n) : n;
 }
 
 bool is_table(WeightId weight) {
-    return std::ranges::find(tables, weight) != tables.end();
+    const std::optional<TensorId> id = tensor_of(weight);
+    return id && headscope::is_table(*id);
 }
 
 WeightId read_as(const Architecture& architecture, WeightId weight) {
     return weight == WeightId::output_table && architecture.tied ? WeightId::word_table : weight;
 }
 
-const TableRows* edited_rows(const Architecture& architecture, const ModelEdits& edits, WeightId table) {
+const TableRows* edited_rows(const Architecture& architecture, const ModelEdits& edits, WeightId table,
+                             std::int64_t n) {
     const WeightId read = read_as(architecture, table);
-    const LayerEdits* const layer =
-        edits_of(edits, edited_with(architecture, attention_count(architecture) - 1, read));
+    const LayerEdits* const layer = edits_of(edits, edited_with(architecture, n, read));
     const auto found =
         layer == nullptr ? std::map<WeightId, TableRows>::const_iterator() : layer->rows.find(read);
     return layer == nullptr || found == layer->rows.end() ? nullptr : &found->second;
 }
 
-bool same_embedding(const ModelEdits& a, const ModelEdits& b) {
-    static const LayerEdits none;
-    const auto of = [](const ModelEdits& edits, WeightId table) {
-        const LayerEdits* const first = edits_of(edits, 0);
-        const auto& rows = (first == nullptr ? none : *first).rows;
-        const auto found = rows.find(table);
-        return found == rows.end() ? TableRows() : found->second;
+bool same_embedding(const Architecture& architecture, const ModelEdits& a, const ModelEdits& b) {
+    const auto of = [&](const ModelEdits& edits, WeightId table) {
+        const TableRows* const rows =
+            edited_rows(architecture, edits, table, attention_count(architecture) - 1);
+        return rows == nullptr ? TableRows() : *rows;
     };
-    return of(a, WeightId::word_table) == of(b, WeightId::word_table) &&
-           of(a, WeightId::position_table) == of(b, WeightId::position_table);
+    return std::ranges::all_of(of_embedding, [&](WeightId table) { return of(a, table) == of(b, table); });
+}
+
+const Model& stack_at(const Model& model, std::int64_t n) {
+    return attention_place(model.architecture(), n).stack == Stack::encoder ? *model.encoder() : model;
 }
 
 WeightSet editable_weights(const Model& model, std::int64_t n) {
     WeightSet weights = model.layer(n);
     if (n != last_of_stack(model.architecture(), n))
         return weights;
-    const bool encoder = attention_place(model.architecture(), n).stack == Stack::encoder;
+    const Model& stack = stack_at(model, n);
     for (const WeightId id : of_final_norm)
-        weights[id] = (encoder ? *model.encoder() : model).weight(id);
-    if (model.encoder() == nullptr && model.has_head())
+        weights[id] = stack.weight(id);
+    if (&stack == &model && model.has_head())
         weights[WeightId::output_bias] = model.weight(WeightId::output_bias);
     return weights;
 }
@@ -223,10 +258,12 @@ Problem with_edits(Problem problem, const LayerEdits* edits) {
 }
 
 WeightSet with_edits(WeightSet weights, const LayerEdits* edits) {
-    if (edits != nullptr)
-        for (const auto& [weight, tensor] : edits->tensors)
-            if (weights[weight] != nullptr)
-                weights[weight] = tensor;
+    if (edits == nullptr)
+        return weights;
+    for (const auto& [weight, tensor] : edits->tensors)
+        if (weights[weight] != nullptr)
+            weights[weight] = tensor;
+    weights.rows = edits->rows;
     return weights;
 }
 

@@ -27,9 +27,6 @@ struct PatchedRows {
     bool operator==(const PatchedRows&) const = default; ///< of tensors the identity
 };
 
-/// Rows of a table that a user changed, whole, by their number: each (D). The table itself is not copied.
-using TableRows = std::map<std::int64_t, TensorPtr>;
-
 /// What a user changed in one attention and in what stands around it: its norms, and the MLP where that comes
 /// next.
 struct LayerEdits {
@@ -38,8 +35,9 @@ struct LayerEdits {
     std::map<WeightId, TensorPtr> tensors;
     std::vector<float> gains;              ///< one per head; empty: all 1
     std::vector<PatchedRows> patched = {}; ///< a later one goes over an earlier one
-    /// Of the word and the position table with the first attention, of an output table of its own with the
-    /// last one. None of them is empty.
+    /// Of a stack's word, position and token type table with the stack's first attention, of an output table
+    /// of its own with the last one; what the experts have with their own layer's. A word table that both
+    /// stacks read is the encoder's. None of them is empty.
     std::map<WeightId, TableRows> rows = {};
     bool empty() const { return tensors.empty() && gains.empty() && patched.empty() && rows.empty(); }
 };
@@ -68,10 +66,9 @@ std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int
 
 /// The model's name of a weight that can be edited; nothing for other tensors.
 std::optional<WeightId> weight_of(TensorId id);
-/// The name of that weight in the stage table; nothing for weights that cannot be edited: tables of words and
-/// positions, what the head has beside them, routers and experts.
+/// The name of that weight in the stage table; nothing for weights that cannot be edited.
 std::optional<TensorId> tensor_of(WeightId weight);
-/// Whether edits of the weight are kept row by row.
+/// Whether edits of the weight are kept row by row, see headscope::is_table.
 bool is_table(WeightId weight);
 /// The weight that the model reads in place of `weight`: the word table for the output table of a tied model,
 /// else `weight`.
@@ -83,10 +80,15 @@ std::int64_t edited_with(const Architecture& architecture, std::int64_t n, Weigh
 /// Throws what Model::layer throws.
 WeightSet editable_weights(const Model& model, std::int64_t n);
 
-/// The changed rows of a table; null when there are none. Of the output table of a tied model those of the
-/// word table.
-const TableRows* edited_rows(const Architecture& architecture, const ModelEdits& edits, WeightId table);
-/// Whether two sets of edits leave the same vectors to enter the first layer of a model of one stack.
-bool same_embedding(const ModelEdits& a, const ModelEdits& b);
+/// The changed rows of a table, as attention n and what stands around it read it; null when there are none.
+/// Of the output table of a tied model those of the word table.
+const TableRows* edited_rows(const Architecture& architecture, const ModelEdits& edits, WeightId table,
+                             std::int64_t n);
+/// Whether two sets of edits leave the same vectors to enter the first layer of the stack. Of an encoder,
+/// `architecture` is the encoder's, as in edited_rows.
+bool same_embedding(const Architecture& architecture, const ModelEdits& a, const ModelEdits& b);
+/// The encoder where attention n is one of its layers, else the model itself: whose tables and final norm the
+/// edits of attention n change.
+const Model& stack_at(const Model& model, std::int64_t n);
 
 } // namespace headscope::checkpoint

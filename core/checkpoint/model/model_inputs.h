@@ -23,6 +23,10 @@ struct ModelInputs {
     std::vector<std::string> tokens;          ///< B T labels, or empty
     std::vector<ModelInputs> source; ///< of an encoder-decoder one: what its encoder reads. The rest is then
                                      ///< what its decoder reads, from the start token on
+    /// The type of token i of the first text.
+    std::int64_t token_type(std::int64_t i) const {
+        return token_types.empty() ? 0 : token_types[static_cast<std::size_t>(i)];
+    }
     bool operator==(const ModelInputs&) const = default;
 };
 

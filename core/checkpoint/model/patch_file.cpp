@@ -98,13 +98,13 @@ TableRows read_rows(const format::Safetensors& file, const std::string& name, co
     const std::vector<std::int64_t> places = file.integers(name + ".at");
     const TensorPtr numbers = file.tensor(name + ".to");
     check_places(places, numbers->count(), table.own().count(), name, file.source());
-    const std::int64_t D = table.own().shape()[1];
+    const auto in_row = std::ssize(table.own_row(0));
     std::map<std::int64_t, std::shared_ptr<Tensor>> rows;
     for (std::size_t i = 0; i < places.size(); ++i) {
-        auto& row = rows[places[i] / D];
+        auto& row = rows[places[i] / in_row];
         if (row == nullptr)
-            row = std::make_shared<Tensor>(Shape{D}, table.own_row(places[i] / D));
-        row->data()[places[i] % D] = numbers->data()[i];
+            row = std::make_shared<Tensor>(row_shape(table.own().shape()), table.own_row(places[i] / in_row));
+        row->data()[places[i] % in_row] = numbers->data()[i];
     }
     return {rows.begin(), rows.end()};
 }
@@ -140,13 +140,14 @@ void read_tensors(const Model& model, const format::Safetensors& file, std::int6
     };
     for (const auto& [weight, digest] : listed.originals) {
         const std::string name = tensor_place(l, weight);
-        const bool rows = is_table(weight);
-        const TensorPtr before = rows ? model.weight(weight) : weights[weight];
-        if (before == nullptr)
+        const auto lacks = [&] {
             fail_input(tr("{} changes {}, which {} does not have; open the checkpoint that it was made for",
                           file.source(), name, model.path()));
-        if (rows) {
-            const EditedTable table(model, {}, weight);
+        };
+        if (is_table(weight)) {
+            const EditedTable table(stack_at(model, l), {}, weight, l);
+            if (!table.exists())
+                lacks();
             edits.rows[weight] = read_rows(file, name, table);
             taken += 2;
             std::vector<float> own;
@@ -158,6 +159,9 @@ void read_tensors(const Model& model, const format::Safetensors& file, std::int6
                 edits.rows.erase(weight);
             continue;
         }
+        const TensorPtr before = weights[weight];
+        if (before == nullptr)
+            lacks();
         if (digest_of(*before) != digest)
             refuse(name);
         edits.tensors[weight] = read_tensor(file, name, *before, taken);
@@ -195,8 +199,8 @@ std::string patch_bytes(const Model& model, const ModelEdits& edits, const std::
             add_tensor(writer, tensor_place(l, weight), before, tensor);
         }
         for (const auto& [table, rows] : layer.rows)
-            if (const std::string digest =
-                    add_rows(writer, tensor_place(l, table), EditedTable(model, edits, table));
+            if (const std::string digest = add_rows(writer, tensor_place(l, table),
+                                                    EditedTable(stack_at(model, l), edits, table, l));
                 !digest.empty())
                 originals[name_of(table)] = digest;
         listed["original_sha256"] = originals;

@@ -15,11 +15,11 @@ namespace headscope::checkpoint {
 // config.json and of the header of each tensor file, with its size), the gains, and of each changed tensor
 // the SHA-256 of what the checkpoint has in its place. A tensor layers.{l}.{name} is whole; where few numbers
 // differ, layers.{l}.{name}.at (I64, positions in row-major order) and layers.{l}.{name}.to (F32) are there
-// instead. Of a table (W_E, W_P, W_U) there are these two alone, and the SHA-256 is that of the rows in which
-// some number differs, as the checkpoint has them. {l} is the number of the attention (see stacks.h), that of
-// the layer in a model of one stack; {name} is that of the weight in the stage table. The final norm of a
-// stack, W_U and b_U stand with its last attention, W_E and W_P with the first one.
-// Numbers come back bit for bit.
+// instead. Of a table (W_E, W_P, W_type, W_U, what the experts have) there are these two alone, and the
+// SHA-256 is that of the rows in which some number differs, as the checkpoint has them. {l} is the number of
+// the attention (see stacks.h), that of the layer in a model of one stack; {name} is that of the weight in
+// the stage table. The final norm of a stack, W_U and b_U stand with its last attention, W_E, W_P and W_type
+// with the first one; a W_E that both stacks read stands with the encoder's. Numbers come back bit for bit.
 
 /// The bytes of a patch, without patched rows, which belong to a text. questions: what the window was asked
 /// about the checkpoint, text that is kept as the metadata "headscope.questions" and means nothing here; may

@@ -13,7 +13,7 @@ float BlockTrace::value(TensorId id, Index at) const {
     if (id == TensorId::logits || id == TensorId::probabilities)
         at[1] -= position;
     if (is_block_weight(id) && is_table(id))
-        return table_row(*weight_of(id), at[0])[static_cast<std::size_t>(at[1])];
+        return number_in_row(table_row(*weight_of(id), at[0]), find(id)->shape(), at);
     const Tensor& tensor = *find(id);
     return tensor.data()[tensor.shape().offset(at)];
 }
@@ -33,9 +33,13 @@ std::span<const float> BlockTrace::table_row(WeightId table, std::int64_t row) c
     if (const auto edited = rows.find(table); edited != rows.end())
         if (const auto found = edited->second.find(row); found != edited->second.end())
             return found->second->values();
-    const Tensor& tensor = *own[table];
-    const auto D = static_cast<std::size_t>(tensor.shape()[1]);
-    return tensor.values().subspan(static_cast<std::size_t>(row) * D, D);
+    return row_of(*own[table], row);
+}
+
+TensorPtr BlockTrace::edited(TensorId id) const {
+    const auto weight = is_block_weight(id) ? weight_of(id) : std::nullopt;
+    const auto changed = weight ? rows.find(*weight) : rows.end();
+    return changed == rows.end() ? find(id) : with_rows(find(id), changed->second);
 }
 
 std::vector<float> row_lengths(const Tensor& x) {

@@ -40,6 +40,8 @@ struct BlockTrace {
     std::int64_t T() const { return (*this)[TensorId::resid_in]->shape()[1]; }
     /// A tensor, or a weight of block_weight_table(); null where there is none.
     const TensorPtr& find(TensorId id) const;
+    /// The same; of a table with its edits, which makes a copy where there are some.
+    TensorPtr edited(TensorId id) const;
     const TensorPtr& operator[](TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
     TensorPtr& operator[](TensorId id) { return tensors[static_cast<std::size_t>(id)]; }
     /// The number at an address of the whole text, of a table with its edits. The tensor must be there, and
@@ -49,7 +51,7 @@ struct BlockTrace {
     bool is_set(TensorId id, const Index& at) const;
     /// Of a weight around attention, which must be there: the checkpoint's own number.
     float own_value(TensorId weight, const Index& at) const;
-    /// The row of a table that is there, with its edits: D numbers.
+    /// The row of a table that is there, with its edits: its numbers.
     std::span<const float> table_row(WeightId table, std::int64_t row) const;
 };
 using BlockTracePtr = std::shared_ptr<const BlockTrace>;

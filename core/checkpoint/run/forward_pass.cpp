@@ -39,6 +39,13 @@ WeightSet ForwardPass::layer(std::int64_t n) const {
     return with_edits(model_.layer(n), edits_of(edits_, n));
 }
 
+ForwardPass ForwardPass::encoder() const {
+    ForwardPass of_encoder(*model_.encoder(), inputs_.source.front(), edits_);
+    of_encoder.stack_ = Stack::encoder;
+    of_encoder.watch_ = watch_;
+    return of_encoder;
+}
+
 AttentionPlace ForwardPass::place_of(std::int64_t n) const {
     const AttentionPlace place = attention_place(architecture_, n);
     return stack_ == Stack::encoder ? AttentionPlace{Stack::encoder, place.layer} : place;
@@ -134,6 +141,7 @@ Problem ForwardPass::problem_of(std::int64_t n, const WeightSet& weights, Tensor
                     .d_ff = architecture_.d_ff,
                     .vocab = architecture_.vocab,
                     .positions = architecture_.position_rows,
+                    .token_types = architecture_.token_types,
                     .experts = architecture_.experts};
     problem.x = std::move(x);
     for (const TensorInfo& input : input_table())
@@ -193,11 +201,8 @@ bool ForwardPass::has_first_norm(std::int64_t n) const {
 
 Problem ForwardPass::problem(cpu::CpuDense& cpu, std::int64_t n, const Streams& streams) const {
     const std::int64_t before = attention_number(architecture_, {Stack::own, 0});
-    if (n < before) {
-        ForwardPass encoder(*model_.encoder(), inputs_.source.front(), edits_);
-        encoder.stack_ = Stack::encoder;
-        return encoder.problem(cpu, n, {{}, streams.encoder});
-    }
+    if (n < before)
+        return encoder().problem(cpu, n, {{}, streams.encoder});
     return problem_of(n, model_.layer(n),
                       norm1(cpu,
                             patched(n, TensorId::resid_in, streams.own[static_cast<std::size_t>(n - before)]),
@@ -276,10 +281,7 @@ void ForwardPass::run(cpu::CpuDense& cpu, Streams& streams, const Attend& attend
     const std::int64_t before = attention_number(architecture_, {Stack::own, 0});
     const float share = static_cast<float>(before) / static_cast<float>(attention_count(architecture_) + 1);
     if (before > 0 && std::ssize(streams.encoder) <= before) {
-        ForwardPass encoder(*model_.encoder(), inputs_.source.front(), edits_);
-        encoder.stack_ = Stack::encoder;
-        encoder.watch_ = watch_;
-        if (!encoder.run_stack(cpu, streams.encoder, nullptr, attend, progress, {0.0F, share}))
+        if (!encoder().run_stack(cpu, streams.encoder, nullptr, attend, progress, {0.0F, share}))
             return;
     }
     run_stack(cpu, streams.own, before > 0 ? streams.encoder.back() : nullptr, attend, progress,

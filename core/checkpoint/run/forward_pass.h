@@ -45,6 +45,10 @@ public:
     using Watch = std::function<void(AttentionPlace place, TensorId id, const Tensor& tensor)>;
     void watch(Watch watch) { watch_ = std::move(watch); }
 
+    /// Of an encoder-decoder: the pass of the encoder over the source, whose attentions have the same numbers
+    /// and whose streams are its own. It must not outlive what this pass was given.
+    ForwardPass encoder() const;
+
     /// Computes what is missing of `streams`, up to the attention where `attend` ended the pass. Throws
     /// Error(input) for numbers beyond float32's range and what `attend` throws, with the layer's number;
     /// Error(cancelled) between steps.

@@ -7,6 +7,7 @@
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/run/activation_curve.h"
+#include "core/checkpoint/run/attention_info.h"
 #include "core/checkpoint/run/brought.h"
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/checkpoint/run/longer_text.h"
@@ -16,9 +17,7 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <mutex>
-#include <numeric>
 #include <utility>
 
 namespace headscope::checkpoint {
@@ -41,7 +40,6 @@ public:
         : model(std::move(model_of_run)), inputs(std::move(inputs_of_run)), edits(std::move(edits_of_run)),
           pass(*model, inputs, edits) {}
 
-    void describe();
     void take_workshops(const State& before) {
         workshop_ = before.workshop_;
         later_ = before.later_;
@@ -57,10 +55,11 @@ public:
     void read_part(std::int64_t n, std::int64_t h, const MapPart& part, std::span<float> to) const;
     TensorPtr brought(std::int64_t n) const;
     Problem problem(std::int64_t n) const;
+    const TensorPtr& stream(std::int64_t n) const;
     TensorPtr logits() const;
     TensorPtr logits_at(std::int64_t position, const Progress& cancel) const;
-    std::shared_ptr<BlockTrace> block(std::int64_t l, Progress& progress) const;
-    BlockTracePtr ends(std::int64_t position, Progress& progress) const;
+    std::shared_ptr<BlockTrace> block(std::int64_t n, Progress& progress) const;
+    BlockTracePtr ends(Stack stack, std::int64_t position, Progress& progress) const;
     StackLengths lengths(Progress& progress) const;
 
     const ModelPtr model;
@@ -81,9 +80,9 @@ private:
     TensorPtr held(std::int64_t n) const;
     std::unique_ptr<const cpu::LongMap> map_of(const Problem& problem, std::int64_t h,
                                                Progress& progress) const;
-    std::shared_ptr<BlockTrace> begun(std::int64_t l) const;
-    /// A pass that keeps what it computes around the attention in `block`.
-    ForwardPass watched_pass(BlockTrace& block) const;
+    std::shared_ptr<BlockTrace> begun(const Model& stack, std::int64_t l) const;
+    /// A pass of the stack that keeps what it computes around the attention in `block`.
+    ForwardPass watched_pass(const Model& stack, BlockTrace& block) const;
 
     std::vector<TensorPtr> kept_; ///< (1, H, Tq, Tk) by attention; null beyond the budget
     /// Keys and values of each attention, for a text that goes on with this one, which takes them. Empty, or
@@ -96,40 +95,20 @@ private:
     mutable std::pair<std::int64_t, TensorPtr> predicted_{-1, nullptr}; ///< position, its logits
 };
 
-void ModelRun::State::describe() {
-    const auto folder = std::filesystem::path(model->path());
-    for (const Stack stack : stacks_of(architecture)) {
-        AttentionInfo& of = info[static_cast<std::size_t>(stack)];
-        const Architecture& sizes = in_stack(architecture, stack);
-        of.L = sizes.layers;
-        of.H = sizes.H;
-        of.Tq = stack == Stack::encoder ? inputs.source.front().T : inputs.T;
-        of.cross = stack == Stack::cross;
-        of.Tk = stack == Stack::own ? inputs.T : inputs.source.front().T;
-        of.numbers.resize(static_cast<std::size_t>(of.L));
-        std::iota(of.numbers.begin(), of.numbers.end(), std::int64_t{0});
-        of.title = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
-        of.source = model->path();
-        of.held_as = "float32";
-        of.tensor = stack_prefix(architecture, stack) + "layers.{l}.weights";
-        of.bytes = sizeof(float) * static_cast<std::uint64_t>(of.L * of.H * of.Tq * of.Tk);
-        of.sinks = find_row(sizes.names.body, WeightId::sink) != nullptr;
-        of.values = true;
-        of.tokens_from = inputs.tokens.empty() ? "" : model->path();
-    }
-}
-
 void ModelRun::State::share(const State& before, std::int64_t count) {
     const std::int64_t first = attention_number(architecture, {Stack::own, 0});
     const auto take = [](const std::vector<TensorPtr>& from, std::int64_t most) {
         const std::int64_t taken = std::clamp<std::int64_t>(most, 0, std::ssize(from));
         return std::vector<TensorPtr>(from.begin(), from.begin() + taken);
     };
-    if (inputs.source == before.inputs.source)
+    const bool same_source = inputs.source == before.inputs.source &&
+                             (model->encoder() == nullptr ||
+                              same_embedding(model->encoder()->architecture(), edits, before.edits));
+    if (same_source)
         streams.encoder = take(before.streams.encoder, count + 1);
     else
         count = 0;
-    if (inputs == before.inputs && count >= first && same_embedding(edits, before.edits))
+    if (inputs == before.inputs && count >= first && same_embedding(architecture, edits, before.edits))
         streams.own = take(before.streams.own, count - first + 1);
     else
         count = std::min(count, first);
@@ -255,6 +234,12 @@ Problem ModelRun::State::problem(std::int64_t n) const {
     return pass.problem(later_->cpu, n, streams);
 }
 
+const TensorPtr& ModelRun::State::stream(std::int64_t n) const {
+    const std::int64_t before = attention_number(architecture, {Stack::own, 0});
+    return n < before ? streams.encoder[static_cast<std::size_t>(n)]
+                      : streams.own[static_cast<std::size_t>(n - before)];
+}
+
 TensorPtr ModelRun::State::logits() const {
     const std::scoped_lock lock(workshop_->mutex);
     return pass.logits(workshop_->cpu, *streams.own.back(), Progress());
@@ -272,16 +257,19 @@ TensorPtr ModelRun::State::logits_at(std::int64_t position, const Progress& canc
     return predicted_.second;
 }
 
-std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t l, Progress& progress) const {
+std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& progress) const {
     const std::scoped_lock lock(later_->mutex);
-    const std::shared_ptr<BlockTrace> block = begun(l);
-    block->own = model->layer(l);
-    block->weights = with_edits(block->own, edits_of(edits, l));
-    if (const LayerEdits* const changed = edits_of(edits, l))
+    const AttentionPlace place = attention_place(architecture, n);
+    const Model& stack = stack_at(*model, n);
+    const std::shared_ptr<BlockTrace> block = begun(stack, place.layer);
+    block->own = model->layer(n);
+    block->weights = with_edits(block->own, edits_of(edits, n));
+    block->rows = block->weights.rows;
+    if (const LayerEdits* const changed = edits_of(edits, n))
         block->patched = changed->patched;
-    const ForwardPass watched = watched_pass(*block);
+    const ForwardPass watched = watched_pass(stack, *block);
     watched.step(
-        later_->cpu, l, streams.own[static_cast<std::size_t>(l)], nullptr,
+        later_->cpu, n, stream(n), place.stack == Stack::cross ? streams.encoder.back() : nullptr,
         [&](std::int64_t, const Problem& problem) {
             Trace trace = later_->engine.run(problem, StageSet().with(TensorId::output), progress);
             return (*block)[TensorId::output] = trace.slot(TensorId::output);
@@ -291,45 +279,50 @@ std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t l, Progress& pro
     return block;
 }
 
-std::shared_ptr<BlockTrace> ModelRun::State::begun(std::int64_t l) const {
+std::shared_ptr<BlockTrace> ModelRun::State::begun(const Model& stack, std::int64_t l) const {
     auto block = std::make_shared<BlockTrace>();
     block->layer = l;
-    block->architecture = {model, &model->architecture()};
+    block->architecture = {model, &stack.architecture()};
     return block;
 }
 
-ForwardPass ModelRun::State::watched_pass(BlockTrace& block) const {
-    ForwardPass watched(*model, inputs, edits);
+ForwardPass ModelRun::State::watched_pass(const Model& stack, BlockTrace& block) const {
+    ForwardPass watched = &stack == model.get() ? ForwardPass(*model, inputs, edits) : pass.encoder();
     watched.watch([&block](AttentionPlace, TensorId id, const Tensor& tensor) {
         block[id] = std::make_shared<const Tensor>(tensor.shape(), tensor.values());
     });
     return watched;
 }
 
-BlockTracePtr ModelRun::State::ends(std::int64_t position, Progress& progress) const {
-    const std::shared_ptr<BlockTrace> last = block(architecture.layers - 1, progress);
+BlockTracePtr ModelRun::State::ends(Stack stack, std::int64_t position, Progress& progress) const {
+    const bool of_encoder = stack == Stack::encoder;
+    const std::int64_t end = of_encoder ? architecture.encoder->layers : attention_count(architecture);
+    const std::shared_ptr<BlockTrace> last = block(end - 1, progress);
     const std::scoped_lock lock(later_->mutex);
-    const std::shared_ptr<BlockTrace> ends = begun(-1);
+    const Model& part = of_encoder ? *model->encoder() : *model;
+    const Architecture& sizes = part.architecture();
+    const std::vector<TensorPtr>& passed = of_encoder ? streams.encoder : streams.own;
+    const std::shared_ptr<BlockTrace> ends = begun(part, -1);
     ends->position = position;
-    watched_pass(*ends).embed(later_->cpu);
-    (*ends)[TensorId::resid_in] = streams.own.front();
-    for (const TensorId id : made_from(architecture, TensorId::final_norm, architecture.layers - 1))
+    watched_pass(part, *ends).embed(later_->cpu);
+    (*ends)[TensorId::resid_in] = passed.front();
+    for (const TensorId id : made_from(sizes, TensorId::final_norm, sizes.layers - 1))
         (*ends)[id] = (*last)[id];
     for (std::size_t id = 0; id < weight_count; ++id)
         if (!is_per_layer(static_cast<WeightId>(id)))
-            ends->own.tensors[id] = model->weight(static_cast<WeightId>(id));
-    ends->weights = with_edits(ends->own, edits_of(edits, architecture.layers - 1));
-    for (const WeightId table : {WeightId::word_table, WeightId::position_table, WeightId::output_table})
-        if (const TableRows* const rows = edited_rows(architecture, edits, table))
-            ends->rows[table] = *rows;
-    if (architecture.final_norm)
-        (*ends)[TensorId::final_norm] = architecture.final_norm_in_head
-                                            ? pass.final_normed(later_->cpu, *streams.own.back())
-                                            : streams.own.back();
-    if (!model->has_head())
+            ends->own.tensors[id] = part.weight(static_cast<WeightId>(id));
+    ends->weights = with_edits(ends->own, edits_of(edits, end - 1));
+    for (std::size_t id = 0; id < weight_count; ++id)
+        if (const auto table = static_cast<WeightId>(id); is_table(table) && !is_per_layer(table))
+            if (const TableRows* const rows = edited_rows(sizes, edits, table, end - 1))
+                ends->rows[table] = *rows;
+    if (sizes.final_norm)
+        (*ends)[TensorId::final_norm] =
+            sizes.final_norm_in_head ? pass.final_normed(later_->cpu, *passed.back()) : passed.back();
+    if (of_encoder || !model->has_head())
         return ends;
-    const Tensor& all = *streams.own.back();
-    const std::int64_t D = architecture.D;
+    const Tensor& all = *passed.back();
+    const std::int64_t D = sizes.D;
     const Tensor one(Shape{1, 1, D}, all.values().subspan(static_cast<std::size_t>(position * D),
                                                           static_cast<std::size_t>(D)));
     ends->head_in = pass.head_input(later_->cpu, one, progress);
@@ -366,7 +359,8 @@ ModelRunPtr ModelRun::compute(const ModelPtr& model, const ModelInputs& inputs, 
         fail_input(tr("there are {} texts in the batch; give one", inputs.B));
     check_edits(*model, edits);
     auto state = std::make_unique<State>(model, inputs, edits);
-    state->describe();
+    for (const Stack stack : stacks_of(model->architecture()))
+        state->info[static_cast<std::size_t>(stack)] = attention_info(*model, inputs, stack);
     state->whole_bytes = options.whole_bytes;
     const std::int64_t count = attention_count(model->architecture());
     if (before != nullptr)
@@ -410,9 +404,7 @@ Problem ModelRun::problem(std::int64_t n) const {
 }
 
 const TensorPtr& ModelRun::stream(std::int64_t n) const {
-    const std::int64_t before = attention_number(model().architecture(), {Stack::own, 0});
-    return n < before ? state_->streams.encoder[static_cast<std::size_t>(n)]
-                      : state_->streams.own[static_cast<std::size_t>(n - before)];
+    return state_->stream(n);
 }
 
 const TensorPtr& ModelRun::hidden(std::int64_t l) const {
@@ -431,8 +423,8 @@ BlockTracePtr ModelRun::block(std::int64_t l, Progress& progress) const {
     return state_->block(l, progress);
 }
 
-BlockTracePtr ModelRun::ends(std::int64_t position, Progress& progress) const {
-    return state_->ends(position, progress);
+BlockTracePtr ModelRun::ends(Stack stack, std::int64_t position, Progress& progress) const {
+    return state_->ends(stack, position, progress);
 }
 
 StackLengths ModelRun::lengths(Progress& progress) const {

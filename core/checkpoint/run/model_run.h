@@ -83,13 +83,14 @@ public:
     /// (1, H, Tk) of attention n, computed anew: see AttentionSet::brought.
     TensorPtr brought_by(std::int64_t n) const;
 
+    /// What stands before the first layer of a stack and after the last one, with the logits of one position
+    /// in [0, T), but of an encoder. Throws Error(cancelled).
+    BlockTracePtr ends(Stack stack, std::int64_t position, Progress& progress) const;
+
     // Of a model of one stack.
     /// Layer l's own numbers with this run's edits, computed anew from the hidden state before it. Throws
-    /// Error(cancelled).
+    /// likewise.
     BlockTracePtr block(std::int64_t l, Progress& progress) const;
-    /// What stands before the first layer and after the last one, with the logits of one position in [0, T).
-    /// Throws likewise.
-    BlockTracePtr ends(std::int64_t position, Progress& progress) const;
     /// Throws likewise.
     StackLengths lengths(Progress& progress) const;
 

@@ -3,6 +3,7 @@
 #include "core/base/file.h"
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/patch_identity.h"
+#include "core/checkpoint/model/stacks.h"
 #include "core/format/safetensors.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
@@ -74,12 +75,18 @@ ModelEdits more_edits(const Model& model) {
             tensor->data()[own->count() / 2] += 0.25F;
             edits[n].tensors[id] = tensor;
         }
-    if (model.encoder() == nullptr) {
-        auto row = copy_of(std::make_shared<const Tensor>(
-            Shape{model.architecture().D}, EditedTable(model, {}, WeightId::word_table).row(7)));
-        row->data()[3] -= 0.5F;
-        edits[0].rows[WeightId::word_table][7] = row;
-    }
+    const std::int64_t decoder = attention_number(model.architecture(), {Stack::own, 0});
+    for (const auto& [n, id] : {std::pair{std::int64_t{0}, WeightId::word_table},
+                                {decoder, WeightId::position_table},
+                                {std::int64_t{0}, WeightId::token_type_table},
+                                {std::int64_t{1}, WeightId::experts_in},
+                                {std::int64_t{1}, WeightId::experts_out_bias}})
+        if (const EditedTable table(stack_at(model, n), {}, id, n); table.exists()) {
+            const std::int64_t at = table.rows() - 1;
+            auto row = std::make_shared<Tensor>(row_shape(table.own().shape()), table.row(at));
+            row->data()[3] -= 0.5F;
+            edits[n].rows[id][at] = row;
+        }
     return edits;
 }
 

@@ -68,7 +68,7 @@ TEST_CASE("a layer of a run has the numbers of run_model around its attention, b
         Progress progress;
         const ModelRunPtr run = ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
         const std::int64_t position = inputs.T / 2;
-        const BlockTracePtr ends = run->ends(position, progress);
+        const BlockTracePtr ends = run->ends(Stack::own, position, progress);
         // What leaves a layer is a hidden state, which the golden cases know.
         const std::int64_t L = model->architecture().layers;
         for (std::int64_t l = 0; l + 1 < L; ++l)

@@ -69,10 +69,20 @@ std::vector<Case> cases() {
         {"phi_tiny",
          {{1, W::output_table, 149 * 32 + 31, "lm_head.weight", 149 * 32 + 31},
           {1, W::output_bias, 7, "lm_head.bias", 7}}},
-        // a mixture of experts; the router is stored as (experts, D) = (4, 40)
+        // a mixture of experts; the router is stored as (experts, D) = (4, 40). The file's gate_up_proj, (4,
+        // 40, 2 · 24), has the gates at even places and what they multiply at odd ones
         {"gpt_oss_tiny",
          {{0, W::router, 5 * 4 + 2, "model.layers.0.mlp.router.weight", 2 * 40 + 5},
-          {1, W::router_bias, 3, "model.layers.1.mlp.router.bias", 3}}},
+          {1, W::router_bias, 3, "model.layers.1.mlp.router.bias", 3},
+          {0, W::experts_gate, (2 * 40 + 7) * 24 + 5, "model.layers.0.mlp.experts.gate_up_proj",
+           (2 * 40 + 7) * 48 + 10},
+          {1, W::experts_in, (1 * 40 + 7) * 24 + 5, "model.layers.1.mlp.experts.gate_up_proj",
+           (1 * 40 + 7) * 48 + 11},
+          {0, W::experts_gate_bias, 3 * 24 + 23, "model.layers.0.mlp.experts.gate_up_proj_bias", 3 * 48 + 46},
+          {1, W::experts_in_bias, 1 * 24 + 23, "model.layers.1.mlp.experts.gate_up_proj_bias", 1 * 48 + 47},
+          {0, W::experts_out, (1 * 24 + 20) * 40 + 39, "model.layers.0.mlp.experts.down_proj",
+           (1 * 24 + 20) * 40 + 39},
+          {1, W::experts_out_bias, 2 * 40 + 1, "model.layers.1.mlp.experts.down_proj_bias", 2 * 40 + 1}}},
         // norms behind the branches; the file holds the weights of norms minus 1
         {"gemma2_tiny",
          {{0, W::word_table, 5 * 40 + 1, "model.embed_tokens.weight", 5 * 40 + 1},
@@ -88,6 +98,7 @@ std::vector<Case> cases() {
           {0, W::mlp_out_bias, 6, "bert.encoder.layer.0.output.dense.bias", 6},
           {0, W::word_table, 12 * 32 + 6, "bert.embeddings.word_embeddings.weight", 12 * 32 + 6},
           {0, W::position_table, 4 * 32 + 6, "bert.embeddings.position_embeddings.weight", 4 * 32 + 6},
+          {0, W::token_type_table, 9, "bert.embeddings.token_type_embeddings.weight", 9},
           {1, W::output_bias, 8, "cls.predictions.bias", 8}}},
         // attention and MLP side by side
         {"gpt_neox_tiny",
@@ -106,7 +117,16 @@ std::vector<Case> cases() {
           {4, W::norm1_weight, 5, "decoder.block.1.layer.0.layer_norm.weight", 5},
           {5, W::norm1_weight, 6, "decoder.block.1.layer.1.layer_norm.weight", 6},
           {5, W::mlp_out, 7 * 32 + 13, "decoder.block.1.layer.2.DenseReluDense.wo.weight", 13 * 64 + 7},
-          {5, W::final_norm_weight, 8, "decoder.final_layer_norm.weight", 8}}},
+          {5, W::final_norm_weight, 8, "decoder.final_layer_norm.weight", 8},
+          // one table for both stacks and the head: a token of both texts, and one of neither
+          {0, W::word_table, 5 * 32 + 4, "shared.weight", 5 * 32 + 4},
+          {0, W::word_table, 159 * 32, "shared.weight", 159 * 32}}},
+        // a table of positions for each stack, whose first token has row 2, and an output bias
+        {"bart_tiny",
+         {{0, W::word_table, 12 * 32 + 4, "model.shared.weight", 12 * 32 + 4},
+          {0, W::position_table, 4 * 32 + 1, "model.encoder.embed_positions.weight", 4 * 32 + 1},
+          {2, W::position_table, 5 * 32 + 31, "model.decoder.embed_positions.weight", 5 * 32 + 31},
+          {5, W::output_bias, 7, "final_logits_bias", 7}}},
     };
 }
 
@@ -126,10 +146,13 @@ ModelEdits edits_for(const Model& model, const std::vector<Moved>& moved) {
     ModelEdits edits;
     for (const Moved& one : moved) {
         if (is_table(one.weight)) {
-            const EditedTable table(model, {}, one.weight);
-            const std::int64_t D = model.architecture().D, row = one.place / D;
-            edits[one.n].rows[one.weight][row] =
-                with_number_moved(Tensor(Shape{D}, table.row(row)), one.place % D);
+            const EditedTable table(stack_at(model, one.n), {}, one.weight, one.n);
+            const auto in_row = std::ssize(table.row(0));
+            TensorPtr& row = edits[one.n].rows[one.weight][one.place / in_row];
+            if (row == nullptr)
+                row = std::make_shared<const Tensor>(row_shape(table.own().shape()),
+                                                     table.row(one.place / in_row));
+            row = with_number_moved(*row, one.place % in_row);
             continue;
         }
         edits[one.n].tensors[one.weight] =
@@ -233,8 +256,8 @@ TEST_CASE("the weights of a model's ends are those of a checkpoint whose file ha
         const ModelPtr model = model_named(c.model), in_file = moved_in_file(folder, c.model, c.moved);
         const ModelEdits edits = edits_for(*model, c.moved);
         const double allowed = model->architecture().norm == NormKind::rms_plus_one ? 1e-5 : 0;
-        for (const W weight : {W::word_table, W::position_table, W::output_table, W::output_bias,
-                               W::final_norm_weight, W::final_norm_bias}) {
+        for (const W weight : {W::word_table, W::position_table, W::token_type_table, W::output_table,
+                               W::output_bias, W::final_norm_weight, W::final_norm_bias}) {
             INFO(c.model << " " << tensor_info(*tensor_of(weight)).name);
             const TensorPtr own = model->weight(weight), found = edited_end_weight(*model, edits, weight);
             REQUIRE((found == nullptr) == (own == nullptr));
@@ -244,9 +267,12 @@ TEST_CASE("the weights of a model's ends are those of a checkpoint whose file ha
             moved += largest_gap(*found, *own) > 0 ? 1 : 0;
         }
         if (const Model* const encoder = model->encoder(); encoder != nullptr) {
-            const TensorPtr found = edited_end_weight(*encoder, edits, W::final_norm_weight);
-            CHECK(largest_gap(*found, *in_file->encoder()->weight(W::final_norm_weight)) == 0);
-            CHECK(largest_gap(*found, *encoder->weight(W::final_norm_weight)) > 0);
+            for (const W weight : {W::word_table, W::position_table, W::final_norm_weight})
+                if (const TensorPtr own = encoder->weight(weight)) {
+                    const TensorPtr found = edited_end_weight(*encoder, edits, weight);
+                    CHECK(largest_gap(*found, *in_file->encoder()->weight(weight)) == 0);
+                    CHECK(largest_gap(*found, *own) > 0);
+                }
         }
     }
     CHECK(moved > 8);
@@ -262,7 +288,7 @@ TEST_CASE("the parts of the block follow edits of norms and MLP, and end in the 
         const ModelRunPtr run = run_of(model, edits);
         Progress progress;
         const std::int64_t L = model->architecture().layers;
-        const BlockTracePtr first = run->block(0, progress), ends = run->ends(2, progress);
+        const BlockTracePtr first = run->block(0, progress), ends = run->ends(Stack::own, 2, progress);
         const bool after_sum = model->architecture().norms.after_sum;
         CHECK(same_bits(*(*first)[after_sum ? TensorId::norm2 : TensorId::resid_out], *run->hidden(1)));
         if (model->architecture().final_norm)
@@ -272,15 +298,93 @@ TEST_CASE("the parts of the block follow edits of norms and MLP, and end in the 
             const BlockTracePtr block = is_of_layer(id) ? run->block(one.n, progress) : ends;
             INFO(one.name);
             if (is_table(one.weight)) {
-                const std::int64_t D = model->architecture().D;
-                const Index at{one.place / D, one.place % D, 0, 0};
+                const Index at = block->find(id)->shape().index(one.place);
                 CHECK(block->own_value(id, at) + moved_by == block->value(id, at));
+                CHECK(block->edited(id)->data()[one.place] == block->value(id, at));
                 continue;
             }
             CHECK(block->find(*tensor_of(one.weight)) == edits.at(one.n).tensors.at(one.weight));
             CHECK(block->own[one.weight]->data()[one.place] + moved_by ==
                   block->weights[one.weight]->data()[one.place]);
         }
+    }
+}
+
+TEST_CASE("the ends of both stacks of an encoder-decoder follow edits, and end in the run's own numbers") {
+    for (const Case& c : cases()) {
+        const ModelPtr model = model_named(c.model);
+        if (model->encoder() == nullptr)
+            continue;
+        INFO(c.model);
+        const ModelEdits edits = edits_for(*model, c.moved);
+        const ModelRunPtr run = run_of(model, edits);
+        Progress progress;
+        for (const Stack stack : {Stack::encoder, Stack::own, Stack::cross}) {
+            const bool of_encoder = stack == Stack::encoder;
+            const Model& part = of_encoder ? *model->encoder() : *model;
+            const BlockTracePtr ends = run->ends(stack, 2, progress);
+            CHECK(ends->architecture.get() == &part.architecture());
+            CHECK(same_bits(*(*ends)[TensorId::resid_in], *run->stream(of_encoder ? 0 : 2)));
+            CHECK(((*ends)[TensorId::final_norm] != nullptr) == part.architecture().final_norm);
+            CHECK(((*ends)[TensorId::logits] == nullptr) == of_encoder);
+            if (!of_encoder) {
+                const TensorPtr all = run->logits();
+                const auto vocab = static_cast<std::size_t>(model->architecture().vocab);
+                CHECK(std::ranges::equal((*ends)[TensorId::logits]->values(),
+                                         all->values().subspan(2 * vocab, vocab)));
+            }
+            for (const Moved& one : c.moved) {
+                const bool shared = one.weight == W::word_table;
+                if (!is_table(one.weight) ||
+                    (!shared && attention_place(model->architecture(), one.n).stack !=
+                                    attention_place(model->architecture(), of_encoder ? 0 : 2).stack))
+                    continue;
+                INFO(one.name);
+                const TensorId id = *tensor_of(one.weight);
+                const Index at = ends->find(id)->shape().index(one.place);
+                CHECK(ends->own_value(id, at) + moved_by == ends->value(id, at));
+            }
+        }
+    }
+}
+
+// Fails when edited_with gives 0 for every word table.
+TEST_CASE("a decoder with a word table of its own reads the edits of that one") {
+    const std::string from = test_data("/models/marian_tiny");
+    const TemporaryFolder folder;
+    const auto written = [&](const std::string& name, const std::string& moved) {
+        fs::create_directories(folder.file(name));
+        std::string config = read_file(from + "/config.json");
+        const std::string shared = "\"share_encoder_decoder_embeddings\": true";
+        REQUIRE(config.find(shared) != std::string::npos);
+        config.replace(config.find(shared), shared.size(), "\"share_encoder_decoder_embeddings\": false");
+        write_file_atomically(folder.file(name) + "/config.json", config);
+        const format::Safetensors tensors = format::Safetensors::open(from + "/model.safetensors");
+        format::SafetensorsWriter writer;
+        const auto add = [&](const std::string& as, const TensorPtr& tensor) {
+            writer.add(as, as == moved ? with_number_moved(*tensor, 5 * 32 + 5) : tensor);
+        };
+        for (const format::SafetensorsEntry& entry : tensors.entries())
+            if (entry.name == "model.shared.weight") {
+                add("model.encoder.embed_tokens.weight", tensors.tensor(entry.name));
+                add("model.decoder.embed_tokens.weight", tensors.tensor(entry.name));
+            } else {
+                add(entry.name, tensors.tensor(entry.name));
+            }
+        writer.set_metadata("format", "pt");
+        write_file_atomically(folder.file(name) + "/model.safetensors", writer.bytes());
+        return std::make_shared<const Model>(Model::open(folder.file(name)));
+    };
+    const ModelPtr model = written("own", "");
+    const std::int64_t decoder = attention_number(model->architecture(), {Stack::own, 0});
+    for (const auto& [n, name] : {std::pair{std::int64_t{0}, "model.encoder.embed_tokens.weight"},
+                                  std::pair{decoder, "model.decoder.embed_tokens.weight"}}) {
+        INFO(name);
+        const ModelEdits edits = edits_for(*model, {{n, W::word_table, 5 * 32 + 5, name, 5 * 32 + 5}});
+        const ModelRunPtr edited = run_of(model, edits, run_of(model, {}));
+        check_same(*edited, *run_of(written("moved", name), {}), 0);
+        CHECK(edited->computed_from() == n);
+        CHECK(same_bits(*edited->stream(0), *run_of(model, {})->stream(0)) == (n > 0));
     }
 }
 
@@ -337,7 +441,22 @@ TEST_CASE("weights that cannot be edited are refused with one sentence") {
     CHECK_THAT(row_fault(*gpt2, 1, W::word_table, 3, {32}), Contains("first layer"));
     // W_U is W_E there, and is edited as W_E.
     CHECK_THAT(row_fault(*gpt2, 1, W::output_table, 3, {32}), Contains("rows of W_U"));
-    CHECK_THAT(row_fault(*model_named("t5_tiny"), 0, W::word_table, 3, {32}), Contains("one stack"));
-    CHECK_THAT(fault(*experts, 0, W::experts_out, of(Shape{4, 24, 40})), Contains("no part of attention"));
+    // Both stacks read the encoder's table.
+    const ModelPtr t5 = model_named("t5_tiny"), bart = model_named("bart_tiny");
+    CHECK(row_fault(*t5, 0, W::word_table, 159, {32}).empty());
+    CHECK_THAT(row_fault(*t5, 2, W::word_table, 3, {32}), Contains("decoder") && Contains("rows of W_E"));
+    CHECK_THAT(row_fault(*t5, 0, W::position_table, 3, {32}), Contains("encoder") && Contains("rows of W_P"));
+    CHECK_THAT(row_fault(*t5, 1, W::output_table, 3, {32}), Contains("rows of W_U"));
+    CHECK(row_fault(*bart, 2, W::position_table, 65, {32}).empty());
+    CHECK_THAT(row_fault(*bart, 2, W::position_table, 66, {32}), Contains("row 66 of W_P"));
+    CHECK_THAT(row_fault(*gpt2, 0, W::token_type_table, 0, {32}), Contains("rows of W_type"));
+    CHECK_THAT(fault(*experts, 0, W::experts_out, of(Shape{4, 24, 40})), Contains("give the rows"));
+    CHECK(row_fault(*experts, 1, W::experts_out, 3, {24, 40}).empty());
+    CHECK_THAT(row_fault(*experts, 1, W::experts_out, 4, {24, 40}),
+               Contains("row 4 of expert_W_out") && Contains("0 to 3"));
+    CHECK_THAT(row_fault(*experts, 1, W::experts_out, 3, {40}), Contains("(40)") && Contains("(24, 40)"));
+    CHECK_THAT(row_fault(*gpt2, 1, W::experts_in, 0, {32, 128}),
+               Contains("expert_W_in, which it does not have"));
+    CHECK_THAT(row_fault(*experts, 1, W::experts_gate_in, 0, {40, 48}), Contains("a tensor"));
     CHECK(fault(*experts, 0, W::norm2_weight, of(Shape{40})).empty());
 }

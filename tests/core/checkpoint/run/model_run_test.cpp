@@ -274,7 +274,7 @@ TEST_CASE("edits that do not fit the model are named") {
     CHECK_THAT(fault({{1, {.tensors = {{WeightId::W_Q, small}}, .gains = {}}}}),
                Contains("layer 1") && Contains("W_Q has shape (2, 2)"));
     CHECK_THAT(fault({{1, {.tensors = {{WeightId::b_Q, small}}, .gains = {}}}}), Contains("does not have"));
-    CHECK_THAT(fault({{1, {.tensors = {{WeightId::token_type_table, small}}, .gains = {}}}}),
+    CHECK_THAT(fault({{1, {.tensors = {{WeightId::bucket_table, small}}, .gains = {}}}}),
                Contains("no part of attention, norms or MLP"));
     const Tensor& W = *run(model, inputs)->problem(0).weights.W_Q;
     const auto broken = std::make_shared<const Tensor>(W.shape(), NAN);

@@ -1,0 +1,64 @@
+#include "app/session/checkpoint_session.h"
+#include "core/base/error.h"
+
+// How a checkpoint's attention weights are read: what stands in the document's place while filters are on.
+
+namespace headscope::app {
+
+const DocumentPtr& CheckpointSession::wanted() const {
+    return look_.document() != nullptr ? look_.document() : state().document;
+}
+
+Dims CheckpointSession::with_means(Dims dims) const {
+    if (look_.set() != nullptr)
+        dims.H = look_.set()->info().H;
+    return dims;
+}
+
+bool CheckpointSession::reads_otherwise() const {
+    const DocumentPtr& shown = state().shown.document;
+    return shown != nullptr && shown->is_checkpoint() && shown->shows_weights();
+}
+
+void CheckpointSession::follow_look(std::optional<std::int64_t> changed_from) {
+    ViewState& view = state().view;
+    const DocumentPtr before = look_.document();
+    const AttentionSetPtr was = look_.set();
+    try {
+        look_.follow(state().model.run, *state().document, view);
+    } catch (const Error& fault) {
+        state().error = fault.what();
+    }
+    const DocumentPtr& look = look_.document();
+    const AttentionSetPtr& set = look_.set();
+    if (was != nullptr && set != nullptr && was != set && (before != nullptr || look != nullptr)) {
+        const AttentionInfo &from = was->info(), &to = set->info();
+        const bool same_sizes = from.Tq == to.Tq && from.Tk == to.Tk;
+        const auto kept = carried(view.selected, *was, *set, 0);
+        if (!same_sizes || kept != view.selected) {
+            when_shown_.selected = kept;
+            view.selected.reset();
+            view.block_end.reset();
+            view.hover.reset();
+            view.row = -1;
+        }
+        if (!same_sizes)
+            view.attention.map = {};
+    }
+    if (look != nullptr || reads_otherwise()) {
+        clamp_to(view, with_means(wanted()->problem.dims));
+        if (state().shown.trace != nullptr)
+            clamp_to(view, with_means(state().shown.dims()));
+    }
+    if (look != before)
+        host().compute(wanted());
+    board_.follow(set, changed_from);
+}
+
+void CheckpointSession::came_on_screen() {
+    if (state().shown.document->shown_weights() == wanted()->shown_weights())
+        when_shown_.take(state().view);
+    follow_block();
+}
+
+} // namespace headscope::app

@@ -1,0 +1,30 @@
+#include "core/checkpoint/run/attention_info.h"
+
+#include <filesystem>
+#include <numeric>
+
+namespace headscope::checkpoint {
+
+AttentionInfo attention_info(const Model& model, const ModelInputs& inputs, Stack stack) {
+    const auto folder = std::filesystem::path(model.path());
+    const Architecture& sizes = in_stack(model.architecture(), stack);
+    AttentionInfo info;
+    info.L = sizes.layers;
+    info.H = sizes.H;
+    info.Tq = stack == Stack::encoder ? inputs.source.front().T : inputs.T;
+    info.cross = stack == Stack::cross;
+    info.Tk = stack == Stack::own ? inputs.T : inputs.source.front().T;
+    info.numbers.resize(static_cast<std::size_t>(info.L));
+    std::iota(info.numbers.begin(), info.numbers.end(), std::int64_t{0});
+    info.title = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+    info.source = model.path();
+    info.held_as = "float32";
+    info.tensor = stack_prefix(model.architecture(), stack) + "layers.{l}.weights";
+    info.bytes = sizeof(float) * static_cast<std::uint64_t>(info.L * info.H * info.Tq * info.Tk);
+    info.sinks = find_row(sizes.names.body, WeightId::sink) != nullptr;
+    info.values = true;
+    info.tokens_from = inputs.tokens.empty() ? "" : model.path();
+    return info;
+}
+
+} // namespace headscope::checkpoint

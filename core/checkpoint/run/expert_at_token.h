@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/checkpoint/run/block_trace.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace headscope::checkpoint {
+
+/// What one expert of a layer makes of one token, or would make if the token used it.
+struct ExpertAtToken {
+    std::int64_t layer = 0, expert = 0, token = 0;
+    TensorId reads{};                 ///< the stage whose row it reads
+    std::vector<float> gate, in, act; ///< by unit, see ExpertUnits
+    std::vector<float> adds;          ///< by unit: |act| times the length of its row of W_out
+};
+
+/// block: a layer with experts. Throws Error(cancelled).
+ExpertAtToken expert_at_token(const BlockTrace& block, std::int64_t expert, std::int64_t token,
+                              const Progress& cancel);
+
+} // namespace headscope::checkpoint
