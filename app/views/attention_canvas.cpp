@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headscope::app {
 
@@ -216,7 +217,7 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
             tools.send(ViewChange(AttentionChange(SetBoardWidth{
                 std::clamp(x - area.x, least_board, std::max(area.w - least_head, least_board))})));
     const float width = kept.scene.width, height = kept.scene.height;
-    kept.append(board_kept, 0, 0);
+    kept.append(std::move(board_kept), 0, 0);
     kept.scene.width = width + board;
     kept.scene.height = height;
 }

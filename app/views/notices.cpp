@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace headscope::app {
 
@@ -42,7 +43,7 @@ Picture draw_told(const DrawContext& context, const std::string& told, float wid
     picture.scene.height = end;
     picture.scene.add(figure::RectItem{
         .area = {0, 0, width, end}, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    picture.append(text, 0, 0);
+    picture.append(std::move(text), 0, 0);
     const figure::Point centre{width - 22, 22};
     for (const float side : {-1.0F, 1.0F})
         picture.scene.add(figure::LineItem{
@@ -62,7 +63,7 @@ Picture draw_error(const DrawContext& context, const std::string& error, float w
     picture.scene.add(figure::RectItem{
         .area = {0, 0, width, end}, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
     picture.scene.add(figure::TextItem{{18, 28}, "⚠", figure::Font::ui_semibold, 15, theme.bad});
-    picture.append(text, 0, 0);
+    picture.append(std::move(text), 0, 0);
     return picture;
 }
 

@@ -62,11 +62,10 @@ const Flash* flash_of(const AppState& state) {
     return state.flash.strength > 0 ? &state.flash : nullptr;
 }
 
-/// For panels: B's numbers, or A's while A is on screen.
-DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
-    const bool marked = state.compare.marked();
-    const bool baseline = effective(state.compare, state.view.compare) == Compare::baseline;
-    return {baseline ? state.compare.baseline() : state.shown,
+/// `shown` must outlive the context.
+DrawContext context_showing(const Shown& shown, Compare showing, const AppState& state,
+                            const ViewTools& tools, float width, float height) {
+    return {shown,
             state.drawn_view(),
             tools.theme,
             tools.measure,
@@ -75,10 +74,17 @@ DrawContext context_of(const AppState& state, const ViewTools& tools, float widt
             true,
             state.history,
             state.history_position,
-            marked ? &state.compare : nullptr,
-            baseline ? Compare::baseline : Compare::now,
+            state.compare.marked() ? &state.compare : nullptr,
+            showing,
             flash_of(state),
             state.board};
+}
+
+/// For panels: B's numbers, or A's while A is on screen.
+DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
+    const bool baseline = effective(state.compare, state.view.compare) == Compare::baseline;
+    return context_showing(baseline ? state.compare.baseline() : state.shown,
+                           baseline ? Compare::baseline : Compare::now, state, tools, width, height);
 }
 
 /// The layer whose weights are read otherwise, without its stages; what is on screen everywhere else.
@@ -98,19 +104,8 @@ DrawContext on_layer(const DrawContext& context, const Shown& layer) {
 DrawContext canvas_context(const AppState& state, const ViewTools& tools, float width, float height) {
     if (effective(state.compare, state.view.compare) != Compare::difference || !draws_difference(state.view))
         return context_of(state, tools, width, height);
-    return {state.compare.difference(state.view.group),
-            state.drawn_view(),
-            tools.theme,
-            tools.measure,
-            width,
-            height,
-            true,
-            state.history,
-            state.history_position,
-            &state.compare,
-            Compare::difference,
-            flash_of(state),
-            state.board};
+    return context_showing(state.compare.difference(state.view.group), Compare::difference, state, tools,
+                           width, height);
 }
 
 /// A folded panel: a chevron and the name of what is behind it.
@@ -255,15 +250,9 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
         bring_into_sight(picture, area, how.pointing, scale);
     if (kept != nullptr) {
         const ImVec2 window = ImGui::GetMainViewport()->Pos;
-        *kept = {};
-        kept->append(picture, (at.x - window.x) / scale, (at.y - window.y) / scale);
-        kept->scene.width = picture.scene.width;
-        kept->scene.height = picture.scene.height;
-        kept->scrolls = picture.scene.height > area.h + 0.5F || picture.scene.width > area.w + 0.5F;
-        if (picture.pointed.w > 0)
-            kept->pointed = {picture.pointed.x + (at.x - window.x) / scale,
-                             picture.pointed.y + (at.y - window.y) / scale, picture.pointed.w,
-                             picture.pointed.h};
+        picture.move_by((at.x - window.x) / scale, (at.y - window.y) / scale);
+        picture.scrolls = picture.scene.height > area.h + 0.5F || picture.scene.width > area.w + 0.5F;
+        *kept = std::move(picture);
     }
     ImGui::EndChild();
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <optional>
 
 namespace headscope::figure {
 namespace {
@@ -28,13 +27,16 @@ struct Bounds {
     bool holds(const Bounds& other) const {
         return other.left >= left && other.right <= right && other.top >= top && other.bottom <= bottom;
     }
-    void clip(const Rect& area) {
-        left = std::max(left, area.x);
-        right = std::min(right, area.right());
-        top = std::max(top, area.y);
-        bottom = std::min(bottom, area.bottom());
+    void clip(const Bounds& other) {
+        left = std::max(left, other.left);
+        right = std::min(right, other.right);
+        top = std::max(top, other.top);
+        bottom = std::min(bottom, other.bottom);
     }
 };
+
+constexpr float far_away = std::numeric_limits<float>::infinity();
+constexpr Bounds everywhere{-far_away, -far_away, far_away, far_away};
 
 Bounds around(std::initializer_list<Point> points, float reach = 0) {
     Bounds bounds;
@@ -74,7 +76,7 @@ public:
         for (const SceneItem& item : scene_.items)
             if (!std::holds_alternative<TextItem>(item))
                 std::visit(*this, item);
-        clip_ = {};
+        clip_ = everywhere;
         for (const SceneItem& item : scene_.items) // late, when few of them reach further
             if (const TextItem* const text = std::get_if<TextItem>(&item))
                 add_text(*text);
@@ -112,9 +114,7 @@ public:
     void operator()(const TextItem& item) { add_text(item); }
     void operator()(const GridItem& item) { add(around(item.area)); }
     void operator()(const ClipItem& item) {
-        clip_.reset();
-        if (item.area.w > 0 && item.area.h > 0)
-            clip_ = item.area;
+        clip_ = item.area.w > 0 && item.area.h > 0 ? around(item.area) : everywhere;
     }
 
 private:
@@ -127,8 +127,7 @@ private:
             add(of_text(item, measure_(item.text, item.font, item.size)));
     }
     void add(Bounds bounds) {
-        if (clip_)
-            bounds.clip(*clip_);
+        bounds.clip(clip_);
         if (!bounds.empty())
             all_.join(bounds);
     }
@@ -137,7 +136,7 @@ private:
     const TextMeasure& measure_;
     Color background_;
     Bounds all_, dividers_;
-    std::optional<Rect> clip_;
+    Bounds clip_ = everywhere;
 };
 
 } // namespace
@@ -156,11 +155,10 @@ Scene cropped(const Scene& scene, const TextMeasure& measure, Color background, 
             line->from.x = std::clamp(line->from.x, bounds.left, bounds.right);
             line->to.x = std::clamp(line->to.x, bounds.left, bounds.right);
         }
-    Scene out;
-    out.width = bounds.right - bounds.left + 2 * margin;
-    out.height = bounds.bottom - bounds.top + 2 * margin;
-    out.append(trimmed, margin - bounds.left, margin - bounds.top);
-    return out;
+    trimmed.width = bounds.right - bounds.left + 2 * margin;
+    trimmed.height = bounds.bottom - bounds.top + 2 * margin;
+    trimmed.move_by(margin - bounds.left, margin - bounds.top);
+    return trimmed;
 }
 
 } // namespace headscope::figure

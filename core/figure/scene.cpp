@@ -1,5 +1,9 @@
 #include "core/figure/scene.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace headscope::figure {
 namespace {
 
@@ -37,11 +41,14 @@ struct Mover {
 
 } // namespace
 
-void Scene::append(const Scene& other, float dx, float dy) {
-    const std::size_t first = items.size();
-    items.insert(items.end(), other.items.begin(), other.items.end());
-    for (std::size_t i = first; i < items.size(); ++i)
-        std::visit(Mover{dx, dy}, items[i]);
+void Scene::move_by(float dx, float dy) {
+    for (SceneItem& item : items)
+        std::visit(Mover{dx, dy}, item);
+}
+
+void Scene::append(Scene other, float dx, float dy) {
+    other.move_by(dx, dy);
+    std::ranges::move(other.items, std::back_inserter(items));
 }
 
 } // namespace headscope::figure

@@ -97,8 +97,9 @@ struct Scene {
     void add(Item item) {
         items.emplace_back(std::move(item));
     }
+    void move_by(float dx, float dy);
     /// Appends another picture, moved by (dx, dy).
-    void append(const Scene& other, float dx, float dy);
+    void append(Scene other, float dx, float dy);
 };
 
 /// Width of a line of text in logical pixels.

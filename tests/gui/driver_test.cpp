@@ -84,10 +84,12 @@ TEST_CASE("the driver clicks, drags, types and presses keys", "[gui]") {
 TEST_CASE("glyphs that a text needs are there from the next frame on", "[gui]") {
     SmallUi ui;
     Driver driver(ui);
-    ui.text = "Ж";
+    FontBook& fonts = driver.surface().fonts();
+    REQUIRE_FALSE(fonts.has(U'Գ'));
+    ui.text = "Գ";
     driver.wait(2);
-    CHECK(driver.surface().fonts().has(U'Ж'));
-    CHECK(driver.surface().font(figure::Font::ui, 13)->FindGlyphNoFallback(0x416) != nullptr);
+    CHECK(fonts.has(U'Գ'));
+    CHECK(driver.surface().font(figure::Font::ui, 13)->FindGlyphNoFallback(0x533) != nullptr);
 }
 
 } // namespace headscope::test

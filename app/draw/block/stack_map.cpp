@@ -4,6 +4,7 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace headscope::app {
 
@@ -77,7 +78,7 @@ public:
             y = draw_line(boxes, line, y, longest);
         }
         picture.scene.add(figure::RectItem{.area = {pad + 6, top, 2, bottom - top}, .fill = theme.line2});
-        picture.append(boxes, 0, 0);
+        picture.append(std::move(boxes), 0, 0);
         return y + 6;
     }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headscope::app {
 
@@ -83,9 +84,9 @@ Picture draw_inspector(const DrawContext& context) {
     add_change_sections(body, *cell);
     write_head(head, *cell, decimals);
     const float below = head.y;
-    const Picture sections = body.finish();
+    Picture sections = body.finish();
     head.y += sections.scene.height - Sheet::pad;
-    head.picture.append(sections, 0, below);
+    head.picture.append(std::move(sections), 0, below);
     return head.finish();
 }
 

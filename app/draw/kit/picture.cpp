@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace headscope::app {
 
@@ -40,12 +42,6 @@ CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId i
         }
     }
     return best;
-}
-
-figure::Rect moved(figure::Rect area, float dx, float dy) {
-    area.x += dx;
-    area.y += dy;
-    return area;
 }
 
 } // namespace
@@ -89,36 +85,37 @@ std::optional<std::pair<std::int64_t, std::int64_t>> MatrixGrid::find(const Inde
     return std::pair(row, col);
 }
 
-void Picture::append(const Picture& other, float dx, float dy) {
-    scene.append(other.scene, dx, dy);
-    for (MatrixGrid grid : other.grids) {
-        grid.area = moved(grid.area, dx, dy);
-        grids.push_back(std::move(grid));
-    }
-    hotspots.reserve(hotspots.size() + other.hotspots.size());
-    for (Hotspot spot : other.hotspots) {
-        spot.area = moved(spot.area, dx, dy);
-        hotspots.push_back(std::move(spot));
-    }
-    for (Slider slider : other.sliders) {
-        slider.track = moved(slider.track, dx, dy);
-        sliders.push_back(std::move(slider));
-    }
-    for (DragArea drag : other.drags) {
-        drag.area = moved(drag.area, dx, dy);
-        drag.frame = moved(drag.frame, dx, dy);
-        drags.push_back(std::move(drag));
-    }
-    for (TextField field : other.fields) {
-        field.area = moved(field.area, dx, dy);
-        fields.push_back(std::move(field));
-    }
-    for (const TokenWord& word : other.words)
-        words.push_back({moved(word.area, dx, dy), word.token});
-    for (const Tip& tip : other.tips)
-        tips.push_back({moved(tip.area, dx, dy), tip.text});
-    for (const CellTag& tag : other.tags)
-        tags.push_back({tag.cell, moved(tag.area, dx, dy)});
+void Picture::move_by(float dx, float dy) {
+    const auto move = [dx, dy](figure::Rect& area) {
+        area.x += dx;
+        area.y += dy;
+    };
+    scene.move_by(dx, dy);
+    std::ranges::for_each(grids, move, &MatrixGrid::area);
+    std::ranges::for_each(hotspots, move, &Hotspot::area);
+    std::ranges::for_each(sliders, move, &Slider::track);
+    std::ranges::for_each(drags, move, &DragArea::area);
+    std::ranges::for_each(drags, move, &DragArea::frame);
+    std::ranges::for_each(fields, move, &TextField::area);
+    std::ranges::for_each(words, move, &TokenWord::area);
+    std::ranges::for_each(tips, move, &Tip::area);
+    std::ranges::for_each(tags, move, &CellTag::area);
+    if (pointed.w > 0)
+        move(pointed);
+}
+
+void Picture::append(Picture other, float dx, float dy) {
+    other.move_by(dx, dy);
+    scene.append(std::move(other.scene), 0, 0);
+    const auto all_of = [](auto& from, auto& to) { std::ranges::move(from, std::back_inserter(to)); };
+    all_of(other.grids, grids);
+    all_of(other.hotspots, hotspots);
+    all_of(other.sliders, sliders);
+    all_of(other.drags, drags);
+    all_of(other.fields, fields);
+    all_of(other.words, words);
+    all_of(other.tips, tips);
+    all_of(other.tags, tags);
 }
 
 std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) {

@@ -65,8 +65,9 @@ struct Picture {
     bool scrolls = false;   ///< on screen: larger than its room
     float wanted_width = 0; ///< the width at which every number would be printed; 0: they are all printed
 
-    /// Appends another picture, moved by (dx, dy).
-    void append(const Picture& other, float dx, float dy);
+    void move_by(float dx, float dy);
+    /// Appends what another picture shows, moved by (dx, dy).
+    void append(Picture other, float dx, float dy);
 };
 
 class Comparison;

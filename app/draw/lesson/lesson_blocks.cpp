@@ -10,6 +10,7 @@
 #include "core/lesson/check.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace headscope::app {
 
@@ -61,7 +62,7 @@ private:
             .area = {x_, top, width_, height}, .fill = context_.theme.raise, .stroke = stroke, .radius = 6});
         draw_text(picture_, context_, x_ + block_inset, top + 23, name, figure::Font::ui_medium, 12.5F,
                   context_.theme.muted);
-        picture_.append(inner, 0, 0);
+        picture_.append(std::move(inner), 0, 0);
         y_ = top + height + 12;
     }
 

@@ -159,7 +159,7 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
                                        .fill = context.theme.raise,
                                        .stroke = context.theme.line2,
                                        .radius = 6});
-    picture.append(inner, 0, 0);
+    picture.append(std::move(inner), 0, 0);
     return y + height + 12;
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace headscope::app {
 
@@ -76,7 +77,7 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
         picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line, .radius = 6});
     }
     draw_mark(picture, context, {x + 22, y + 20}, answered, choice.right, chosen);
-    picture.append(words, 0, 0);
+    picture.append(std::move(words), 0, 0);
     if (!answered)
         picture.hotspots.push_back(
             {area, "choice " + std::to_string(c), LessonAction(AnswerQuestion{q, c}), {}});
@@ -207,7 +208,7 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
         const figure::Rect area{course_pad, top, width, baseline - top + 22};
         picture.scene.add(
             figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line, .radius = 6});
-        picture.append(words, 0, 0);
+        picture.append(std::move(words), 0, 0);
         const figure::Rect track{area.x + 14, area.bottom() - 11, area.w - 28, 3};
         picture.scene.add(figure::RectItem{.area = track, .fill = theme.line, .radius = 1.5F});
         if (done > 0)

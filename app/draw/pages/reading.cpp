@@ -38,14 +38,8 @@ std::span<const float> Reading::held() const {
     return all.values().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cells));
 }
 
-bool Reading::masked(std::int64_t i, std::int64_t j) const {
-    const bool given = context_->shown.document->shows_weights();
-    const Tensor* scores = context_->shown.tensor(TensorId::masked);
-    if (scores == nullptr && !given)
-        return false;
-    const auto in_head = [&](std::int64_t h) {
-        return given ? nothing_read(*context_, h, i, j) : std::isinf(scores->at(batch_, h, i, j));
-    };
+template<class InHead>
+bool Reading::in_all_heads(const InHead& in_head) const {
     switch (kind_) {
     case HeadsView::each:
         return in_head(head_);
@@ -60,25 +54,23 @@ bool Reading::masked(std::int64_t i, std::int64_t j) const {
     return false;
 }
 
+bool Reading::masked(std::int64_t i, std::int64_t j) const {
+    const bool given = context_->shown.document->shows_weights();
+    const Tensor* scores = context_->shown.tensor(TensorId::masked);
+    if (scores == nullptr && !given)
+        return false;
+    return in_all_heads([&](std::int64_t h) {
+        return given ? nothing_read(*context_, h, i, j) : std::isinf(scores->at(batch_, h, i, j));
+    });
+}
+
 bool Reading::reads_nothing(std::int64_t i) const {
     const auto& rows = context_->shown.trace->fully_masked;
-    const auto in_head = [&](std::int64_t h) {
+    return in_all_heads([&](std::int64_t h) {
         return std::ranges::binary_search(rows, std::array{batch_, h, i}, {}, [](const MaskedRow& row) {
             return std::array{row.b, row.h, row.i};
         });
-    };
-    switch (kind_) {
-    case HeadsView::each:
-        return in_head(head_);
-    case HeadsView::difference:
-        return in_head(head_) && in_head(other_);
-    case HeadsView::mean:
-        for (std::int64_t h = 0; h < context_->dims().H; ++h)
-            if (!in_head(h))
-                return false;
-        return true;
-    }
-    return false;
+    });
 }
 
 std::int64_t Reading::largest(std::int64_t i) const {

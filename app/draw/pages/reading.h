@@ -51,6 +51,10 @@ public:
     const DrawContext& context() const { return *context_; }
 
 private:
+    /// in_head(h): what holds of head h. Whether this holds of every head that is shown.
+    template<class InHead>
+    bool in_all_heads(const InHead& in_head) const;
+
     const DrawContext* context_;
     HeadsView kind_;
     std::int64_t batch_, head_, other_;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace headscope::app {
 
@@ -42,7 +43,7 @@ float draw_try_it(Picture& picture, const DrawContext& context, const std::strin
                                        .radius = 6});
     draw_text(picture, context, guide_pad + inside, top + 26, tr("Try it"), figure::Font::ui_medium, 12.5F,
               context.theme.muted);
-    picture.append(words, 0, 0);
+    picture.append(std::move(words), 0, 0);
     return top + height;
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace headscope::app {
 
@@ -213,9 +214,10 @@ Picture with_selection_tools(const Picture& inspector, const DrawContext& contex
     draw_selection(sheet.picture, context);
     Picture picture = inspector;
     const float below = inspector.scene.height - Sheet::pad + 12;
-    const Picture tools = sheet.finish();
-    picture.append(tools, 0, below);
-    picture.scene.height = below + tools.scene.height;
+    Picture tools = sheet.finish();
+    const float end = below + tools.scene.height;
+    picture.append(std::move(tools), 0, below);
+    picture.scene.height = end;
     return picture;
 }
 

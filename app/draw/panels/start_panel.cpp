@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <utility>
 
 namespace headscope::app {
 
@@ -43,7 +44,7 @@ float draw_card(Picture& picture, const DrawContext& context, float y, const std
                                        .fill = context.theme.raise,
                                        .stroke = context.theme.line,
                                        .radius = 6});
-    picture.append(content, 0, 0);
+    picture.append(std::move(content), 0, 0);
     return end + card_gap;
 }
 

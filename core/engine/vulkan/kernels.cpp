@@ -268,11 +268,11 @@ void Kernels::attend(const Scoring& scoring, const Slab& s) {
                       {groups_of(u64(s.rows), threads_), u32(s.heads), u32(s.entries)});
 }
 
-void Kernels::rectangle(const Scoring& scoring, const Slab& s, std::uint32_t kind, std::int64_t first_key,
+void Kernels::rectangle(const Scoring& scoring, const Slab& s, TensorId stage, std::int64_t first_key,
                         std::int64_t keys, Slot to) {
     Push push{};
     std::vector<GpuBinding> bindings = common(scoring, s, push);
-    push.extra[0] = kind;
+    push.extra[0] = u32(std::ranges::find(rectangle_stages, stage) - rectangle_stages.begin());
     push.extra[1] = u32(first_key);
     push.extra[2] = u32(keys);
     push.extra[3] = u32(s.heads);

@@ -6,6 +6,7 @@
 #include "core/tensor/dims.h"
 #include "core/trace/stage.h"
 
+#include <array>
 #include <map>
 #include <utility>
 
@@ -70,6 +71,10 @@ constexpr std::int64_t padded(std::int64_t width) {
     return (width + 3) / 4 * 4;
 }
 
+/// The stages of shape (Tq, Tk), in the order in which rectangle.comp numbers them.
+inline constexpr std::array rectangle_stages{TensorId::scores, TensorId::scaled, TensorId::masked,
+                                             TensorId::weights};
+
 /// Records the kernels with tiles that suit the device's limits, and splits products that are too large for
 /// one binding.
 class Kernels {
@@ -86,9 +91,9 @@ public:
     bool fits(const Scoring& scoring, const Slab& slab) const;
     /// Computes head_out, concat and the statistics of a slab's rows.
     void attend(const Scoring& scoring, const Slab& slab);
-    /// Computes a stage for the slab's rows and some keys. kind: 0 scores, 1 scaled, 2 masked, 3 weights. The
-    /// result, (entries, heads, rows, keys), starts at the beginning of slot `to`.
-    void rectangle(const Scoring& scoring, const Slab& slab, std::uint32_t kind, std::int64_t first_key,
+    /// Computes one of rectangle_stages for the slab's rows and some keys. The result, (entries, heads, rows,
+    /// keys), starts at the beginning of slot `to`.
+    void rectangle(const Scoring& scoring, const Slab& slab, TensorId stage, std::int64_t first_key,
                    std::int64_t keys, Slot to);
 
 private:

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 namespace headscope::vulkan {
 
@@ -20,15 +21,6 @@ constexpr std::uint64_t slab_bytes = 256ULL << 20; ///< most bytes of one (Tq, T
 constexpr double software_flops = 5e8, real_flops = 2e11;
 constexpr std::int64_t fault_rows =
     64; ///< rows of a head in one part; faults of projections are located to one part
-
-struct Square {
-    TensorId stage;
-    Slot slot;
-    std::uint32_t kind;
-};
-/// The stages of shape (Tq, Tk), with their numbers in rectangle.comp.
-constexpr std::array squares{Square{scores, slot_of(scores), 0}, Square{scaled, slot_of(scaled), 1},
-                             Square{masked, slot_of(masked), 2}, Square{weights, slot_of(weights), 3}};
 
 std::uint64_t float_bytes(std::int64_t count) {
     return u64(count) * sizeof(float);
@@ -147,9 +139,9 @@ void VulkanRun::reserve() {
                 most = std::max(most, rows_bytes(slab, width));
             return most;
         };
-        for (const Square& square : squares)
-            if (wants(square.stage) || (square.stage == weights && wants(weights_mean)))
-                want(square.slot, largest(d_.Tk));
+        for (const TensorId stage : rectangle_stages)
+            if (wants(stage) || (stage == weights && wants(weights_mean)))
+                want(slot_of(stage), largest(d_.Tk));
         if (wants(contributions))
             want(slot_of(contributions), largest(d_.D));
     }
@@ -272,9 +264,9 @@ void VulkanRun::add_to_mean(const Slab& s) {
 
 void VulkanRun::attend(const Slab& s) {
     kernels_.attend(scoring_, s);
-    for (const Square& square : squares)
-        if (wants(square.stage) || (square.stage == weights && wants(weights_mean)))
-            kernels_.rectangle(scoring_, s, square.kind, 0, d_.Tk, square.slot);
+    for (const TensorId stage : rectangle_stages)
+        if (wants(stage) || (stage == weights && wants(weights_mean)))
+            kernels_.rectangle(scoring_, s, stage, 0, d_.Tk, slot_of(stage));
     if (wants(contributions))
         for (std::int64_t b = 0; b < s.entries; ++b)
             kernels_.multiply({.x = slot_of(concat),
@@ -298,9 +290,9 @@ void VulkanRun::attend(const Slab& s) {
                                .row_at = u64(((s.b + b) * d_.H + s.h) * d_.Tq + s.row),
                                .row_step = u64(d_.Tq)});
     check_rows();
-    for (const Square& square : squares)
-        if (wants(square.stage))
-            keep(square.slot, square.stage, s, d_.Tk);
+    for (const TensorId stage : rectangle_stages)
+        if (wants(stage))
+            keep(slot_of(stage), stage, s, d_.Tk);
     if (wants(weights_mean))
         add_to_mean(s);
     if (wants(contributions))
@@ -357,32 +349,30 @@ void VulkanRun::check_projections() {
             engine::fail_head_rows(stage.id);
 }
 
-void VulkanRun::fail_score(std::uint32_t kind, std::int64_t number) {
+void VulkanRun::fail_score(TensorId stage, std::int64_t number) {
     const std::int64_t i = number % d_.Tq, h = number / d_.Tq % d_.H, b = number / d_.Tq / d_.H;
     const Slab row{.b = b, .h = h, .row = i};
-    const Tensor values = recompute(gpu_, arena_, kernels_, scoring_, kind, row, 0, d_.Tk);
+    const Tensor values = recompute(gpu_, arena_, kernels_, scoring_, stage, row, 0, d_.Tk);
     const auto all = values.values();
     const auto bad = std::ranges::find_if(all, [&](float value) {
-        return !std::isfinite(value) && (kind < 2 || value > 0 || std::isnan(value));
+        return !std::isfinite(value) && (stage != masked || value > 0 || std::isnan(value));
     });
     const std::int64_t key = bad - all.begin();
-    if (kind == 2)
+    if (stage == masked)
         engine::fail_row(tr("the masked score of key {}", key), d_, b, h, i,
                          tr("make the additive mask smaller"));
     engine::fail_row(tr("the score of key {}", key), d_, b, h, i,
-                     kind == 0 ? tr("make X, W_Q or W_K smaller")
-                               : tr("raise the temperature, or make X, W_Q or W_K smaller"));
+                     stage == scores ? tr("make X, W_Q or W_K smaller")
+                                     : tr("raise the temperature, or make X, W_Q or W_K smaller"));
 }
 
 void VulkanRun::check_rows() {
     const std::vector<std::uint32_t> found = faults();
     const auto row_of = [&](Fault fault) { return found[static_cast<std::size_t>(fault)]; };
-    std::uint32_t kind = 0;
-    for (const Fault fault : {Fault::score, Fault::scaled, Fault::masked}) {
+    for (const auto& [fault, stage] : {std::pair(Fault::score, scores), std::pair(Fault::scaled, scaled),
+                                       std::pair(Fault::masked, masked)})
         if (row_of(fault) != no_fault)
-            fail_score(kind, row_of(fault));
-        ++kind;
-    }
+            fail_score(stage, row_of(fault));
     const auto fail = [&](std::uint32_t number, const std::string& what, const std::string& remedy) {
         engine::fail_row(what, d_, number / d_.Tq / d_.H, number / d_.Tq % d_.H, number % d_.Tq, remedy);
     };
@@ -460,11 +450,11 @@ Trace VulkanRun::compute() {
     return std::move(trace_);
 }
 
-Tensor recompute(Gpu& gpu, Arena& arena, Kernels& kernels, const Scoring& scoring, std::uint32_t kind,
+Tensor recompute(Gpu& gpu, Arena& arena, Kernels& kernels, const Scoring& scoring, TensorId stage,
                  const Slab& rows, std::int64_t first_key, std::int64_t keys) {
     Tensor values(Shape{rows.rows, keys});
     arena.add({Slot::rectangle, float_bytes(values.count())});
-    kernels.rectangle(scoring, rows, kind, first_key, keys, Slot::rectangle);
+    kernels.rectangle(scoring, rows, stage, first_key, keys, Slot::rectangle);
     gpu.download(arena.buffer(Slot::rectangle), 0, std::as_writable_bytes(values.values()));
     return values;
 }

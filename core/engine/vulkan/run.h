@@ -44,7 +44,7 @@ private:
     void project_output();
     void check_projections();
     void check_rows();
-    [[noreturn]] void fail_score(std::uint32_t kind, std::int64_t row_number);
+    [[noreturn]] void fail_score(TensorId stage, std::int64_t row_number);
     void list_masked_rows();
     std::vector<std::uint32_t> faults();
     template<class Number>
@@ -67,9 +67,8 @@ private:
     Trace trace_;
 };
 
-/// Computes a part of one head's scores (kind 0), scaled scores (1), masked scores (2) or weights (3) again.
-/// Shape (rows, keys).
-Tensor recompute(Gpu& gpu, Arena& arena, Kernels& kernels, const Scoring& scoring, std::uint32_t kind,
+/// Computes a part of one head's rectangle_stages again. Shape (rows, keys).
+Tensor recompute(Gpu& gpu, Arena& arena, Kernels& kernels, const Scoring& scoring, TensorId stage,
                  const Slab& rows, std::int64_t first_key, std::int64_t keys);
 
 } // namespace headscope::vulkan

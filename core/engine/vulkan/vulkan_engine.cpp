@@ -30,15 +30,6 @@ std::string detail_of(const GpuInfo& info) {
               info.invocations, info.subgroup, info.driver);
 }
 
-std::uint32_t kind_of(TensorId stage) {
-    using enum TensorId;
-    constexpr std::array kinds{scores, scaled, masked, weights}; // as rectangle.comp numbers them
-    const auto kind = std::ranges::find(kinds, stage);
-    if (kind == kinds.end())
-        throw Error(ErrorKind::internal, "only scores, scaled, masked and weights are made of rectangles");
-    return static_cast<std::uint32_t>(kind - kinds.begin());
-}
-
 } // namespace
 
 /// The destructor frees buffers and kernels before the device.
@@ -77,7 +68,8 @@ Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progr
 }
 
 Tensor VulkanEngine::rectangle(TensorId stage, const Rectangle& part) {
-    const std::uint32_t kind = kind_of(stage);
+    if (std::ranges::find(rectangle_stages, stage) == rectangle_stages.end())
+        throw Error(ErrorKind::internal, "only scores, scaled, masked and weights are made of rectangles");
     const auto inside = [](std::int64_t first, std::int64_t count, std::int64_t all) {
         return first >= 0 && count >= 1 && first <= all - count;
     };
@@ -87,7 +79,7 @@ Tensor VulkanEngine::rectangle(TensorId stage, const Rectangle& part) {
     if (!inside(part.b, 1, d.B) || !inside(part.h, 1, d.H) || !inside(part.first_row, part.rows, d.Tq) ||
         !inside(part.first_key, part.keys, d.Tk))
         throw Error(ErrorKind::internal, "the rectangle does not lie within the problem that ran last");
-    return recompute(state_->gpu, state_->arena, state_->kernels, *state_->last, kind,
+    return recompute(state_->gpu, state_->arena, state_->kernels, *state_->last, stage,
                      {.b = part.b, .h = part.h, .row = part.first_row, .rows = part.rows}, part.first_key,
                      part.keys);
 }

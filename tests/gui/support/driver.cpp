@@ -72,6 +72,7 @@ void Driver::wait(int frames) {
         const ImGuiTurn turn(context_);
         surface_.refresh(scale_ * ui_.zoom());
         ImGuiIO& io = ImGui::GetIO();
+        io.Fonts = &surface_.fonts().atlas();
         io.FontDefault = surface_.font(figure::Font::ui, 13);
         io.DisplaySize = {width_, height_};
         io.DeltaTime = static_cast<float>(step);
