@@ -45,8 +45,7 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
         const std::int64_t position = lens->positions[first + n];
         const bool on = first + n == chosen;
         const std::string token =
-            fitted(context, context.shown.effects->queries[static_cast<std::size_t>(position)],
-                   on ? Font::ui_semibold : Font::ui, 12.5F, cell_w - 6);
+            fitted(context, lens->tokens[first + n], on ? Font::ui_semibold : Font::ui, 12.5F, cell_w - 6);
         draw_text(picture, context, left + cell_w * (static_cast<float>(n) + 0.5F), top - 8, token,
                   on ? Font::ui_semibold : Font::ui, 12.5F, on ? theme.ink : theme.muted, Align::center);
         if (context.controls)

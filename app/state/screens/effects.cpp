@@ -169,6 +169,9 @@ EffectsLens effects_lens(const checkpoint::TextModel& model, const checkpoint::M
     out.positions.resize(static_cast<std::size_t>(count));
     std::iota(out.positions.begin(), out.positions.end(),
               std::clamp<std::int64_t>(position - count + 1, 0, T - count));
+    const std::vector<std::string> labels = labels_of(run.inputs());
+    std::ranges::transform(out.positions, std::back_inserter(out.tokens),
+                           [&](std::int64_t at) { return labels[static_cast<std::size_t>(at)]; });
     const analysis::LogitLens lens = analysis::logit_lens(run, out.positions, 1, progress);
     for (const auto& layer : lens.layers) {
         auto& row = out.layers.emplace_back();

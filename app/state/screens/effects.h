@@ -48,6 +48,7 @@ struct EffectsLens {
         double probability = 0;
     };
     std::vector<std::int64_t> positions;
+    std::vector<std::string> tokens; ///< labels of those: a lens may stay beside effects of another text
     std::vector<std::vector<Cell>> layers; ///< as analysis::LogitLens, the likeliest token alone
 };
 
