@@ -265,6 +265,7 @@ void Program::frame(Surface& surface, double now) {
     (free ? focus_ : dialog_focus_).draw(colours.ink, scale);
     ImGui::End();
 
+    state_.pixels.end_frame();
     state_.typing = ImGui::IsAnyItemActive() && ImGui::GetIO().WantTextInput;
     state_.asked = {};
     moving_ = hovered_spot != state_.hovered || moving_;

@@ -8,11 +8,12 @@ Pixels PixelCache::find(std::uint64_t key, const std::function<std::vector<figur
     const auto found = entries_.find(key);
     if (found != entries_.end()) {
         found->second.used = ++clock_;
+        found->second.asked = frames_.now();
         return found->second.pixels;
     }
     auto pixels = std::make_shared<const std::vector<figure::Color>>(make());
     bytes_ += pixels->size() * sizeof(figure::Color);
-    entries_[key] = {pixels, ++clock_};
+    entries_[key] = {.pixels = pixels, .used = ++clock_, .asked = frames_.now()};
     keep_budget();
     return pixels;
 }
@@ -37,11 +38,7 @@ PixelCache::Named PixelCache::find_of(const std::shared_ptr<const void>& owner, 
 }
 
 void PixelCache::keep_budget() {
-    std::erase_if(entries_, [this](const auto& item) {
-        const bool gone = item.second.name != 0 && item.second.owner.expired();
-        bytes_ -= gone ? item.second.pixels->size() * sizeof(figure::Color) : 0;
-        return gone;
-    });
+    drop([](const Entry& entry) { return entry.of_nobody(); });
     while (bytes_ > budget_ && entries_.size() > 1) {
         const auto oldest =
             std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.used; });
@@ -50,8 +47,12 @@ void PixelCache::keep_budget() {
     }
 }
 
-void PixelCache::forget_found() {
-    std::erase_if(found_, [](const auto& known) { return known.second.owner.expired(); });
+void PixelCache::end_frame() {
+    frames_.end_frame();
+    drop([this](const Entry& entry) { return entry.of_nobody() || frames_.forgets(entry.asked); });
+    std::erase_if(found_, [this](const auto& known) {
+        return known.second.owner.expired() || frames_.forgets(known.second.asked);
+    });
 }
 
 std::uint64_t name_of(const std::vector<figure::Color>& pixels) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/draw/kit/frame_age.h"
 #include "core/figure/scene.h"
 
 #include <cstddef>
@@ -15,8 +16,8 @@ namespace headscope::app {
 using Pixels = std::shared_ptr<const std::vector<figure::Color>>;
 
 /// What is costly to draw, kept from frame to frame: pictures of matrices, and what a look at all numbers of
-/// a tensor finds. When a picture is made, those of numbers that are gone are dropped, and beyond the budget
-/// those that were not asked for the longest. Used by one thread.
+/// a tensor finds. Dropped are those of numbers that are gone, those that no frame asked for of late, and
+/// beyond the budget those that were not asked for the longest. Used by one thread.
 class PixelCache {
 public:
     explicit PixelCache(std::size_t byte_budget = std::size_t{32} << 20U) : budget_(byte_budget) {}
@@ -36,31 +37,46 @@ public:
     template<class T>
     std::shared_ptr<const T> found(const std::shared_ptr<const void>& owner, std::uint64_t key,
                                    const std::function<T()>& look) {
-        if (const auto known = found_.find(key); known != found_.end() && known->second.owner.lock() == owner)
+        if (const auto known = found_.find(key);
+            known != found_.end() && known->second.owner.lock() == owner) {
+            known->second.asked = frames_.now();
             return std::static_pointer_cast<const T>(known->second.what);
-        forget_found();
+        }
         auto what = std::make_shared<const T>(look());
-        found_[key] = {owner, what};
+        found_[key] = {owner, what, frames_.now()};
         return what;
     }
-    std::size_t bytes() const { return bytes_; }
+    /// A frame is drawn: lets go what was not asked for of late, and what belongs to numbers that are gone.
+    void end_frame();
+    std::size_t bytes() const { return bytes_; } ///< of the pixels
 
 private:
     struct Entry {
         Pixels pixels;
-        std::uint64_t used = 0;
+        std::uint64_t used = 0; ///< counts every ask: which were not asked for the longest
+        std::int64_t asked = 0; ///< in this frame
         std::weak_ptr<const void> owner = {};
         std::uint64_t name = 0; ///< see Named; 0: not computed
+        bool of_nobody() const { return name != 0 && owner.expired(); }
     };
     struct Found {
         std::weak_ptr<const void> owner;
         std::shared_ptr<const void> what;
+        std::int64_t asked = 0;
     };
-    void keep_budget();  ///< also lets pixels go whose owner is gone
-    void forget_found(); ///< whose owners are gone
+    template<class Gone>
+    void drop(Gone gone) {
+        std::erase_if(entries_, [&](const auto& item) {
+            const bool dropped = gone(item.second);
+            bytes_ -= dropped ? item.second.pixels->size() * sizeof(figure::Color) : 0;
+            return dropped;
+        });
+    }
+    void keep_budget(); ///< also lets pixels go whose owner is gone
 
     std::size_t budget_, bytes_ = 0;
     std::uint64_t clock_ = 0;
+    FrameCount frames_;
     std::unordered_map<std::uint64_t, Entry> entries_;
     std::unordered_map<std::uint64_t, Found> found_;
 };

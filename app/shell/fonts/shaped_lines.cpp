@@ -8,19 +8,13 @@
 
 namespace headscope::app {
 
-namespace {
-
-constexpr std::int64_t forgotten_after = 120; ///< frames
-
-} // namespace
-
 const figure::ShapedText* ShapedLines::find(std::string_view text, figure::Font role, float pixels,
                                             const FontBook& fonts) {
     if (!text::needs_shaping(text) && !fonts.lacks_some_of(text))
         return nullptr;
     const auto [found, is_new] = lines_.try_emplace({std::string(text), role, pixels});
     Line& line = found->second;
-    line.used = frame_;
+    line.asked = frames_.now();
     if (is_new) {
         line.shaped = figure::shape_text(text, role, pixels);
         // Keys of grids are hashes of what they show; these count up from a place of their own.
@@ -30,8 +24,8 @@ const figure::ShapedText* ShapedLines::find(std::string_view text, figure::Font 
 }
 
 void ShapedLines::end_frame() {
-    ++frame_;
-    std::erase_if(lines_, [&](const auto& item) { return frame_ - item.second.used > forgotten_after; });
+    frames_.end_frame();
+    std::erase_if(lines_, [&](const auto& item) { return frames_.forgets(item.second.asked); });
 }
 
 std::string ShapedLines::missing_font() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/draw/kit/frame_age.h"
 #include "app/shell/fonts/fonts.h"
 #include "core/figure/shaped_text.h"
 
@@ -28,10 +29,10 @@ public:
 private:
     struct Line {
         figure::ShapedText shaped;
-        std::int64_t used = 0;
+        std::int64_t asked = 0; ///< in this frame
     };
     std::map<std::tuple<std::string, figure::Font, float>, Line, std::less<>> lines_;
-    std::int64_t frame_ = 0;
+    FrameCount frames_;
     std::uint64_t made_ = 0;
 };
 

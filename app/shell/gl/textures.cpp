@@ -48,14 +48,14 @@ ImTextureID TextureCache::find(const figure::GridItem& grid) {
     Entry& entry = entries_[key_of(grid)];
     if (entry.name == 0)
         entry.name = make_texture(grid);
-    entry.used = frame_;
+    entry.asked = frames_.now();
     return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(entry.name));
 }
 
-void TextureCache::end_frame(int unused_frames) {
-    ++frame_;
+void TextureCache::end_frame() {
+    frames_.end_frame();
     std::erase_if(entries_, [&](const auto& item) {
-        if (frame_ - item.second.used <= unused_frames)
+        if (!frames_.forgets(item.second.asked))
             return false;
         glDeleteTextures(1, &item.second.name);
         return true;

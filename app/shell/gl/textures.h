@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/draw/kit/frame_age.h"
 #include "core/figure/scene.h"
 
 #include <imgui.h>
@@ -22,16 +23,16 @@ public:
     /// themselves are then compared by hash. 0 for an empty grid or one that is larger than GL allows.
     ImTextureID find(const figure::GridItem& grid);
 
-    /// Frees what was not asked for in the last `unused_frames` calls of this function.
-    void end_frame(int unused_frames = 120);
+    /// Frees what was not asked for of late.
+    void end_frame();
 
 private:
     struct Entry {
         unsigned name = 0;
-        std::int64_t used = 0;
+        std::int64_t asked = 0; ///< in this frame
     };
     std::unordered_map<std::uint64_t, Entry> entries_;
-    std::int64_t frame_ = 0;
+    FrameCount frames_;
 };
 
 } // namespace headscope::app

@@ -82,6 +82,7 @@ void Driver::wait(int frames) {
         ImGui::NewFrame();
         ui_.frame(surface_, now_);
         ImGui::Render();
+        surface_.end_frame();
         end_recording();
         now_ += step;
     }

@@ -5,6 +5,8 @@
 #include "app/views/surface.h"
 
 #include <map>
+#include <memory>
+#include <utility>
 
 namespace headscope::test {
 
@@ -16,13 +18,22 @@ class NullSurface final : public Surface {
 public:
     explicit NullSurface(float scale = 1) { refresh(scale); }
 
-    /// Between frames: bakes what was asked for.
+    /// Between frames: bakes what was asked for. Where the scale changes, fonts that no surface uses go: a
+    /// window has those of one scale.
     void refresh(float scale) {
-        scale_ = scale;
-        fonts_ = &fonts_at(scale);
+        if (fonts_ == nullptr || scale != scale_) {
+            scale_ = scale;
+            if (std::exchange(fonts_, nullptr) != nullptr)
+                std::erase_if(books(), [](const auto& book) { return book.second.use_count() == 1; });
+            std::shared_ptr<FontBook>& book = books()[scale];
+            if (book == nullptr)
+                book = std::make_shared<FontBook>();
+            fonts_ = book;
+        }
         fonts_->refresh(scale);
     }
     FontBook& fonts() { return *fonts_; }
+    void end_frame() { lines_.end_frame(); }
 
     ImFont* font(figure::Font role, float size) override { return fonts_->font(role, size); }
     float scale() const override { return scale_; }
@@ -34,12 +45,13 @@ public:
     void need_glyphs(std::string_view text) override { fonts_->need(text); }
 
 private:
-    static FontBook& fonts_at(float scale) {
-        static std::map<float, FontBook> books;
-        return books[scale];
+    using Books = std::map<float, std::shared_ptr<FontBook>>;
+    static Books& books() {
+        static Books by_scale;
+        return by_scale;
     }
 
-    FontBook* fonts_ = nullptr;
+    std::shared_ptr<FontBook> fonts_;
     ShapedLines lines_;
     float scale_ = 1;
 };

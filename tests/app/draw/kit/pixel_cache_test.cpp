@@ -50,3 +50,40 @@ TEST_CASE("pixels that are alone over the budget are still handed out") {
     CHECK(cache.find_of(owner, 1, make).pixels->size() == 100);
     CHECK(cache.find_of(owner, 2, make).pixels->size() == 100);
 }
+
+TEST_CASE("what no frame asks for is let go, and what every frame asks for stays") {
+    PixelCache cache;
+    int made = 0, looked = 0;
+    const auto make = [&] { return std::vector<figure::Color>(100, static_cast<figure::Color>(++made)); };
+    const std::function<int()> look = [&] { return ++looked; };
+    const auto owner = std::make_shared<int>(1);
+    cache.find(1, make);
+    cache.find_of(owner, 2, make);
+    cache.found<int>(owner, 3, look);
+    for (std::int64_t frame = 0; frame <= FrameCount::kept_frames; ++frame) {
+        cache.find(4, make);
+        cache.find_of(owner, 5, make);
+        cache.found<int>(owner, 6, look);
+        CHECK(cache.bytes() == 400 * sizeof(figure::Color));
+        cache.end_frame();
+    }
+    CHECK(made == 4);
+    CHECK(looked == 2);
+    CHECK(cache.bytes() == 200 * sizeof(figure::Color));
+    cache.find(1, make);
+    cache.find_of(owner, 2, make);
+    cache.found<int>(owner, 3, look);
+    CHECK(made == 6);
+    CHECK(looked == 3);
+}
+
+TEST_CASE("pixels of numbers that are gone go with the frame") {
+    PixelCache cache;
+    auto owner = std::make_shared<int>(1);
+    cache.find_of(owner, 1, [] { return std::vector<figure::Color>(100, 5); });
+    cache.end_frame();
+    CHECK(cache.bytes() == 100 * sizeof(figure::Color));
+    owner.reset();
+    cache.end_frame();
+    CHECK(cache.bytes() == 0);
+}
