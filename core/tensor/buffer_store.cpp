@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <malloc.h>
+#include <map>
 #include <new>
-#include <set>
 #include <sys/mman.h>
 
 namespace headscope {
@@ -27,24 +27,37 @@ float* allocate_block(std::size_t bytes) {
     return static_cast<float*>(memory);
 }
 
-/// The stores of the process that took memory.
-struct Stores {
-    std::mutex mutex;
-    std::set<BufferStore*> all;
-};
+/// Everything of the process that keeps memory, stores from the first memory that they took, and how each
+/// frees it.
+class Keepers {
+public:
+    static Keepers& of_process() {
+        static Keepers keepers;
+        return keepers;
+    }
+    void add(const void* keeper, std::function<void()> release) {
+        const std::scoped_lock lock(mutex_);
+        all_.try_emplace(keeper, std::move(release));
+    }
+    void remove(const void* keeper) {
+        const std::scoped_lock lock(mutex_);
+        all_.erase(keeper);
+    }
+    void release() {
+        const std::scoped_lock lock(mutex_); // a keeper that ends meanwhile waits
+        for (const auto& [keeper, release] : all_)
+            release();
+    }
 
-Stores& stores() {
-    static Stores of_process;
-    return of_process;
-}
+private:
+    std::mutex mutex_;
+    std::map<const void*, std::function<void()>> all_;
+};
 
 } // namespace
 
 BufferStore::~BufferStore() {
-    {
-        const std::scoped_lock lock(stores().mutex);
-        stores().all.erase(this);
-    }
+    Keepers::of_process().remove(this);
     for (const Block& block : blocks_)
         std::free(block.memory);
 }
@@ -52,10 +65,7 @@ BufferStore::~BufferStore() {
 float* BufferStore::take(std::size_t bytes) {
     const std::size_t step = bytes >= huge_page ? huge_page : 64;
     bytes = (bytes + step - 1) / step * step;
-    {
-        const std::scoped_lock lock(stores().mutex); // before mutex_, as release_free_buffers() locks them
-        stores().all.insert(this);
-    }
+    Keepers::of_process().add(this, [this] { release(); });
     const std::scoped_lock lock(mutex_);
     auto best = blocks_.end();
     for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
@@ -97,13 +107,18 @@ void give_large_blocks_back() noexcept {
 }
 
 void release_free_buffers() noexcept {
-    {
-        const std::scoped_lock lock(stores().mutex);
-        std::ranges::for_each(stores().all, &BufferStore::release);
-    }
+    Keepers::of_process().release();
 #if defined(__GLIBC__)
     malloc_trim(0);
 #endif
+}
+
+KeptForNextRun::KeptForNextRun(std::function<void()> release) {
+    Keepers::of_process().add(this, std::move(release));
+}
+
+KeptForNextRun::~KeptForNextRun() {
+    Keepers::of_process().remove(this);
 }
 
 void BufferStore::age() noexcept {

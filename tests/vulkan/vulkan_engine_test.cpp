@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "core/engine/cpu/cpu_engine.h"
+#include "core/tensor/free_buffers.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/generate.h"
@@ -8,6 +9,8 @@
 #include "tests/vulkan/support.h"
 
 #include <cmath>
+#include <fstream>
+#include <string>
 
 using namespace headscope;
 
@@ -116,6 +119,36 @@ TEST_CASE("a rectangle recomputed from queries, keys and statistics is the part 
     CHECK(error_kind([&] { engine.rectangle(TensorId::weights, {.first_key = 30, .keys = 8}); }) ==
           ErrorKind::internal);
     CHECK(error_kind([&] { engine.rectangle(TensorId::q, part); }) == ErrorKind::internal);
+}
+
+TEST_CASE("a device keeps its buffers from run to run until the program rests") {
+    vulkan::VulkanEngine engine(0);
+    const Dims large{
+        .B = 1, .Tq = 512, .Tk = 512, .D = 64, .Dkv = 64, .H = 16, .Hkv = 16, .dk = 64, .dv = 64};
+    const Problem problem = problem_of(large, 8, {CausalMask{}});
+    Progress progress;
+    const vulkan::Rectangle part{.rows = 2, .keys = 3};
+    const auto own_memory = [] { // of this process, in which software keeps the buffers
+        std::ifstream status("/proc/self/status");
+        std::int64_t kb = 0;
+        for (std::string line; std::getline(status, line);)
+            if (line.starts_with("RssAnon:"))
+                kb = std::stoll(line.substr(8));
+        return kb;
+    };
+    const Trace first = engine.run(problem, StageSet().with(TensorId::output), progress);
+    release_free_buffers();
+    const std::int64_t without = own_memory();
+    engine.run(problem, StageSet().with(TensorId::output), progress);
+    CHECK_NOTHROW(engine.rectangle(TensorId::weights, part));
+    const std::int64_t with = own_memory();
+    release_free_buffers();
+    CHECK(error_kind([&] { engine.rectangle(TensorId::weights, part); }) == ErrorKind::internal);
+    if (!vulkan::vulkan_devices().front().real)
+        CHECK(with - own_memory() > 4000); // inputs, queries, keys, values and a slab of scores
+    CHECK(own_memory() - without < 1000);
+    CHECK(bitwise_difference(engine.run(problem, StageSet().with(TensorId::output), progress), first) == "");
+    CHECK_NOTHROW(engine.rectangle(TensorId::weights, part));
 }
 
 TEST_CASE("numbers that leave float32's range are refused in the CPU's words") {

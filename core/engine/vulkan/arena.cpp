@@ -51,7 +51,7 @@ void Arena::reserve(std::span<const Want> wants) {
         if (want.bytes > gpu_.info().allocation_bytes)
             fail_at_once(gpu_.info().name, want.bytes, gpu_.info().allocation_bytes);
     if (missing(wants) > gpu_.free_bytes()) {
-        slots_ = {}; // buffers of earlier problems may fill the memory
+        release(); // buffers of earlier problems may fill the memory
         if (const std::uint64_t needs = missing(wants), has = gpu_.free_bytes(); needs > has)
             fail_free(gpu_.info().name, needs, has);
     }

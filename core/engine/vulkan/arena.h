@@ -44,6 +44,9 @@ public:
     /// Adds one slot to those that the run reserved.
     void add(const Want& want);
 
+    /// Frees every buffer. What was uploaded or computed is gone.
+    void release() { slots_ = {}; }
+
     /// Uploads the tensor, unless the slot holds it already.
     void upload(Slot slot, const TensorPtr& tensor);
     void upload(Slot slot, std::span<const std::byte> bytes);

@@ -4,10 +4,12 @@
 #include "core/base/message.h"
 #include "core/engine/memory_need.h"
 #include "core/engine/vulkan/run.h"
+#include "core/tensor/free_buffers.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <mutex>
 #include <optional>
 
 namespace headscope::vulkan {
@@ -41,6 +43,16 @@ struct VulkanEngine::State {
     Arena arena;
     Kernels kernels;
     std::optional<Scoring> last; ///< scoring of the run whose queries, keys and statistics the arena holds
+    std::mutex at_work;          ///< held by a run
+
+private:
+    void release() {
+        if (const std::unique_lock idle(at_work, std::try_to_lock); idle) {
+            last.reset();
+            arena.release();
+        }
+    }
+    KeptForNextRun buffers_{[this] { release(); }};
 };
 
 VulkanEngine::VulkanEngine(std::size_t number, const VulkanOptions& options)
@@ -56,6 +68,7 @@ Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progr
     const auto start = std::chrono::steady_clock::now();
     validate(problem);
     engine::require_memory_for(problem, wanted);
+    const std::scoped_lock working(state_->at_work);
     state_->last.reset();
     VulkanRun run(problem, wanted, progress, state_->gpu, state_->arena, state_->kernels);
     Trace trace = run.compute();
@@ -73,6 +86,7 @@ Tensor VulkanEngine::rectangle(TensorId stage, const Rectangle& part) {
     const auto inside = [](std::int64_t first, std::int64_t count, std::int64_t all) {
         return first >= 0 && count >= 1 && first <= all - count;
     };
+    const std::scoped_lock working(state_->at_work);
     if (!state_->last)
         throw Error(ErrorKind::internal, "no run has left queries and keys to recompute a rectangle from");
     const Dims& d = state_->last->dims;

@@ -26,7 +26,7 @@ struct Rectangle {
 };
 
 /// Multi-head attention in compute shaders (assets/shaders), float32. Of each wanted stage of shape (Tq, Tk),
-/// the device holds only one slab at a time. Buffers are kept from run to run.
+/// the device holds only one slab at a time. Buffers are kept from run to run, until release_free_buffers().
 class VulkanEngine : public engine::Engine {
 public:
     /// number: index in vulkan_devices(). Throws Error(machine) when the device cannot be used.
@@ -41,7 +41,8 @@ public:
 
     /// Computes scores, scaled scores, masked scores or weights of a part of one head again, from the
     /// queries, keys and row statistics of the last run that computed `scores` or a later stage. Shape (rows,
-    /// keys). Throws Error(internal) when there was no such run or the part lies outside the stage.
+    /// keys). Throws Error(internal) when there was no such run since the buffers were freed or the part lies
+    /// outside the stage.
     Tensor rectangle(TensorId stage, const Rectangle& part);
 
 private:
