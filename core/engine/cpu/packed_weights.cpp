@@ -18,6 +18,7 @@ std::size_t bytes_of(const Tensor& tensor) {
 PackedWeights::Place PackedWeights::find(const Kernels& kernels, const TensorPtr& W) {
     if (W->count() < smallest)
         return {};
+    const std::scoped_lock lock(mutex_);
     const auto known = std::ranges::find_if(
         entries_, [&](const Entry& entry) { return entry.address == W.get() && !entry.W.expired(); });
     if (known != entries_.end()) {
@@ -31,15 +32,19 @@ PackedWeights::Place PackedWeights::find(const Kernels& kernels, const TensorPtr
         kept_ += bytes_of(*known->panels);
         return {known->panels->data(), true};
     }
+    forget_gone();
+    if (entries_.size() < most_entries)
+        entries_.push_back({W, W.get(), nullptr});
+    return {};
+}
+
+void PackedWeights::forget_gone() {
     std::erase_if(entries_, [this](const Entry& entry) {
         if (!entry.W.expired())
             return false;
         kept_ -= entry.panels == nullptr ? 0 : bytes_of(*entry.panels);
         return true;
     });
-    if (entries_.size() < most_entries)
-        entries_.push_back({W, W.get(), nullptr});
-    return {};
 }
 
 } // namespace headscope::cpu

@@ -1,5 +1,6 @@
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/packed_weights.h"
+#include "core/tensor/free_buffers.h"
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
 #include "tests/support.h"
@@ -67,6 +68,21 @@ TEST_CASE("a matrix is kept from its second use on, while it lives and the budge
     CHECK(kept.find(kernels, other).fill);
     for (int use = 0; use < 3; ++use)
         CHECK(kept.find(kernels, tiny).panels == nullptr);
+}
+
+TEST_CASE("panels of a matrix that is gone go when the program rests") {
+    const cpu::Kernels& kernels = cpu::best_kernels();
+    cpu::PackedWeights kept(64 * 64 * sizeof(float));
+    TensorPtr W = matrix(64, 64);
+    const TensorPtr other = matrix(64, 64);
+    kept.find(kernels, other);
+    kept.find(kernels, W);
+    REQUIRE(kept.find(kernels, W).fill);
+    release_free_buffers();
+    CHECK_FALSE(kept.find(kernels, W).fill); // somebody holds it
+    W.reset();
+    release_free_buffers();
+    CHECK(kept.find(kernels, other).fill); // there is room again
 }
 
 TEST_CASE("runs with kept weights give the bits of a first run, also after edits and for some heads") {
