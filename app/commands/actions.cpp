@@ -68,7 +68,10 @@ std::string as_line(const ActionInfo& row) {
 
 bool Situation::number_selected() const {
     const auto& cell = view.selected;
-    return !walking && !presenting && shown != nullptr && cell && is_owned(cell->tensor) &&
+    const Screen screen = view.attention.screen;
+    const bool elsewhere = checkpoint && (screen == Screen::atlas || screen == Screen::effects ||
+                                          screen == Screen::patching || screen == Screen::circuits);
+    return !walking && !presenting && !elsewhere && shown != nullptr && cell && is_owned(cell->tensor) &&
            (is_block_weight(cell->tensor) ? checkpoint : problem.input(cell->tensor) != nullptr);
 }
 
@@ -107,7 +110,8 @@ Meaning meaning_of(const Chord& pressed, const Situation& now) {
         std::string missing = why_not(row, now);
         if (missing.empty())
             return {&row, {}};
-        if (pressed.ctrl && meaning.missing.empty())
+        const bool letter_key = pressed.key >= Key::A && pressed.key <= letter('Z');
+        if ((pressed.ctrl || letter_key) && meaning.missing.empty())
             meaning.missing = std::move(missing);
     }
     return meaning;

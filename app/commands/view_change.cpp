@@ -133,7 +133,11 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const CompareWith& c) { view.other = c.head; },
                           [&](const ShowWeightsAs& c) { view.weights_view = c.view; },
                           [&](const ShowHeads& c) { view.heads_view = c.view; },
-                          [&](const ShowProjection& c) { view.projection = c.projection; },
+                          [&](const ShowProjection& c) {
+                              if (c.projection != view.projection)
+                                  view.selected.reset(); // of another product
+                              view.projection = c.projection;
+                          },
                           [&](const SetApart& c) {
                               view.apart_target = c.apart ? 1.0F : 0.0F;
                               view.one_head = false;

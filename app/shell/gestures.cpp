@@ -6,7 +6,9 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headscope::app {
 
@@ -30,7 +32,35 @@ void follow_drag(CellDrag& drag, AppState& state, float scale, const Sink& send)
 
 } // namespace
 
-bool Gestures::begin_frame(ViewState& view, double now) const {
+void Gestures::follow_rest(ViewState& view, float scale) {
+    constexpr float trembling = 3;
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool clicked =
+        ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
+    // What the mouse did not choose, a key did.
+    if (std::exchange(selected_, view.selected) != view.selected && view.selected && !clicked) {
+        rests_ = true;
+        rests_at_.reset();
+    }
+    if (!rests_)
+        return;
+    const figure::Point at{io.MousePos.x / scale, io.MousePos.y / scale};
+    const figure::Point from = rests_at_.value_or(at);
+    rests_at_ = from;
+    const bool moved = std::max(std::abs(at.x - from.x), std::abs(at.y - from.y)) > trembling;
+    if (!moved && !clicked && io.MouseWheel == 0 && view.selected)
+        return;
+    rests_ = false;
+    view.hover = under_mouse_;
+}
+
+std::optional<CellAddress> Gestures::pointed(const std::optional<CellAddress>& under_mouse) {
+    under_mouse_ = under_mouse;
+    return rests_ ? std::nullopt : under_mouse;
+}
+
+bool Gestures::begin_frame(ViewState& view, float scale, double now) {
+    follow_rest(view, scale);
     constexpr double wheel_rest = 0.7; // seconds between turns that are one gesture
     const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left);
     // The move that ends a drag belongs to it.
@@ -59,8 +89,11 @@ bool Gestures::drag_number(AppState& state, float scale, const Sink& send) {
     const bool over = cancelled || !ImGui::IsMouseDown(ImGuiMouseButton_Left);
     if (!cancelled && ImGui::IsMousePosValid())
         follow_drag(drag, state, scale, send);
-    if (over)
+    if (over) {
+        rests_ = drag.moved;
+        rests_at_.reset();
         state.view.drag.reset();
+    }
     return over;
 }
 

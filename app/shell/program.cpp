@@ -240,11 +240,11 @@ void Program::frame(Surface& surface, double now) {
     if (!awaits)
         focus_.begin_frame();
     dialog_focus_.begin_frame();
-    if (gestures_.begin_frame(state_.view, now))
+    if (gestures_.begin_frame(state_.view, scale, now))
         workspace_.end_gesture();
     if (free && !state_.palette.open)
         gestures_.wheel(state_, canvas_.scrolls, send, now);
-    moving_ = Gestures::drag_number(state_, scale, send) || moving_;
+    moving_ = gestures_.drag_number(state_, scale, send) || moving_;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
     const Situation situated =
@@ -258,8 +258,8 @@ void Program::frame(Surface& surface, double now) {
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse |
                      ImGuiWindowFlags_NoBackground);
-    const auto hovered =
-        draw_window(state_, workspace_.session(), places, situated, tools, dialog_focus_, canvas_);
+    const auto hovered = gestures_.pointed(
+        draw_window(state_, workspace_.session(), places, situated, tools, dialog_focus_, canvas_));
     moving_ = hovered != state_.view.hover || moving_;
     state_.view.hover = hovered;
     (free ? focus_ : dialog_focus_).draw(colours.ink, scale);
