@@ -3,6 +3,8 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -246,6 +248,39 @@ void draw_list_focus(const figure::Rect& row, const ViewTools& tools) {
                                         4 * scale, 0, 1.5F * scale);
 }
 
+namespace {
+
+constexpr figure::Point tip_pad{8, 5};
+
+/// Puts the next tooltip below the item that is hovered, or above it where there is no room below; beside a
+/// menu. So what stands in one line with the item stays in sight. Large areas have it at the mouse.
+void place_tip(const std::string& lines, float wrap, float scale) {
+    constexpr float tallest = 60, widest_item = 240, gap = 6, below_mouse = 20;
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax(),
+                 mouse = ImGui::GetIO().MousePos, window = ImGui::GetIO().DisplaySize;
+    const bool hovered = mouse.x >= low.x && mouse.x < high.x && mouse.y >= low.y && mouse.y < high.y;
+    if (!hovered || high.y - low.y > tallest * scale)
+        return;
+    const ImVec2 text = ImGui::CalcTextSize(lines.c_str(), nullptr, false, wrap),
+                 size{text.x + 2 * tip_pad.x * scale, text.y + 2 * tip_pad.y * scale};
+    const float side = gap * scale;
+    const auto across = [&](float x) {
+        return std::clamp(x, side, std::max(window.x - size.x - side, side));
+    };
+    const ImGuiWindow& holder = *ImGui::GetCurrentWindowRead();
+    if ((holder.Flags & ImGuiWindowFlags_Popup) != 0) {
+        const float right = holder.Pos.x + holder.Size.x + side, left = holder.Pos.x - size.x - side;
+        if (right + size.x < window.x || left >= 0)
+            ImGui::SetNextWindowPos({right + size.x < window.x ? right : left, low.y});
+        return;
+    }
+    const float x = across(high.x - low.x <= widest_item * scale ? low.x : mouse.x);
+    const float below = std::max(high.y + side, mouse.y + below_mouse * scale);
+    ImGui::SetNextWindowPos({x, below + size.y + side <= window.y ? below : low.y - side - size.y});
+}
+
+} // namespace
+
 void show_tip(const std::string& text, const ViewTools& tools) {
     constexpr float most = 320, size = 13;
     tools.surface.need_glyphs(text);
@@ -261,10 +296,12 @@ void show_tip(const std::string& text, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     ImGui::PushStyleColor(ImGuiCol_PopupBg, as_vec4(tools.theme.ink));
     ImGui::PushStyleColor(ImGuiCol_Text, as_vec4(tools.theme.canvas));
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {8 * scale, 5 * scale});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {tip_pad.x * scale, tip_pad.y * scale});
     ImGui::PushFont(tools.surface.font(figure::Font::ui, size));
+    const float wrap = (most + 20) * scale; // for words that are longer than a line
+    place_tip(lines, wrap, scale);
     ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos((most + 20) * scale); // for words that are longer than a line
+    ImGui::PushTextWrapPos(wrap);
     ImGui::TextUnformatted(lines.c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();

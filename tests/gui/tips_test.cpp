@@ -1,0 +1,69 @@
+#include "core/checkpoint/files/packaged_models.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <optional>
+
+// The words that appear under the mouse.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+std::optional<figure::Rect> control_area(const std::string& label) {
+    const auto found = std::ranges::find(screen_items(), label, &ScreenItem::label);
+    return found == screen_items().end() ? std::nullopt : std::optional(found->area);
+}
+
+/// The tooltip that is on screen, in pixels.
+std::optional<figure::Rect> tip_on_screen() {
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+        if (window->Active && (window->Flags & ImGuiWindowFlags_Tooltip) != 0)
+            return figure::Rect{window->Pos.x, window->Pos.y, window->Size.x, window->Size.y};
+    return std::nullopt;
+}
+
+bool areas_overlap(const figure::Rect& a, const figure::Rect& b) {
+    return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
+
+} // namespace
+
+TEST_CASE("what is said of a control leaves the controls beside it in sight", "[gui][tips][model]") {
+    const auto [width, height] = GENERATE(std::pair(1600.0F, 1000.0F), std::pair(1280.0F, 720.0F));
+    Desk desk("first-lesson", "", width, height);
+    desk.open(checkpoint::model_folder("pocket"), "The cat sat down and");
+    for (const auto& [pointed, beside] : {std::pair("Step", "Run"), {"Run", "Step"}}) {
+        const auto one = control_area(pointed), other = control_area(beside);
+        REQUIRE(one);
+        REQUIRE(other);
+        for (const float across : {0.2F, 0.5F, 0.9F}) {
+            desk.driver.move(1, 1);
+            desk.driver.wait(3);
+            desk.driver.move(one->x + across * one->w, one->y + one->h / 2);
+            desk.driver.wait(4);
+            const auto tip = tip_on_screen();
+            INFO(pointed);
+            REQUIRE(tip);
+            CHECK_FALSE(areas_overlap(*tip, *one));
+            CHECK_FALSE(areas_overlap(*tip, *other));
+            CHECK(tip->x >= 0);
+            CHECK(tip->right() <= width);
+        }
+    }
+    // At the foot of the window there is room above alone.
+    const auto play = control_area("play");
+    REQUIRE(play);
+    desk.driver.move(play->x + play->w / 2, play->y + play->h / 2);
+    desk.driver.wait(4);
+    const auto tip = tip_on_screen();
+    REQUIRE(tip);
+    CHECK_FALSE(areas_overlap(*tip, *play));
+    CHECK(tip->bottom() <= height);
+}
+
+} // namespace headscope::test
