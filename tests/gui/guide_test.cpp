@@ -113,6 +113,14 @@ TEST_CASE("a word that no list knows is marked, said in one line, and given a cl
     CHECK_FALSE(screen_shows("in no list of words"));
 }
 
+TEST_CASE("the guide speaks of the column that a selected weight has its say in", "[gui][guide]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::qkv}));
+    desk.act(ViewChange(ShowTab{LeftTab::guide}));
+    desk.act(ViewChange(Select{CellAddress{TensorId::W_Q, {5, 3, 0, 0}}}));
+    CHECK(screen_shows("For “sat”, column 3 of q is 19.90"));
+}
+
 TEST_CASE("Ctrl Home and Ctrl End predict after the first and last token, and a new prompt after its last",
           "[gui][guide][model]") {
     Desk desk;

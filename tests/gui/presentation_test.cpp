@@ -80,6 +80,17 @@ TEST_CASE("maps and matrices use the width of a presentation", "[gui][presentati
     }
 }
 
+TEST_CASE("the two rows of a presented concat use the height", "[gui][presentation]") {
+    const auto [width, height] = GENERATE(std::pair(1600.0F, 1000.0F), std::pair(1280.0F, 720.0F));
+    Desk desk("first-lesson", "", width, height);
+    desk.press_key(GLFW_KEY_F5);
+    desk.act(ViewChange(GoTo{StageGroup::concat}));
+    const figure::Rect concat = desk.program.canvas().grids.back().area;
+    const float whole = height / desk.program.zoom();
+    CHECK(concat.bottom() <= whole);
+    CHECK(whole - concat.bottom() < 0.11F * whole);
+}
+
 TEST_CASE("a window that filled the screen does so after presenting", "[gui][presentation]") {
     Desk desk;
     desk.press_key(GLFW_KEY_F11);

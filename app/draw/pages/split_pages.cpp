@@ -277,8 +277,16 @@ Picture draw_concat_page(const DrawContext& context) {
     cells.gap = std::clamp(240.0F / std::max(pieces, 1.0F), 6.0F, 72.0F);
     const float room_w = context.width - 2 * canvas_pad - labels;
     cells.w = std::clamp(std::floor((room_w - pieces * cells.gap) / cols), 2.0F, 96.0F);
-    cells.h =
-        std::clamp(std::floor((context.height - split_top - 2 * name_room - 170) / (2 * rows)), 3.0F, 48.0F);
+    // Cells without numbers have a legend below them.
+    constexpr float between_blocks = 120, legend = 40, tallest = 56;
+    const auto fit_height = [&](float below) {
+        const float room = context.height - split_top - 2 * name_room - between_blocks - below;
+        cells.h = std::clamp(std::floor(room / (2 * rows)), 3.0F, tallest);
+    };
+    fit_height(0);
+    const MatrixSpec joined = at(joined_spec(context, s), 0, 0, cells.w, cells.h);
+    if (context.difference() || decimals_shown(context, joined) == 0)
+        fit_height(legend);
     const float height = cells.h * rows;
     const float left = canvas_pad + labels;
 

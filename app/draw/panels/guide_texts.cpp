@@ -56,7 +56,10 @@ GuideText say_qkv(const Speaker& s, Projection projection) {
     const std::int64_t first = queries             ? s.h * s.dims.dk
                                : id == TensorId::k ? s.dims.kv_head(s.h) * s.dims.dk
                                                    : s.dims.kv_head(s.h) * s.dims.dv;
-    const std::int64_t column = s.marked_column(id, {s.b, row, 0}, first);
+    // A weight that is selected has its say in one column of the product.
+    constexpr std::array<TensorId, 3> weights{TensorId::W_Q, TensorId::W_K, TensorId::W_V};
+    const bool weight = s.marked && s.marked->tensor == weights[static_cast<std::size_t>(projection)];
+    const std::int64_t column = weight ? s.marked->at[1] : s.marked_column(id, {s.b, row, 0}, first);
     const std::int64_t terms = queries ? s.dims.D : s.dims.Dkv;
     constexpr std::array<TensorId, 3> biases{TensorId::b_Q, TensorId::b_K, TensorId::b_V};
     const bool bias = s.shown.tensor(biases[static_cast<std::size_t>(projection)]) != nullptr;
