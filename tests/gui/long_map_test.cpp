@@ -192,6 +192,13 @@ TEST_CASE("reading a long map can be paused, cancelled and begun again", "[long 
     desk.act(ViewChange(LongMapChange(ReadMap{MapReading::off})));
     CHECK(desk.shown().map->overview == nullptr);
     CHECK(screen_shows("The whole map is not read."));
+    // Far weights are not known yet, and the key says so.
+    desk.press_key(GLFW_KEY_N);
+    CHECK(screen_shows("Far weights are looked for once the whole map is read, which was stopped."));
+    desk.press_key(GLFW_KEY_ESCAPE);
+    CHECK_FALSE(screen_shows("Far weights are looked for"));
+    desk.press_key(GLFW_KEY_K);
+    CHECK(screen_shows("Select a weight first."));
     // Single weights are made all the same.
     desk.act(ViewChange(LongMapChange(GoToWeight{query, key})));
     CHECK(screen_shows("0.76"));

@@ -17,7 +17,11 @@ std::function<Actions(const Situation&)> change(const LongMapChange& to) {
 }
 
 std::string needs_spots(const Situation& now) {
-    return now.map->spots != nullptr && !now.map->spots->empty() ? "" : tr("No far weights are found yet");
+    if (now.map->spots != nullptr)
+        return now.map->spots->empty() ? tr("No weight that far from the diagonal is above 0") : "";
+    return now.view.attention.long_map.reading == MapReading::on
+               ? tr("Far weights are looked for once the whole map is read")
+               : tr("Far weights are looked for once the whole map is read, which was stopped");
 }
 
 /// The spot after the selected weight in the list, or before it; from the ends round again.

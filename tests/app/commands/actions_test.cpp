@@ -239,7 +239,7 @@ TEST_CASE("what lies over the canvas takes keys away", "[actions]") {
         }
 }
 
-TEST_CASE("a key with Ctrl says why it does nothing", "[actions]") {
+TEST_CASE("a key with Ctrl, and a letter, say why they do nothing", "[actions]") {
     Place place{.name = "saved"};
     place.files.path = "/somewhere/a.headscope";
     CHECK(meaning_of(ctrl('S'), place.now()).missing == "Nothing has changed since it was saved");
