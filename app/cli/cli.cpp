@@ -86,10 +86,21 @@ bool names_file(const CLI::Option& option) {
     return std::ranges::find(names, option.get_single_name()) != names.end();
 }
 
-/// Checks the numbers and the names of files of every option of every command, before CLI11 converts them.
+/// Options that name a token by its word.
+bool names_word(const CLI::Option& option) {
+    static const std::vector<std::string> names{"token", "against", "answer"};
+    return std::ranges::find(names, option.get_single_name()) != names.end();
+}
+
+/// Checks the numbers, the words and the names of files of every option of every command, before CLI11
+/// converts them.
 void check_values(CLI::App& command) {
     for (CLI::Option* const option : command.get_options()) {
         const std::string type = option->get_type_name();
+        if (names_word(*option))
+            option->check([](const std::string& text) {
+                return text.empty() ? "the word is empty; give one, such as Mary" : "";
+            });
         if (names_file(*option))
             option->check([](const std::string& text) {
                 return text.empty() ? "the name is empty; name a file or a folder" : "";

@@ -61,7 +61,7 @@ std::vector<Language> languages() {
 }
 
 std::string language_of_locale(std::string_view locale) {
-    const std::string code(locale.substr(0, locale.find_first_of("_.@")));
+    const std::string code(locale.substr(0, locale.find_first_of("_.@-")));
     const std::vector<std::string> known = codes();
     return std::string(std::ranges::find(known, code) == known.end() ? english : std::string_view(code));
 }

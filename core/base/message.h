@@ -24,8 +24,8 @@ struct Language {
 };
 /// English first, then those with a catalogue, sorted by code.
 std::vector<Language> languages();
-/// The language that a name of the environment asks for ("de_DE.UTF-8" asks for "de"); "en" where no
-/// catalogue has it.
+/// The language that a name of the environment asks for ("de_DE.UTF-8" and "de-AT" ask for "de"); "en" where
+/// no catalogue has it.
 std::string language_of_locale(std::string_view locale);
 
 /// Marks a literal that tr() gets later, for example in a constexpr table. Returns the literal itself.

@@ -68,9 +68,12 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
         all.push_back({.path = name, .parsed = parse_lesson(asset(name), name)});
     for (const std::string& folder : folders)
         add_folder(folder, all);
+    const bool as_given = std::ranges::any_of(
+        all, [&](const FoundLesson& one) { return one.parsed.lesson.language == language; });
+    const std::string wanted = as_given ? language : language.substr(0, language.find_first_of("_.@-"));
     std::vector<FoundLesson> shown;
     std::ranges::copy_if(all, std::back_inserter(shown),
-                         [&](const FoundLesson& one) { return best_translation(one, all, language); });
+                         [&](const FoundLesson& one) { return best_translation(one, all, wanted); });
     std::ranges::stable_sort(shown, {}, [](const FoundLesson& one) {
         const Lesson& lesson = one.parsed.lesson;
         return std::tuple(lesson.number == 0, lesson.number, lesson.title);

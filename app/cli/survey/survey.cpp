@@ -3,7 +3,6 @@
 #include "app/cli/survey/survey_run.h"
 #include "app/cli/survey/survey_show.h"
 #include "app/cli/usage.h"
-#include "core/checkpoint/files/packaged_models.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -40,8 +39,7 @@ void add_survey(CLI::App& program) {
     CLI::App& command =
         *program.add_subcommand("survey", "measure what every head of a checkpoint does over a whole corpus");
     const auto options = std::make_shared<SurveyOptions>();
-    command.add_option("--model", options->model, "a checkpoint folder or GGUF file, or pocket")
-        ->transform(checkpoint::model_folder);
+    command.add_option("--model", options->model, "a checkpoint folder or GGUF file, or pocket");
     command.add_option("--texts", options->texts,
                        "the corpus: a .txt file with one text a line, or a .jsonl file with one object a "
                        "line, its text under \"text\"");

@@ -6,6 +6,7 @@
 #include "core/analysis/survey/survey_file.h"
 #include "core/analysis/survey/surveyor.h"
 #include "core/base/error.h"
+#include "core/checkpoint/files/packaged_models.h"
 
 #include <algorithm>
 #include <chrono>
@@ -179,7 +180,8 @@ void summarize(const std::string& out) {
 void run_survey(const SurveyOptions& options) {
     const ProcessRank rank = ProcessRank::from_environment();
     const StopOnSignal stop;
-    const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.model);
+    const checkpoint::TextModelPtr model =
+        checkpoint::open_text_model(checkpoint::model_folder(options.model));
     const analysis::Corpus corpus = analysis::Corpus::open(options.texts, options.limit, stopping);
     const SurveyPlan plan = plan_of(options, *model, corpus);
     const analysis::PieceCutter cutter(model, plan.length);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sys/stat.h>
 #include <thread>
+#include <tuple>
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -131,6 +132,60 @@ TEST_CASE("an empty name of a file is wrong usage") {
         CHECK(run.code == 2);
         CHECK_THAT(run.err, Contains(option + empty));
     }
+}
+
+TEST_CASE("an empty word is wrong usage") {
+    const std::string empty = ": the word is empty; give one, such as Mary";
+    const std::vector<std::string> render{"render", "--window", "--model",  "pocket", "-o",
+                                          "-",      "--text",   "Mary had", "--size", "640x400"},
+        logits{"explain", "--model", "pocket", "--text", "Mary", "--what", "logits"},
+        patch{"patch", "--model", "pocket", "--clean", "Mary", "--corrupted", "John", "--what", "head"};
+    const std::vector<std::tuple<std::vector<std::string>, std::vector<std::string>, std::string>> calls{
+        {render, {"--screen", "circuits", "--token", ""}, "--token"},
+        {render, {"--screen", "effects", "--token="}, "--token"},
+        {render, {"--screen", "effects", "--against", ""}, "--against"},
+        {logits, {"--token", ""}, "--token"},
+        {logits, {"--against", ""}, "--against"},
+        {patch, {"--answer", "", "--against", "John"}, "--answer"}};
+    for (const auto& [words, more, option] : calls) {
+        std::vector<std::string> all = words;
+        all.insert(all.end(), more.begin(), more.end());
+        const ProgramRun run = run_program(all);
+        CAPTURE(words.front(), run.err);
+        CHECK(run.code == 2);
+        CHECK_THAT(run.err, Contains(option + empty));
+        CHECK(run.out.empty());
+    }
+}
+
+TEST_CASE("the language of lessons may be given as a locale") {
+    const std::string german = run_program({"lesson", "list", "--language", "de"}).out;
+    CHECK_THAT(german, Contains("Von Hand: Cat sleeps"));
+    for (const char* locale : {"de_DE.UTF-8", "de_AT", "de-CH"}) {
+        INFO(locale);
+        CHECK(run_program({"lesson", "list", "--language", locale}).out == german);
+    }
+    const std::vector<std::string> words{"render", "--window", "--lesson",  "first-lesson",
+                                         "--step", "2",        "--size",    "640x400",
+                                         "-o",     "-",        "--language"};
+    std::vector<std::string> short_name = words, locale = words;
+    short_name.emplace_back("de");
+    locale.emplace_back("de_DE.UTF-8");
+    CHECK(run_program(short_name).out == run_program(locale).out);
+}
+
+TEST_CASE("a survey is told by the name that the checkpoint was given") {
+    const TemporaryFolder folder;
+    write_file_atomically(folder.file("texts.txt"), "Mary had a dog.\n");
+    const std::string out = folder.file("out.db");
+    REQUIRE(
+        run_program({"survey", "--model", "pocket", "--texts", folder.file("texts.txt"), "-o", out}).code ==
+        0);
+    const ProgramRun shown = run_program({"survey", "show", out, "--layer", "2", "--head", "7"});
+    CHECK(shown.code == 0);
+    CHECK_THAT(shown.out, Contains("\npocket over 1 text of "));
+    CHECK_THAT(run_program({"survey", "show", out, "--layer", "2", "--head", "7", "--json"}).out,
+               Contains("\"checkpoint\": \"pocket\""));
 }
 
 TEST_CASE("every command that computes takes a device, and says where it is not used") {
