@@ -142,7 +142,7 @@ TEST_CASE("an empty word is wrong usage") {
         patch{"patch", "--model", "pocket", "--clean", "Mary", "--corrupted", "John", "--what", "head"};
     const std::vector<std::tuple<std::vector<std::string>, std::vector<std::string>, std::string>> calls{
         {render, {"--screen", "circuits", "--token", ""}, "--token"},
-        {render, {"--screen", "effects", "--token="}, "--token"},
+        {render, {"--screen", "effects", "--token", ""}, "--token"},
         {render, {"--screen", "effects", "--against", ""}, "--against"},
         {logits, {"--token", ""}, "--token"},
         {logits, {"--against", ""}, "--against"},
