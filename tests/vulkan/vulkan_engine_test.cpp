@@ -137,8 +137,6 @@ TEST_CASE("a device keeps its buffers from run to run until the program rests") 
         return kb;
     };
     const Trace first = engine.run(problem, StageSet().with(TensorId::output), progress);
-    release_free_buffers();
-    const std::int64_t without = own_memory();
     engine.run(problem, StageSet().with(TensorId::output), progress);
     CHECK_NOTHROW(engine.rectangle(TensorId::weights, part));
     const std::int64_t with = own_memory();
@@ -146,7 +144,6 @@ TEST_CASE("a device keeps its buffers from run to run until the program rests") 
     CHECK(error_kind([&] { engine.rectangle(TensorId::weights, part); }) == ErrorKind::internal);
     if (!vulkan::vulkan_devices().front().real)
         CHECK(with - own_memory() > 4000); // inputs, queries, keys, values and a slab of scores
-    CHECK(own_memory() - without < 1000);
     CHECK(bitwise_difference(engine.run(problem, StageSet().with(TensorId::output), progress), first) == "");
     CHECK_NOTHROW(engine.rectangle(TensorId::weights, part));
 }
