@@ -4,6 +4,8 @@
 
 #include <GLFW/glfw3.h>
 
+#include <algorithm>
+
 // Weights that do not fit on a page: a map of them all, fields that lead to a row or column, and pages.
 
 namespace headscope::test {
@@ -107,6 +109,28 @@ TEST_CASE("a row of a long text is found by its token", "[gui]") {
     CHECK(rows().first + rows().second > cat);
     desk.type_over("##go to row", "elephant");
     CHECK(desk.program.state().field.error.find("is in no token") != std::string::npos);
+}
+
+TEST_CASE("the last page of rows is as full as the others", "[gui]") {
+    WeightsDesk desk;
+    desk.act(ModelAction(TypePrompt{"The cat sat down and Tom called Anna. Mary said it again: "
+                                    "The cat sat down and Tom called Anna"}));
+    const std::int64_t last = desk.problem().dims.Tq - 1;
+    REQUIRE(last == 22); // 23 rows: no page of several rows divides them
+    desk.act(ViewChange(Select{CellAddress{TensorId::q, {0, 0, 0, 0}}}));
+    const std::int64_t rows = desk.grid(TensorId::q).rows;
+    REQUIRE(rows < last + 1);
+    desk.press("rows ▶");
+    while (!holds(desk.grid(TensorId::q), {0, last, desk.first(TensorId::q, 2), 0}))
+        desk.press("rows ▶");
+    CHECK(desk.grid(TensorId::q).rows == rows);
+    // Back again no row is left out.
+    while (desk.first(TensorId::q, 1) > 0) {
+        const std::int64_t first = desk.first(TensorId::q, 1);
+        desk.press("◀ rows");
+        CHECK(desk.first(TensorId::q, 1) < first);
+        CHECK(desk.first(TensorId::q, 1) + desk.grid(TensorId::q).rows >= first);
+    }
 }
 
 } // namespace headscope::test

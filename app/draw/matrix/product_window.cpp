@@ -16,7 +16,8 @@ namespace {
 using Range = ProductWindow::Range;
 
 /// The page of at most `most` that holds `at`. Pages are of a size that divides the whole where there is one
-/// not much smaller, so that they end where heads end.
+/// not much smaller, so that they end where heads end; else the last one begins earlier, and is as full as
+/// the others.
 Range page_of(std::int64_t at, std::int64_t all, std::int64_t most) {
     most = std::clamp<std::int64_t>(most, 1, all);
     std::int64_t count = most;
@@ -27,7 +28,7 @@ Range page_of(std::int64_t at, std::int64_t all, std::int64_t most) {
             break;
         }
     const std::int64_t first = std::clamp<std::int64_t>(at, 0, all - 1) / count * count;
-    return {first, std::min(count, all - first), all};
+    return {std::min(first, all - count), count, all};
 }
 
 std::int64_t place(const CellAddress& cell, const MatrixSpec& spec, int axis) {
@@ -196,8 +197,8 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
                 x += draw_text_button(picture, context, x, y, label, false, ViewChange(Select{cell_at(to)}),
                                       tip);
         };
-        turn("◀ " + words.what, std::max<std::int64_t>(range.first - range.count, 0), range.first == 0,
-             words.before);
+        const std::int64_t before = std::max<std::int64_t>(range.first - 1, 0) / range.count * range.count;
+        turn("◀ " + words.what, before, range.first == 0, words.before);
         x += 8;
         if (context.controls)
             picture.fields.push_back(
