@@ -1,3 +1,4 @@
+#include "app/draw/kit/frame_age.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/tensor/free_buffers.h"
 #include "tests/catch.h"
@@ -11,15 +12,19 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <random>
+#include <string>
+#include <utility>
 
 // Somebody who clicks, types and drags at random. Nothing may break: every screen is drawn from a state that
 // no test thought of. HEADSCOPE_RANDOM_EVENTS events (default 150) from HEADSCOPE_RANDOM_SEED (default 1) on;
 // with HEADSCOPE_RANDOM_DOCUMENT, one of the documents below alone is visited;
 // with HEADSCOPE_RANDOM_LOG each event is told on standard error; with HEADSCOPE_RANDOM_MEMORY, every
 // thousand events, how much memory the program has when it rests: all that is resident, and the part that is
-// its own, without the code of libraries, which Linux gives up when others need the memory.
+// its own, without the code of libraries, which Linux gives up when others need the memory; first with what
+// is on screen by then, then with the document of the beginning, opened anew.
 
 namespace headscope::test {
 namespace {
@@ -31,8 +36,11 @@ int number_of(const char* variable, int otherwise) {
 
 class Visitor {
 public:
-    Visitor(Desk& desk, const std::string& folder, unsigned seed)
-        : desk_(desk), folder_(folder), random_(seed) {}
+    /// begin: opens the document of the beginning.
+    Visitor(Desk& desk, const std::string& folder, unsigned seed, std::function<void()> begin)
+        : desk_(desk), folder_(folder), random_(seed), begin_(std::move(begin)) {
+        begin_();
+    }
 
     void visit(int events) {
         for (int n = 0; n < events; ++n) {
@@ -62,10 +70,16 @@ private:
     float y() { return static_cast<float>(below(static_cast<int>(height_))); }
 
     void tell_memory(int events) {
+        tell_memory("event " + std::to_string(events));
+        begin_();
+        desk_.driver.wait(static_cast<int>(FrameCount::kept_frames) + 1);
+        tell_memory("opened anew");
+    }
+    void tell_memory(const std::string& when) {
         desk_.settle();
         release_free_buffers(); // as the window does after two seconds without input
         std::ifstream status("/proc/self/status");
-        std::cerr << "event " << events << ": ";
+        std::cerr << when << ": ";
         for (std::string line; std::getline(status, line);)
             if (line.starts_with("VmRSS") || line.starts_with("RssAnon"))
                 std::cerr << line << ", ";
@@ -176,6 +190,7 @@ private:
     const std::string folder_;
     std::mt19937 random_;
     float width_ = 1600, height_ = 1000;
+    const std::function<void()> begin_;
     std::string said_;
 };
 
@@ -200,12 +215,19 @@ TEST_CASE("random input breaks nothing", "[gui][random]") {
     if (std::getenv("HEADSCOPE_RANDOM_MEMORY") != nullptr)
         give_large_blocks_back(); // as the window does
     Desk desk("first-lesson", "", 1600, 1000, 1, folder.file("state"));
-    if (path == "pocket")
-        desk.open(checkpoint::model_folder("pocket"),
-                  "Anna went to the extraordinary shop. Anna bought bread.");
-    else if (!path.empty())
-        desk.open(test_data("/models/" + path), path == "t5_tiny" ? "3 7 5" : "");
-    Visitor(desk, home_path, static_cast<unsigned>(number_of("HEADSCOPE_RANDOM_SEED", 1)))
+    const auto begin = [&] {
+        if (path == "pocket")
+            desk.open(checkpoint::model_folder("pocket"),
+                      "Anna went to the extraordinary shop. Anna bought bread.");
+        else if (!path.empty())
+            desk.open(test_data("/models/" + path), path == "t5_tiny" ? "3 7 5" : "");
+        else
+            desk.act(FileCommand(NewProject{}));
+        if (desk.program.state().files.unsaved)
+            desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+        desk.settle();
+    };
+    Visitor(desk, home_path, static_cast<unsigned>(number_of("HEADSCOPE_RANDOM_SEED", 1)), begin)
         .visit(number_of("HEADSCOPE_RANDOM_EVENTS", 150));
     std::filesystem::current_path(before);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/shell/ui.h"
 #include "core/figure/scene.h"
 
 #include <string>
