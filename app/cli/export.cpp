@@ -117,10 +117,6 @@ void run_export(const ExportOptions& options) {
         ModelOptions::WholeLayer layer = options.model.run_whole_layer(
             options.whole_layer ? with_block(stages) : stages, options.problem.gains(),
             options.problem.temperature(), options.problem.device());
-        if (options.whole_layer && layer.block.architecture->encoder != nullptr)
-            fail_input(
-                "--whole-layer is for models of one stack of layers, and this one has an encoder and a "
-                "decoder; leave it out to get the attention alone");
         if (options.whole_layer)
             return exporting::export_pytorch(*layer.attention.problem, layer.attention.trace,
                                              options.model.layer_title(), options.out, &layer.block);

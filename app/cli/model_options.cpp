@@ -253,14 +253,15 @@ void keep_little(checkpoint::ForwardOptions& options, const exporting::TraceExpo
 
 /// Names the stages around the attention that were asked for and that the model has not.
 void tell_lacking(const StageSet& wanted, const checkpoint::ForwardResult& result,
-                  const std::string& family) {
+                  const checkpoint::Architecture& architecture, std::optional<checkpoint::Stack> stack) {
     std::string lacking;
     for (const TensorInfo& row : block_table())
         if (wanted.has(row.id) && row.id != TensorId::logits &&
             std::ranges::find(result.blocks, row.id, &checkpoint::BlockRun::id) == result.blocks.end())
             lacking += (lacking.empty() ? "" : ", ") + std::string(row.name);
     if (!lacking.empty())
-        std::cerr << "headscope: this " << family << " model has no " << lacking
+        std::cerr << "headscope: this " << architecture.family << " model has no " << lacking
+                  << (stack ? " in " + stack_prefix(architecture, *stack) + "layers" : "")
                   << "; the other stages are written\n";
 }
 
@@ -287,7 +288,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     options.temperature = temperature;
     const checkpoint::ForwardResult result = forward(model, inputs, options, device);
     exporting::export_model_trace(model, inputs, result, wanted, out);
-    tell_lacking(wanted.stages, result, model.architecture().family);
+    tell_lacking(wanted.stages, result, model.architecture(), options.stack);
 }
 
 checkpoint::LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains,
@@ -313,14 +314,14 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
         fail_input("there is no layer " + std::to_string(*options.layer) + " in the " + *stack_.name() +
                    " stack; leave --layer out, or name a lower one");
     WholeLayer whole{std::move(result.layers.front()), {}};
-    whole.block.layer = *options.layer;
-    whole.block.architecture = {model, &model->architecture()};
-    const std::int64_t n = checkpoint::attention_number(model->architecture(), whole.attention.place);
+    const checkpoint::AttentionPlace place = whole.block.place = whole.attention.place;
+    whole.block.architecture = {model, &in_stack(model->architecture(), place.stack)};
+    const std::int64_t n = checkpoint::attention_number(model->architecture(), place);
     whole.block.own = model->layer(n);
     whole.block.weights = checkpoint::with_edits(whole.block.own, checkpoint::edits_of(options.edits, n));
     whole.block.rows = whole.block.weights.rows;
     for (const checkpoint::BlockRun& stage : result.blocks)
-        if (stage.place == whole.attention.place)
+        if (stage.place == place)
             whole.block[stage.id] = stage.tensor;
     return whole;
 }

@@ -38,7 +38,7 @@ Offered offered_by(const app::Document& document, checkpoint::Stack stack, std::
     const checkpoint::Model& model = *document.part()->model->model;
     const checkpoint::Architecture& architecture = in_stack(model.architecture(), stack);
     for (const auto& stages :
-         {checkpoint::first_stages(architecture), checkpoint::layer_stages(architecture, layer),
+         {checkpoint::first_stages(architecture), checkpoint::layer_stages(architecture, {stack, layer}),
           checkpoint::last_stages(architecture, model.has_head())})
         offered.around.insert(offered.around.end(), stages.begin(), stages.end());
     return offered;

@@ -4,7 +4,9 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
+#include "core/checkpoint/model/block_stages.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace headscope::app {
@@ -44,10 +46,17 @@ DocumentPtr change_block(const Document& document, const Block& block, const Blo
     });
 }
 
+bool has_activation(const Document& document) {
+    const checkpoint::AttentionPlace place = document.checkpoint()->place;
+    const auto stages =
+        checkpoint::layer_stages(in_stack(document.part()->architecture(), place.stack), place);
+    return std::ranges::find(stages, TensorId::mlp_act) != stages.end();
+}
+
 void check_activation(const Document& document, const CellAddress& cell) {
     const Dims& dims = document.problem.dims;
-    if (!document.is_checkpoint() || document.part()->two_texts() || dims.experts > 0)
-        fail_input(tr("mlp_act is set in a layer with one MLP, of a checkpoint with one stack"));
+    if (!document.is_checkpoint() || !has_activation(document))
+        fail_input(tr("there is no mlp_act here; go to a layer of a checkpoint with one MLP"));
     if (cell.at[0] != 0 || cell.at[1] < 0 || cell.at[1] >= dims.Tq || cell.at[2] < 0 ||
         cell.at[2] >= dims.d_ff)
         fail_input(tr_n("there is no such number: mlp_act has {} row of {}",

@@ -44,7 +44,7 @@ bool shows_table(const Document& document, const checkpoint::ModelEdits& next, c
         const checkpoint::TableRows* const rows = edited_rows(architecture, edits, table, open);
         return rows == nullptr ? checkpoint::TableRows() : *rows;
     };
-    return block_looked_at(view) < 0 && attention_place(architecture, n).stack != document.stack() &&
+    return block_looked_at(view).layer < 0 && attention_place(architecture, n).stack != document.stack() &&
            std::ranges::any_of(block_weight_table(), [&](const TensorInfo& info) {
                const checkpoint::WeightId weight = *checkpoint::weight_of(info.id);
                return is_table(info.id) &&
@@ -167,12 +167,13 @@ void CheckpointSession::follow_block() {
     const bool known = run != nullptr && shown.document != nullptr && shown.document->is_checkpoint();
     if (known)
         shown.position = position_of(*run, *shown.document->part()->model, state().model.position);
-    const checkpoint::Stack stack =
-        shown.document != nullptr ? shown.document->stack() : view.attention.stack;
-    const std::int64_t layer = block_looked_at(view);
+    checkpoint::AttentionPlace place = block_looked_at(view);
+    const bool of_shown = shown.document != nullptr && place.stack == shown.document->stack();
+    if (place.layer < 0 && shown.document != nullptr)
+        place.stack = shown.document->stack(); // its ends stay until the new ones are there
     // Beside large stages it is not computed before a page shows it.
-    if (!known || shown.document->is_long() || (layer >= 0 && !view.walk.around_attention()) ||
-        run->read_by_queries(stack).T != shown.dims().Tq ||
+    if (!known || shown.document->is_long() || (place.layer >= 0 && !of_shown) ||
+        run->read_by_queries(place.stack).T != shown.dims().Tq ||
         (has_large_stages(shown.dims()) && !is_around(view.group))) {
         shown.block = nullptr;
         shown.lengths = nullptr;
@@ -182,29 +183,30 @@ void CheckpointSession::follow_block() {
     }
     const std::int64_t T = shown.dims().Tq, numbers = T * numbers_around(shown.dims());
     const std::int64_t row = std::clamp<std::int64_t>(row_around(view, shown.position), 0, T - 1);
-    const checkpoint::Architecture& architecture = in_stack(run->model().architecture(), stack);
+    const checkpoint::Architecture& architecture = run->model().architecture();
+    const std::int64_t n = place.layer < 0 ? -1 : attention_number(architecture, place);
+    const std::string of_stack = stack_prefix(architecture, place.stack);
     const auto asked = blocks_.ask<BlockTrace>(
-        {run, layer < 0 ? "ends " + stack_prefix(run->model().architecture(), stack) + std::to_string(row)
-                        : "layer " + std::to_string(layer)},
+        {run, n < 0 ? "ends " + of_stack + std::to_string(row) : "attention " + std::to_string(n)},
         is_around(view.group) ? Urgency::on_screen : Urgency::background,
-        [run, stack, layer, row](Progress& progress, const auto&) {
-            return BlockTrace(layer < 0 ? *run->ends(stack, row, progress) : *run->block(layer, progress));
+        [run, place, n, row](Progress& progress, const auto&) {
+            return BlockTrace(n < 0 ? *run->ends(place.stack, row, progress) : *run->block(n, progress));
         },
         sizeof(float) * static_cast<std::size_t>(numbers));
     if (asked.value != nullptr)
         shown.block = asked.value;
-    else if (shown.block != nullptr && (shown.block->layer != layer || shown.block->T() != T ||
-                                        shown.block->architecture.get() != &architecture))
+    else if (shown.block != nullptr &&
+             (shown.block->place != place || shown.block->T() != T ||
+              shown.block->architecture.get() != &in_stack(architecture, place.stack)))
         shown.block = nullptr; // of the same layer the numbers before stay until the new ones are there
     if (!asked.error.empty())
         state().model.error = asked.error;
-    shown.lengths = nullptr;
-    if (view.walk.around_attention())
-        shown.lengths =
-            blocks_
-                .ask<StackLengths>({run, "lengths"}, Urgency::background,
-                                   [run](Progress& progress, const auto&) { return run->lengths(progress); })
-                .value;
+    shown.lengths = blocks_
+                        .ask<StackLengths>({run, "lengths " + of_stack}, Urgency::background,
+                                           [run, place](Progress& progress, const auto&) {
+                                               return run->lengths(place.stack, progress);
+                                           })
+                        .value;
     follow_unit();
     follow_expert();
     follow_screen();
@@ -216,18 +218,19 @@ void CheckpointSession::follow_unit() {
     const checkpoint::ModelRunPtr& run = state().model.run;
     if (group_info(state().view.group).page != Page::mlp ||
         shown.tensor(group_info(state().view.group).main) == nullptr ||
-        !analysis::has_unit_words(run->model())) {
+        !analysis::has_unit_words(run->model(), shown.block->place.stack)) {
         shown.unit_words = nullptr;
         return;
     }
-    const std::int64_t layer = shown.block->layer, unit = unit_looked_at(shown, state().view);
+    const std::int64_t n = attention_number(run->model().architecture(), shown.block->place),
+                       unit = unit_looked_at(shown, state().view);
     shown.unit_words =
         blocks_
             .ask<UnitWords>(
-                {run, "words of unit " + std::to_string(unit) + " of layer " + std::to_string(layer)},
+                {run, "words of unit " + std::to_string(unit) + " of attention " + std::to_string(n)},
                 Urgency::on_screen,
-                [run, layer, unit](Progress& progress, const auto&) {
-                    return analysis::unit_words(*run, layer, unit, listed_words, progress);
+                [run, n, unit](Progress& progress, const auto&) {
+                    return analysis::unit_words(*run, n, unit, listed_words, progress);
                 })
             .value;
 }
@@ -250,7 +253,7 @@ void CheckpointSession::follow_expert() {
         });
     // Of the same expert the numbers before stay until the new ones are there.
     if (asked.value != nullptr ||
-        (shown.expert != nullptr && (shown.expert->expert != expert || shown.expert->layer != block->layer)))
+        (shown.expert != nullptr && (shown.expert->expert != expert || shown.expert->place != block->place)))
         shown.expert = asked.value;
 }
 

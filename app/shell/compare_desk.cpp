@@ -214,13 +214,15 @@ void CompareDesk::follow_around() {
     const checkpoint::ModelRunPtr run = run_of_baseline();
     if (run == nullptr)
         return state_.compare.know_around(nullptr);
-    const std::int64_t layer = now->layer, position = now->position;
-    const checkpoint::Stack stack = state_.shown.document->stack();
-    const std::string of = stack_prefix(run->model().architecture(), stack);
+    const checkpoint::AttentionPlace place = now->place;
+    const checkpoint::Architecture& architecture = run->model().architecture();
+    const std::int64_t position = now->position,
+                       n = place.layer < 0 ? -1 : attention_number(architecture, place);
+    const std::string of = stack_prefix(architecture, place.stack);
     const Derived<checkpoint::BlockTracePtr> block = baselines_.ask<checkpoint::BlockTracePtr>(
-        {document, layer < 0 ? "ends " + of + std::to_string(position) : "layer " + std::to_string(layer)},
-        Urgency::on_screen, [run, stack, layer, position](Progress& progress, const auto&) {
-            return layer < 0 ? run->ends(stack, position, progress) : run->block(layer, progress);
+        {document, n < 0 ? "ends " + of + std::to_string(position) : "attention " + std::to_string(n)},
+        Urgency::on_screen, [run, place, n, position](Progress& progress, const auto&) {
+            return n < 0 ? run->ends(place.stack, position, progress) : run->block(n, progress);
         });
     state_.compare.know_around(block.value == nullptr ? nullptr : *block.value);
 }

@@ -62,9 +62,8 @@ const PatchedRun* patched_run(const ModelPart& part) {
     return checkpoint::is_patched(part.edits) ? part.opened_patch.get() : nullptr;
 }
 
-const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t layer,
-                                          const CellAddress& cell) {
-    const checkpoint::LayerEdits* const edits = checkpoint::edits_of(part.edits, layer);
+const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t n, const CellAddress& cell) {
+    const checkpoint::LayerEdits* const edits = checkpoint::edits_of(part.edits, n);
     if (edits == nullptr)
         return nullptr;
     const auto patch = std::ranges::find_if(edits->patched, [&](const checkpoint::PatchedRows& rows) {

@@ -42,7 +42,7 @@ struct ModelPart {
 /// The patch that stands in the part's run; null when none does, or no more.
 const PatchedRun* patched_run(const ModelPart& part);
 /// What is patched at a number around the attention of a layer; null for a number that the layer made itself.
-const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t layer, const CellAddress& cell);
+const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t n, const CellAddress& cell);
 
 /// One attention of a checkpoint, by its number, as a document: `base` is the attention without edits, with x
 /// as the layers before it give it; the part's edits of it are laid over it. Throws Error(input) when the

@@ -63,10 +63,12 @@ float Shown::value(const CellAddress& cell) const {
     return source.data()[source.shape().offset(cell.at)];
 }
 
-std::int64_t block_looked_at(const ViewState& view) {
+checkpoint::AttentionPlace block_looked_at(const ViewState& view) {
+    const checkpoint::Stack stack = view.attention.stack;
     if (&view.walk.part_with(view.group) != &view.walk.layer)
-        return -1;
-    return std::clamp<std::int64_t>(view.attention.layer, 0, std::max<std::int64_t>(view.walk.layers - 1, 0));
+        return {stack, -1};
+    return {stack, std::clamp<std::int64_t>(view.attention.layer, 0,
+                                            std::max<std::int64_t>(view.walk.layers - 1, 0))};
 }
 
 std::int64_t row_around(const ViewState& view, std::int64_t otherwise) {

@@ -65,9 +65,9 @@ struct Shown {
     float value(const CellAddress& cell) const;
 };
 
-/// The layer whose numbers around its attention `view` shows; -1: the ends of the model. BlockTrace::layer of
-/// the block that belongs to the page.
-std::int64_t block_looked_at(const ViewState& view);
+/// The attention that `view` shows the numbers around; layer -1: the ends of its stack. BlockTrace::place of
+/// the block that belongs to the page, but that the ends of a decoder are those of its cross-attention too.
+checkpoint::AttentionPlace block_looked_at(const ViewState& view);
 
 /// The row of a stop around attention that is looked at: that of the selected number, else the one stepped
 /// to, else `otherwise`.

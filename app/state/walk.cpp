@@ -64,11 +64,7 @@ Walk walk_of(const ModelPart& part, checkpoint::Stack stack, std::int64_t l) {
               .layer = {},
               .after = stops_of(checkpoint::last_stages(architecture, has_head)),
               .layers = architecture.layers};
-    if (part.two_texts()) {
-        walk.layer = attention_stops(); // a run tells of the rest in models of one stack alone
-        return walk;
-    }
-    const std::vector<TensorId> stages = checkpoint::layer_stages(architecture, l);
+    const std::vector<TensorId> stages = checkpoint::layer_stages(architecture, {stack, l});
     // Attention ends with what the branch gives; a stop behind it is the norm on that.
     const bool normed = contains(stages, TensorId::attn_raw);
     for (const TensorId id : stages) {

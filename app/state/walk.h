@@ -23,8 +23,6 @@ struct Walk {
     /// Whether there is more than attention.
     bool whole_block() const { return !before.empty(); }
     bool has(StageGroup stop) const;
-    /// Whether the open layer has stops around its attention.
-    bool around_attention() const { return is_around(layer.front()); }
     /// `before`, `layer` or `after`: the one with that stop; `layer` for a stop that is in none.
     const std::vector<StageGroup>& part_with(StageGroup stop) const;
     StageGroup first() const { return before.empty() ? layer.front() : before.front(); }
@@ -40,8 +38,8 @@ struct WalkPlace {
 /// One stop to the right (+1) or to the left (-1), into the next layer at the end of one. The ends stay.
 WalkPlace stepped(const Walk& walk, WalkPlace from, int by);
 
-/// The stops of a stack of a checkpoint with layer l open; in the layers of an encoder-decoder attention
-/// alone.
+/// The stops of a stack of a checkpoint with layer l open. A layer of a decoder that reads an encoder is
+/// walked in two stacks: to its cross-attention, and from there on.
 Walk walk_of(const ModelPart& part, checkpoint::Stack stack, std::int64_t l);
 
 } // namespace headscope::app

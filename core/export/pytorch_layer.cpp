@@ -102,7 +102,7 @@ std::string patches_of(const checkpoint::BlockTrace& block, TensorId id) {
 /// The Python of one row of block_table().
 std::string line_of(const checkpoint::BlockTrace& block, TensorId id) {
     const checkpoint::Architecture& architecture = *block.architecture;
-    const std::vector<TensorId> from = checkpoint::made_from(architecture, id, block.layer);
+    const std::vector<TensorId> from = checkpoint::made_from(architecture, id, block.place.layer);
     const auto python = [](TensorId tensor) { return std::string(tensor_info(tensor).name); };
     const auto product = [&](WeightId W, WeightId b) {
         return python(from.front()) + " @ " + name_of(W) +
@@ -138,16 +138,16 @@ std::string line_of(const checkpoint::BlockTrace& block, TensorId id) {
 
 ScriptLayer script_layer(const checkpoint::BlockTrace& block) {
     const checkpoint::Architecture& architecture = *block.architecture;
-    if (block[TensorId::mlp_act] == nullptr)
+    if (architecture.experts > 0)
         fail_input(
             tr("layer {} has a mixture of experts, which no script computes; export its attention alone",
-               block.layer));
+               block.place.layer));
     ScriptLayer out;
     out.inputs.push_back({"resid_in", axes_text(TensorId::resid_in), block[TensorId::resid_in]});
     for (const Named& named : names)
         if (const TensorPtr& weight = block.weights[named.id])
             out.inputs.push_back({named.name, named.axes, weight});
-    const std::vector<TensorId> stages = checkpoint::layer_stages(architecture, block.layer);
+    const std::vector<TensorId> stages = checkpoint::layer_stages(architecture, block.place);
     const auto attention = std::ranges::find_if(
         stages, [](TensorId id) { return id == TensorId::attn_raw || id == TensorId::attn_out; });
     out.before = norm_definition(architecture);

@@ -17,7 +17,7 @@ struct ScriptLayer {
     std::string checks;                ///< compares that, where the script compares
 };
 
-/// Of a layer with one MLP; `block.layer` >= 0. Throws Error(input) for a mixture of experts.
+/// Of a layer with one MLP; `block.place.layer` >= 0. Throws Error(input) for a mixture of experts.
 ScriptLayer script_layer(const checkpoint::BlockTrace& block);
 
 } // namespace headscope::exporting

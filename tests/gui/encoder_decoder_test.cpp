@@ -182,7 +182,6 @@ TEST_CASE("every stage of all three attentions prints the numbers that the engin
         open_head(desk, 0, 1);
         const Trace trace = computed(desk.problem());
         int printed = 0;
-        CHECK(desk.view().walk.layer == attention_stops());
         for (const StageGroup stop : attention_stops()) {
             for (const Projection projection : {Projection::q, Projection::k, Projection::v}) {
                 desk.act(ViewChange(GoTo{stop}));

@@ -334,7 +334,7 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     const ModelPart& part = *shown.document->part();
     if (shown.block->is_set(cell.tensor, cell.at))
         return add_set(sheet, cell);
-    if (const auto* const patch = patched_at(part, shown.block->layer, cell);
+    if (const auto* const patch = patched_at(part, attention_of_block(shown), cell);
         patch != nullptr && !patch->added) {
         sheet.section(tr("Patched"));
         sheet.paragraph(
@@ -346,9 +346,9 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     if (shown.tensor(router) != nullptr && made_from(shown, cell.tensor) == std::vector{mlp_act})
         return add_experts(sheet, cell); // each has numbers of its own in place of mlp_act
     if (!holds_sources(shown, cell.tensor)) {
-        const std::string last = "L" + n(shown.block->architecture->layers - 1);
         sheet.section(tr("Comes from"));
-        sheet.paragraph(tr("The last layer gives it: {} of {} shows how.", name_of(cell.tensor), last),
+        sheet.paragraph(tr("The last layer gives it: {} of {} shows how.", name_of(cell.tensor),
+                           attention_of_block_name(shown)),
                         sheet.context.theme.text);
         return 4;
     }
@@ -375,14 +375,15 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
         return add_product(sheet, cell);
     if (made_from(shown, cell.tensor).size() > 1) {
         const int decimals = add_residual(sheet, cell);
-        if (patched_at(part, shown.block->layer, {attn_out, cell.at}) != nullptr)
+        if (patched_at(part, attention_of_block(shown), {attn_out, cell.at}) != nullptr)
             sheet.paragraph(tr("attn_out holds the patch here: it is not what the stage output says."),
                             sheet.context.theme.muted);
         return decimals;
     }
     sheet.section(tr("Comes from"));
-    sheet.paragraph(shown.block->layer <= 0 ? tr("The embedding gives it.")
-                                            : tr("The layer before gives it."),
+    sheet.paragraph(enters_cross(shown)             ? tr("The self-attention gives it.")
+                    : shown.block->place.layer <= 0 ? tr("The embedding gives it.")
+                                                    : tr("The layer before gives it."),
                     sheet.context.theme.text);
     return 4;
 }

@@ -41,8 +41,25 @@ std::string norm_formula(const Shown& shown, TensorId id) {
 
 std::vector<TensorId> made_from(const Shown& shown, TensorId id) {
     const checkpoint::Architecture& architecture = *shown.block->architecture;
-    return checkpoint::made_from(architecture, id,
-                                 shown.block->layer < 0 ? architecture.layers - 1 : shown.block->layer);
+    return checkpoint::made_from(
+        architecture, id, shown.block->place.layer < 0 ? architecture.layers - 1 : shown.block->place.layer);
+}
+
+std::int64_t attention_of_block(const Shown& shown) {
+    const checkpoint::Architecture& architecture = shown.document->part()->architecture();
+    const checkpoint::AttentionPlace place = shown.block->place;
+    if (place.layer >= 0)
+        return attention_number(architecture, place);
+    return checkpoint::last_of_stack(architecture, attention_number(architecture, {place.stack, 0}));
+}
+
+std::string attention_of_block_name(const Shown& shown) {
+    const ModelPart& part = *shown.document->part();
+    return attention_name(part, attention_place(part.architecture(), attention_of_block(shown)));
+}
+
+bool enters_cross(const Shown& shown) {
+    return shown.block->place.layer >= 0 && shown.block->place.stack == checkpoint::Stack::cross;
 }
 
 bool holds_sources(const Shown& shown, TensorId id) {
@@ -70,15 +87,21 @@ std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell) 
     return reads;
 }
 
-std::string title_around(const Shown& shown, TensorId id) {
-    const std::int64_t layer = shown.block->layer;
-    const TensorId reads = id == norm1 || id == norm2 ? made_from(shown, id).front() : id;
+std::string words_around(const Shown& shown, TensorId id) {
     // A norm that reads the stream comes before what it is for.
-    const bool before = reads == resid_in || reads == resid_mid;
-    const std::string title = id == norm1 && before   ? tr("Norm before attention")
-                              : id == norm2 && before ? tr("Norm before the MLP")
-                                                      : tr(tensor_info(id).title);
-    return title + (layer < 0 ? "" : " · L" + std::to_string(layer));
+    const TensorId reads = id == norm1 || id == norm2 ? made_from(shown, id).front() : id;
+    if (id == norm1 && reads == resid_in)
+        return tr("Norm before attention");
+    if (id == norm2 && (reads == resid_in || reads == resid_mid))
+        return tr("Norm before the MLP");
+    if (id == resid_in && enters_cross(shown))
+        return tr("Residual stream into the cross-attention");
+    return tr(tensor_info(id).title);
+}
+
+std::string title_around(const Shown& shown, TensorId id) {
+    return words_around(shown, id) +
+           (shown.block->place.layer < 0 ? "" : " · " + attention_of_block_name(shown));
 }
 
 std::string activation_name(checkpoint::Activation activation) {
@@ -124,7 +147,9 @@ std::string formula_around(const Shown& shown, TensorId id) {
     case position:
         return tr("one row of the position table for each place");
     case resid_in:
-        return shown.block->layer == 0 ? tr("what the embedding gives") : tr("what the layer before gives");
+        return enters_cross(shown)             ? tr("what the self-attention gives")
+               : shown.block->place.layer == 0 ? tr("what the embedding gives")
+                                               : tr("what the layer before gives");
     case logits:
         return tr("logits = final row · W_Uᵀ") +
                (weights[checkpoint::WeightId::output_bias] == nullptr ? "" : " + b_U");

@@ -22,7 +22,16 @@ std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell);
 /// The weights of a norm at this stop; nothing where it is none.
 std::optional<checkpoint::NormWeights> norm_at(const Shown& shown, TensorId id);
 
-/// "Norm of the attention · L2".
+/// The attention that the block on screen is around, by its number; the ends belong to the last one.
+std::int64_t attention_of_block(const Shown& shown);
+/// Whether what enters there is what the decoder's own attention of the layer leaves.
+bool enters_cross(const Shown& shown);
+/// "L2", "cross L2": the same of that attention.
+std::string attention_of_block_name(const Shown& shown);
+
+/// "Norm before attention": what the row is in this place.
+std::string words_around(const Shown& shown, TensorId id);
+/// The same with the attention that it is around: "Norm before attention · L2".
 std::string title_around(const Shown& shown, TensorId id);
 /// How the row is computed in this model, with the names of its own parts.
 std::string formula_around(const Shown& shown, TensorId id);

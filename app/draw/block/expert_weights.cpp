@@ -87,7 +87,7 @@ void draw_experts(Picture& picture, const DrawContext& context, std::int64_t cho
 /// What is known of the expert at the token; null while it is being computed.
 const checkpoint::ExpertAtToken* known(const DrawContext& context, std::int64_t expert) {
     const auto& of = context.shown.expert;
-    return of != nullptr && of->expert == expert && of->layer == context.shown.block->layer ? of.get()
+    return of != nullptr && of->expert == expert && of->place == context.shown.block->place ? of.get()
                                                                                             : nullptr;
 }
 

@@ -29,8 +29,8 @@ std::vector<RowBlock> blocks_of(const DrawContext& context) {
     }
     std::vector<RowBlock> blocks;
     for (const TensorId term : made_from(shown, id))
-        blocks.push_back({term, blocks.empty() ? "" : "+", tr(tensor_info(term).title)});
-    blocks.push_back({id, blocks.empty() ? "" : "=", tr(tensor_info(id).title)});
+        blocks.push_back({term, blocks.empty() ? "" : "+", words_around(shown, term)});
+    blocks.push_back({id, blocks.empty() ? "" : "=", words_around(shown, id)});
     return blocks;
 }
 

@@ -62,10 +62,9 @@ public:
         const Theme& theme = context.theme;
         draw_text(picture, context, pad, y + 14, tr("Where you are"), figure::Font::ui_semibold, 13.5F,
                   theme.ink);
-        if (walk.around_attention())
-            draw_text(picture, context, context.width - pad, y + 14,
-                      tr("adds at “{}”", shortened(query_word(context.shown.problem(), i), 10)),
-                      figure::Font::ui, 12, theme.muted, figure::Align::right);
+        draw_text(picture, context, context.width - pad, y + 14,
+                  tr("adds at “{}”", shortened(query_word(context.shown.problem(), i), 10)), figure::Font::ui,
+                  12, theme.muted, figure::Align::right);
         y += 26;
         const float top = y + row / 2;
         float longest = 1e-6F;
@@ -90,7 +89,7 @@ private:
         const Shown& shown = context.shown;
         const auto adds = [&](TensorId id) -> std::optional<float> {
             const Tensor* const tensor = shown.tensor(id);
-            if (tensor == nullptr || shown.block->layer != open)
+            if (tensor == nullptr || shown.block->place.layer != open)
                 return std::nullopt;
             return checkpoint::row_lengths(*tensor)[static_cast<std::size_t>(i)];
         };

@@ -210,7 +210,7 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
 int add_expert(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const checkpoint::ExpertAtToken* const units = shown.expert.get();
-    if (units == nullptr || units->expert != expert_of(cell) || units->layer != shown.block->layer)
+    if (units == nullptr || units->expert != expert_of(cell) || units->place != shown.block->place)
         return 4;
     const std::string word = shortened(query_word(shown.problem(), units->token), 14);
     sheet.section(tr("At “{}”", word), tr("expert {}", units->expert));

@@ -199,20 +199,20 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
     }
     const Document& document = *shown.document;
     const bool around = info.operation == Operation::around;
-    if (around && shown.block != nullptr && shown.block->layer >= 0) {
-        heads = "[" + std::to_string(shown.block->layer) + "]";
+    const bool in_layer = around && shown.block != nullptr && shown.block->place.layer >= 0;
+    if (in_layer) {
+        heads = "[" + std::to_string(shown.block->place.layer) + "]";
     } else if (document.is_checkpoint() && !around && is_of_layer(cell.tensor)) {
         heads = "[" + std::to_string(document.layer()) + "]" + heads;
     } else if (given != nullptr && given->info().L > 1) {
         const std::int64_t number = given->info().numbers[static_cast<std::size_t>(document.layer())];
         heads = "[" + (number < 0 ? "mean" : std::to_string(number)) + "]" + heads;
     }
-    if (document.is_checkpoint() && !around) {
-        const std::string stack = stack_name(document.part()->architecture(), document.stack());
-        if (!stack.empty())
-            return stack + "." + std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
-    }
-    return std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
+    std::string stack;
+    if (document.is_checkpoint() && (!around || in_layer))
+        stack = stack_prefix(document.part()->architecture(),
+                             around ? shown.block->place.stack : document.stack());
+    return stack + std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
 }
 
 const HeadColours& DrawContext::head_colours(std::int64_t h) const {

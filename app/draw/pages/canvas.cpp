@@ -67,8 +67,9 @@ Picture draw_awaited(const DrawContext& context) {
 /// block.
 bool has_block_of_page(const DrawContext& context) {
     const Shown& shown = context.shown;
+    const checkpoint::AttentionPlace of_page = block_looked_at(context.view);
     return shown.tensor(group_info(context.view.group).main) != nullptr &&
-           shown.block->layer == block_looked_at(context.view);
+           (of_page.layer < 0 ? shown.block->place.layer < 0 : shown.block->place == of_page);
 }
 
 Picture draw_page(const DrawContext& context) {

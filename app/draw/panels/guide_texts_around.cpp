@@ -21,9 +21,13 @@ GuideText say_residual(const Shown& shown, TensorId id, std::int64_t i) {
     const std::vector<TensorId> terms = made_from(shown, id);
     if (terms.empty()) {
         out.paragraphs.push_back(
-            tr("This is the residual stream as the layer gets it: a row of {} numbers for "
-               "each token.",
-               grouped(shown.dims().D)));
+            enters_cross(shown)
+                ? tr("This is the residual stream as the cross-attention gets it from the self-attention: a "
+                     "row of {} numbers for each token.",
+                     grouped(shown.dims().D))
+                : tr("This is the residual stream as the layer gets it: a row of {} numbers for "
+                     "each token.",
+                     grouped(shown.dims().D)));
         out.paragraphs.push_back(tr("The row of {} has the length {}.", token, length(id)));
         out.try_it = tr("Press Page Down: how does the length grow from layer to layer?");
         return out;

@@ -54,7 +54,8 @@ void refuse_awaited(const OnScreen& screen) {
 /// At a stop around attention, the layer that a script computes as a whole; else null.
 const checkpoint::BlockTrace* whole_layer(const OnScreen& screen) {
     const checkpoint::BlockTracePtr& block = screen.shown.block;
-    return is_around(screen.view.group) && block != nullptr && block->layer >= 0 ? block.get() : nullptr;
+    return is_around(screen.view.group) && block != nullptr && block->place.layer >= 0 ? block.get()
+                                                                                       : nullptr;
 }
 
 /// The table of a screen that stands in place of the stages, with `between` its cells.
@@ -155,8 +156,12 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
     if (is_around(screen.view.group)) {
         refuse_awaited(screen);
         trace.slot(id) = (*screen.shown.block)[id];
-        if (screen.shown.block->layer >= 0)
-            notes["layer"] = std::to_string(screen.shown.block->layer);
+        const checkpoint::AttentionPlace place = screen.shown.block->place;
+        if (place.layer >= 0)
+            notes["layer"] = std::to_string(place.layer);
+        const std::string stack = stack_name(screen.shown.document->part()->architecture(), place.stack);
+        if (!stack.empty())
+            notes["stack"] = stack;
     }
     if (const GivenWeights* const file = screen.shown.document->given();
         file != nullptr && !file->read.all() && id == TensorId::weights)

@@ -16,16 +16,16 @@ Eigen::ArrayXd numbers_of(const Tensor& tensor) {
     return Eigen::Map<const Eigen::ArrayXf>(tensor.data(), tensor.count()).cast<double>();
 }
 
-checkpoint::WeightSet edited_weights(const checkpoint::ModelRun& run, std::int64_t l) {
-    return checkpoint::with_edits(checkpoint::editable_weights(run.model(), l),
-                                  checkpoint::edits_of(run.edits(), l));
+checkpoint::WeightSet edited_weights(const checkpoint::ModelRun& run, std::int64_t n) {
+    return checkpoint::with_edits(checkpoint::editable_weights(run.model(), n),
+                                  checkpoint::edits_of(run.edits(), n));
 }
 
 /// What 1 of the unit's activation adds to the row that W_U multiplies, but for what norms divide by.
-Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t l, std::int64_t unit) {
+Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t n, std::int64_t unit) {
     const checkpoint::Architecture& architecture = run.model().architecture();
-    const checkpoint::WeightSet layer = edited_weights(run, l),
-                                last = edited_weights(run, architecture.layers - 1);
+    const checkpoint::WeightSet layer = edited_weights(run, n),
+                                last = edited_weights(run, attention_count(architecture) - 1);
     const float* const row = layer[WeightId::mlp_out]->data() + unit * architecture.D;
     Eigen::ArrayXd direction = Eigen::Map<const Eigen::ArrayXf>(row, architecture.D).cast<double>();
     if (architecture.norms.after_branch && layer[WeightId::norm2_after_weight] != nullptr)
@@ -39,16 +39,16 @@ Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t l, st
 
 } // namespace
 
-bool has_unit_words(const checkpoint::Model& model) {
+bool has_unit_words(const checkpoint::Model& model, checkpoint::Stack stack) {
     const checkpoint::Architecture& architecture = model.architecture();
-    return model.has_head() && model.encoder() == nullptr && architecture.final_norm &&
+    return model.has_head() && stack != checkpoint::Stack::encoder && architecture.final_norm &&
            architecture.experts == 0 && !architecture.norms.after_sum &&
            model.weight(WeightId::head_dense) == nullptr;
 }
 
-UnitWords unit_words(const checkpoint::ModelRun& run, std::int64_t l, std::int64_t unit, std::size_t most,
+UnitWords unit_words(const checkpoint::ModelRun& run, std::int64_t n, std::int64_t unit, std::size_t most,
                      const Progress& cancel) {
-    const Eigen::VectorXf direction = direction_of(run, l, unit);
+    const Eigen::VectorXf direction = direction_of(run, n, unit);
     const checkpoint::EditedTable table(run.model(), run.edits(), WeightId::output_table);
     const std::int64_t vocab = table.rows(), D = table.own().shape()[1];
     using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -69,11 +69,11 @@ UnitWords unit_words(const checkpoint::ModelRun& run, std::int64_t l, std::int64
         std::ranges::partial_sort(ids, ids.begin() + static_cast<std::ptrdiff_t>(most), order,
                                   [&](std::int64_t id) { return logits[id]; });
         std::vector<UnitWords::Word> words;
-        for (std::size_t n = 0; n < most; ++n)
-            words.push_back({ids[n], logits[ids[n]]});
+        for (std::size_t at = 0; at < most; ++at)
+            words.push_back({ids[at], logits[ids[at]]});
         return words;
     };
-    return {l, unit, first_by(std::ranges::greater{}), first_by(std::ranges::less{})};
+    return {n, unit, first_by(std::ranges::greater{}), first_by(std::ranges::less{})};
 }
 
 } // namespace headscope::analysis

@@ -1,6 +1,7 @@
 #include "core/checkpoint/model/block_stages.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headscope::checkpoint {
 
@@ -32,18 +33,20 @@ TensorId mlp_source(const Architecture& a, std::int64_t l) {
 
 } // namespace
 
-std::vector<TensorId> layer_stages(const Architecture& a, std::int64_t l) {
+std::vector<TensorId> layer_stages(const Architecture& a, AttentionPlace place) {
     std::vector<TensorId> stages{resid_in};
     const auto add = [&](TensorId id, bool stands) {
         if (stands)
             stages.push_back(id);
     };
     const bool serial = a.residual == Residual::serial, after_sum = serial && a.norms.after_sum;
-    add(norm1, norm_before_attention(a, l));
+    add(norm1, norm_before_attention(a, place.layer));
     add(attn_raw, a.norms.after_branch);
     add(attn_out, true);
     add(resid_mid, serial);
     add(norm1, after_sum);
+    if (a.encoder != nullptr && place.stack == Stack::own)
+        return stages; // the cross-attention comes before the MLP
     add(norm2, norm_before_mlp(a));
     // Of several experts, each has numbers of its own.
     add(mlp_pre, a.experts == 0);
@@ -118,6 +121,13 @@ std::optional<NormWeights> norm_weights(const Architecture& a, TensorId id) {
     default:
         return std::nullopt;
     }
+}
+
+AttentionPlace place_in_files(AttentionPlace place, TensorId id) {
+    constexpr std::array of_attention{resid_in, norm1, attn_raw, attn_out, resid_mid};
+    if (place.stack == Stack::cross && std::ranges::find(of_attention, id) == of_attention.end())
+        place.stack = Stack::own;
+    return place;
 }
 
 } // namespace headscope::checkpoint

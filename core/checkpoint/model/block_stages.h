@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/model/stacks.h"
 #include "core/trace/tensor_id.h"
 
 #include <optional>
@@ -10,8 +10,10 @@ namespace headscope::checkpoint {
 
 // Which rows of block_table() a model has, and what each is made from: all else asks here.
 
-/// Those of layer l, in the order in which they are computed. Attention stands before attn_raw or attn_out.
-std::vector<TensorId> layer_stages(const Architecture& architecture, std::int64_t l);
+/// Those around an attention, in the order in which they are computed: of its layer, or of a decoder that
+/// reads an encoder up to the cross-attention and from there on. `architecture` is that of the stack.
+/// Attention stands before attn_raw or attn_out.
+std::vector<TensorId> layer_stages(const Architecture& architecture, AttentionPlace place);
 /// Those before the first layer.
 std::vector<TensorId> first_stages(const Architecture& architecture);
 /// Those after the last layer. `has_head`: the checkpoint has a language-model head.
@@ -26,6 +28,9 @@ struct NormWeights {
     WeightId weight;
     std::optional<WeightId> bias{};
 };
+/// The place that files name a stage around an attention by. The MLP behind a decoder's cross-attention is
+/// its layer's: decoder.layers.3.mlp_act.
+AttentionPlace place_in_files(AttentionPlace place, TensorId id);
 /// Nothing where a row is no norm: attn_out and mlp_out are norms only behind attn_raw and mlp_raw.
 std::optional<NormWeights> norm_weights(const Architecture& architecture, TensorId id);
 

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/stacks.h"
 
 #include <algorithm>
@@ -74,12 +75,6 @@ std::int64_t first_of_stack(const Architecture& architecture, std::int64_t n) {
     return n < decoder ? 0 : decoder;
 }
 
-/// The last attention of the stack that attention n belongs to.
-std::int64_t last_of_stack(const Architecture& architecture, std::int64_t n) {
-    const std::int64_t decoder = attention_number(architecture, {Stack::own, 0});
-    return (n < decoder ? decoder : attention_count(architecture)) - 1;
-}
-
 bool all_one(const std::vector<float>& gains) {
     return std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; });
 }
@@ -89,15 +84,23 @@ bool same(const LayerEdits& a, const LayerEdits& b) {
            a.patched == b.patched && a.rows == b.rows;
 }
 
-void check_patch(const PatchedRows& patch, const Architecture& architecture, const std::string& where) {
+void check_patch(const PatchedRows& patch, const Architecture& architecture, AttentionPlace place,
+                 const std::string& where) {
     const TensorId attended = architecture.norms.after_branch ? TensorId::attn_raw : TensorId::attn_out;
-    const bool inside = patch.at == TensorId::mlp_act && architecture.experts == 0;
-    if (architecture.encoder != nullptr ||
-        (patch.at != TensorId::resid_in && patch.at != attended && patch.at != TensorId::mlp_out && !inside))
-        // Translators: the first {} here and below is "the edits of layer 3".
-        fail_input(tr("{} patch {}, which cannot be patched here; patch resid_in, {}, mlp_out or the mlp_act "
-                      "of one MLP, in a model with one stack",
-                      where, tensor_info(patch.at).name, tensor_info(attended).name));
+    std::vector<TensorId> taken = layer_stages(architecture, place);
+    std::erase_if(taken, [&](TensorId id) {
+        return id != TensorId::resid_in && id != attended && id != TensorId::mlp_act &&
+               id != TensorId::mlp_out;
+    });
+    if (std::ranges::find(taken, patch.at) == taken.end()) {
+        std::string names;
+        for (const TensorId id : taken)
+            names += (names.empty() ? "" : ", ") + std::string(tensor_info(id).name);
+        // Translators: the first {} here and below is "the edits of layer 3", the last one a list.
+        fail_input(tr("{} patch {}, which cannot be patched there; patch one of {}", where,
+                      tensor_info(patch.at).name, names));
+    }
+    const bool inside = patch.at == TensorId::mlp_act;
     const std::int64_t width = inside ? architecture.d_ff : architecture.D;
     if (patch.rows == nullptr || patch.rows->shape().rank() != 2 || patch.first < 0 || patch.column < 0 ||
         patch.rows->shape()[1] > width - patch.column)
@@ -159,6 +162,11 @@ std::optional<WeightId> weight_of(TensorId id) {
 std::optional<TensorId> tensor_of(WeightId weight) {
     const auto row = std::ranges::find(editable, weight, &std::pair<TensorId, WeightId>::second);
     return row == editable.end() ? std::nullopt : std::optional(row->first);
+}
+
+std::int64_t last_of_stack(const Architecture& architecture, std::int64_t n) {
+    const std::int64_t decoder = attention_number(architecture, {Stack::own, 0});
+    return (n < decoder ? decoder : attention_count(architecture)) - 1;
 }
 
 std::int64_t edited_with(const Architecture& architecture, std::int64_t n, WeightId weight) {
@@ -281,7 +289,7 @@ void check_edits(const Model& model, const ModelEdits& edits) {
         if (!std::ranges::all_of(layer.gains, [](float gain) { return std::isfinite(gain); }))
             fail_input(tr("{} have a gain that is not finite; give numbers", where));
         for (const PatchedRows& patch : layer.patched)
-            check_patch(patch, architecture, where);
+            check_patch(patch, in_stack(architecture, place.stack), place, where);
         for (const auto& [table, rows] : layer.rows)
             check_rows(model, n, table, rows, where);
         const WeightSet weights = layer.tensors.empty() ? WeightSet() : editable_weights(model, n);

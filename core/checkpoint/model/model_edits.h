@@ -73,6 +73,9 @@ bool is_table(WeightId weight);
 /// The weight that the model reads in place of `weight`: the word table for the output table of a tied model,
 /// else `weight`.
 WeightId read_as(const Architecture& architecture, WeightId weight);
+/// The last attention of the stack that attention n belongs to: the cross-attention of a decoder's last
+/// layer.
+std::int64_t last_of_stack(const Architecture& architecture, std::int64_t n);
 /// The attention whose edits hold that weight, where attention n and what stands around it are looked at: n
 /// itself, but for the final norm, the tables and the output bias.
 std::int64_t edited_with(const Architecture& architecture, std::int64_t n, WeightId weight);

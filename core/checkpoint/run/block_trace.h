@@ -3,6 +3,7 @@
 #include "core/checkpoint/families/architecture.h"
 #include "core/checkpoint/model/kept_weights.h"
 #include "core/checkpoint/model/model_edits.h"
+#include "core/checkpoint/model/stacks.h"
 #include "core/trace/stage.h"
 
 #include <array>
@@ -13,18 +14,18 @@
 
 namespace headscope::checkpoint {
 
-/// What a checkpoint computes around the attention of one layer, or before the first and after the last one,
-/// for one text. Numbers never change; any thread may read them.
+/// What a checkpoint computes around one attention, or before the first layer of a stack and after the last
+/// one, for one text. Numbers never change; any thread may read them.
 struct BlockTrace {
-    std::int64_t layer = -1; ///< -1: before and after the layers
+    AttentionPlace place{Stack::own, -1}; ///< layer -1: before and after the layers
     /// By tensor: rows of block_table(), and `output`, which is attention's; null for those that are not of
     /// this part of the model. Of logits and probabilities one row, that of `position`: (1, 1, vocab).
     std::array<TensorPtr, tensor_count> tensors;
     WeightSet weights; ///< that they were computed with, edits included; of tables the checkpoint's
     WeightSet own;     ///< the checkpoint's
-    std::map<WeightId, TableRows> rows = {}; ///< of tables, those that edits changed; none is empty
-    std::vector<PatchedRows> patched = {};   ///< see LayerEdits
-    std::shared_ptr<const Architecture> architecture;
+    std::map<WeightId, TableRows> rows = {};          ///< of tables, those that edits changed; none is empty
+    std::vector<PatchedRows> patched = {};            ///< see LayerEdits
+    std::shared_ptr<const Architecture> architecture; ///< of the stack
 
     // Of a layer whose MLP is one, not several experts.
     /// (1, T, d_ff): mlp_gate, or without a gate mlp_pre, after the activation, without what is patched
@@ -59,7 +60,8 @@ using BlockTracePtr = std::shared_ptr<const BlockTrace>;
 /// How much each part adds to the residual stream at each token: Euclidean lengths of rows of D numbers.
 struct StackLengths {
     std::vector<float> begin;               ///< (T) of what enters layer 0
-    std::vector<std::vector<float>> layers; ///< (L, T) of what leaves a layer minus what entered it
+    std::vector<std::vector<float>> layers; ///< (L, T) of what follows an attention, and the MLP where that
+                                            ///< comes next, minus what entered
 };
 
 /// (T): the lengths of the rows of x, (1, T, D).

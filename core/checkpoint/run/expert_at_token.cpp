@@ -12,10 +12,10 @@ ExpertAtToken expert_at_token(const BlockTrace& block, std::int64_t expert, std:
                               const Progress& cancel) {
     const Architecture& architecture = *block.architecture;
     const auto D = static_cast<std::size_t>(architecture.D);
-    ExpertAtToken out{.layer = block.layer,
+    ExpertAtToken out{.place = block.place,
                       .expert = expert,
                       .token = token,
-                      .reads = made_from(architecture, TensorId::mlp_pre, block.layer).front(),
+                      .reads = made_from(architecture, TensorId::mlp_pre, block.place.layer).front(),
                       .gate = {},
                       .in = {},
                       .act = {},

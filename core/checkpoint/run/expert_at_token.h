@@ -10,7 +10,8 @@ namespace headscope::checkpoint {
 
 /// What one expert of a layer makes of one token, or would make if the token used it.
 struct ExpertAtToken {
-    std::int64_t layer = 0, expert = 0, token = 0;
+    AttentionPlace place;
+    std::int64_t expert = 0, token = 0;
     TensorId reads{};                 ///< the stage whose row it reads
     std::vector<float> gate, in, act; ///< by unit, see ExpertUnits
     std::vector<float> adds;          ///< by unit: |act| times the length of its row of W_out

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/run/forward_pass.h"
 
@@ -39,9 +40,12 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
         return (place.layer < 0 || !options.layer || *options.layer == place.layer) &&
                (!options.stack || *options.stack == place.stack);
     };
+    const auto keeps_stage = [&](AttentionPlace place, TensorId id) {
+        return options.stages.has(id) && (kept(place) || kept(place_in_files(place, id)));
+    };
     if (std::ranges::any_of(block_table(), [&](const TensorInfo& row) { return options.stages.has(row.id); }))
         pass.watch([&](AttentionPlace place, TensorId id, const Tensor& tensor) {
-            if (options.stages.has(id) && kept(place))
+            if (keeps_stage(place, id))
                 result.blocks.push_back(
                     {place, id, std::make_shared<const Tensor>(tensor.shape(), tensor.values())});
         });

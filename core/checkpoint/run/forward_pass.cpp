@@ -213,7 +213,7 @@ Problem ForwardPass::problem(cpu::CpuDense& cpu, std::int64_t n, const Streams& 
 TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr& stream,
                             const TensorPtr& source, const Attend& attend, const Progress& cancel) const {
     const WeightSet w = layer(n);
-    const AttentionPlace place = place_of(n), mlp_place{stack_, place.layer};
+    const AttentionPlace place = place_of(n);
     const auto attention = [&](const TensorPtr& in) {
         try {
             Problem problem = problem_of(n, w, in, source);
@@ -226,22 +226,20 @@ TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr&
             fail_input(words_of(n) + ": " + fault.what());
         }
     };
-    const auto seen = [&](TensorId id, TensorPtr tensor, AttentionPlace at) {
+    const auto seen = [&](TensorId id, TensorPtr tensor) {
         tensor = patched(n, id, std::move(tensor));
-        saw(at, id, *tensor);
+        saw(place, id, *tensor);
         return tensor;
     };
     const NormPlaces& norms = architecture_.norms;
     const auto first_norm = [&](const TensorPtr& in, bool stands) {
-        return stands ? seen(TensorId::norm1, norm1(cpu, in, w, true), place) : in;
+        return stands ? seen(TensorId::norm1, norm1(cpu, in, w, true)) : in;
     };
     const auto second_norm = [&](const TensorPtr& in, bool stands) {
-        return stands ? seen(TensorId::norm2, norm2(cpu, in, w, true), mlp_place) : in;
+        return stands ? seen(TensorId::norm2, norm2(cpu, in, w, true)) : in;
     };
-    const auto branch = [&](TensorId raw, TensorId out, WeightId after, const TensorPtr& from,
-                            AttentionPlace at) {
-        return seen(out, norms.after_branch ? normed(cpu, *seen(raw, from, at), w[after], nullptr) : from,
-                    at);
+    const auto branch = [&](TensorId raw, TensorId out, WeightId after, const TensorPtr& from) {
+        return seen(out, norms.after_branch ? normed(cpu, *seen(raw, from), w[after], nullptr) : from);
     };
     const auto mlp_of = [&](const Tensor& in) {
         const LayerEdits* const edited = edits_of(edits_, n);
@@ -249,32 +247,29 @@ TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr&
         if (watch_ || (edited != nullptr && !edited->patched.empty()))
             note = [&](TensorId id, Tensor& tensor) {
                 patch(n, id, tensor);
-                saw(mlp_place, id, tensor);
+                saw(place, id, tensor);
             };
         return branch(TensorId::mlp_raw, TensorId::mlp_out, WeightId::norm2_after_weight,
                       architecture_.experts > 0 ? mixture(cpu, in, w, architecture_, note, cancel)
-                                                : mlp(cpu, in, w, architecture_.activation, note, cancel),
-                      mlp_place);
+                                                : mlp(cpu, in, w, architecture_.activation, note, cancel));
     };
-    const TensorPtr x = seen(TensorId::resid_in, stream, place);
+    const TensorPtr x = seen(TensorId::resid_in, stream);
     const TensorPtr in = first_norm(x, has_first_norm(n));
     const TensorPtr raw = attention(in);
     if (raw == nullptr)
         return nullptr;
     const TensorPtr attended =
-        branch(TensorId::attn_raw, TensorId::attn_out, WeightId::norm1_after_weight, raw, place);
+        branch(TensorId::attn_raw, TensorId::attn_out, WeightId::norm1_after_weight, raw);
     if (architecture_.residual != Residual::serial) {
         const bool shared = architecture_.residual == Residual::parallel_one_norm;
         const TensorPtr inside = shared ? in : second_norm(x, norms.before);
-        return seen(TensorId::resid_out, sum(cpu, *sum(cpu, *x, *attended), *mlp_of(*inside)), mlp_place);
+        return seen(TensorId::resid_out, sum(cpu, *sum(cpu, *x, *attended), *mlp_of(*inside)));
     }
-    const TensorPtr middle =
-        first_norm(seen(TensorId::resid_mid, sum(cpu, *x, *attended), place), norms.after_sum);
+    const TensorPtr middle = first_norm(seen(TensorId::resid_mid, sum(cpu, *x, *attended)), norms.after_sum);
     if (architecture_.encoder != nullptr && place.stack == Stack::own)
         return middle; // the cross-attention comes before the MLP
     const TensorPtr inside = second_norm(middle, norms.before);
-    return second_norm(seen(TensorId::resid_out, sum(cpu, *middle, *mlp_of(*inside)), mlp_place),
-                       norms.after_sum);
+    return second_norm(seen(TensorId::resid_out, sum(cpu, *middle, *mlp_of(*inside))), norms.after_sum);
 }
 
 void ForwardPass::run(cpu::CpuDense& cpu, Streams& streams, const Attend& attend, Progress& progress) const {

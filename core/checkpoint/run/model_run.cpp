@@ -60,7 +60,7 @@ public:
     TensorPtr logits_at(std::int64_t position, const Progress& cancel) const;
     std::shared_ptr<BlockTrace> block(std::int64_t n, Progress& progress) const;
     BlockTracePtr ends(Stack stack, std::int64_t position, Progress& progress) const;
-    StackLengths lengths(Progress& progress) const;
+    StackLengths lengths(Stack stack, Progress& progress) const;
 
     const ModelPtr model;
     const Architecture& architecture = model->architecture();
@@ -80,7 +80,7 @@ private:
     TensorPtr held(std::int64_t n) const;
     std::unique_ptr<const cpu::LongMap> map_of(const Problem& problem, std::int64_t h,
                                                Progress& progress) const;
-    std::shared_ptr<BlockTrace> begun(const Model& stack, std::int64_t l) const;
+    std::shared_ptr<BlockTrace> begun(const Model& stack, AttentionPlace place) const;
     /// A pass of the stack that keeps what it computes around the attention in `block`.
     ForwardPass watched_pass(const Model& stack, BlockTrace& block) const;
 
@@ -261,7 +261,7 @@ std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& pro
     const std::scoped_lock lock(later_->mutex);
     const AttentionPlace place = attention_place(architecture, n);
     const Model& stack = stack_at(*model, n);
-    const std::shared_ptr<BlockTrace> block = begun(stack, place.layer);
+    const std::shared_ptr<BlockTrace> block = begun(stack, place);
     block->own = model->layer(n);
     block->weights = with_edits(block->own, edits_of(edits, n));
     block->rows = block->weights.rows;
@@ -279,9 +279,9 @@ std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& pro
     return block;
 }
 
-std::shared_ptr<BlockTrace> ModelRun::State::begun(const Model& stack, std::int64_t l) const {
+std::shared_ptr<BlockTrace> ModelRun::State::begun(const Model& stack, AttentionPlace place) const {
     auto block = std::make_shared<BlockTrace>();
-    block->layer = l;
+    block->place = place;
     block->architecture = {model, &stack.architecture()};
     return block;
 }
@@ -302,7 +302,7 @@ BlockTracePtr ModelRun::State::ends(Stack stack, std::int64_t position, Progress
     const Model& part = of_encoder ? *model->encoder() : *model;
     const Architecture& sizes = part.architecture();
     const std::vector<TensorPtr>& passed = of_encoder ? streams.encoder : streams.own;
-    const std::shared_ptr<BlockTrace> ends = begun(part, -1);
+    const std::shared_ptr<BlockTrace> ends = begun(part, {stack, -1});
     ends->position = position;
     watched_pass(part, *ends).embed(later_->cpu);
     (*ends)[TensorId::resid_in] = passed.front();
@@ -331,19 +331,23 @@ BlockTracePtr ModelRun::State::ends(Stack stack, std::int64_t position, Progress
     return ends;
 }
 
-StackLengths ModelRun::State::lengths(Progress& progress) const {
-    const std::int64_t layers = model->architecture().layers;
-    StackLengths out{.begin = row_lengths(*streams.own.front()), .layers = {}};
-    // What the last hidden state was before the final norm.
-    const std::shared_ptr<BlockTrace> last = block(layers - 1, progress);
-    const TensorId left = made_from(model->architecture(), TensorId::final_norm, layers - 1).front();
+StackLengths ModelRun::State::lengths(Stack stack, Progress& progress) const {
+    const bool of_encoder = stack == Stack::encoder;
+    const Architecture& sizes = in_stack(architecture, stack);
+    const std::int64_t end = of_encoder ? sizes.layers : attention_count(architecture);
+    // What left the last attention before the final norm.
+    const std::shared_ptr<BlockTrace> last = block(end - 1, progress);
+    const TensorId left = made_from(sizes, TensorId::final_norm, sizes.layers - 1).front();
     const std::scoped_lock lock(later_->mutex);
-    for (std::int64_t l = 0; l < layers; ++l) {
-        const TensorPtr read = pass.patched(l, TensorId::resid_in, streams.own[static_cast<std::size_t>(l)]);
-        const Tensor& before = *read;
-        const Tensor& after = l + 1 < layers ? *streams.own[static_cast<std::size_t>(l + 1)] : *(*last)[left];
+    const ForwardPass part = of_encoder ? pass.encoder() : ForwardPass(*model, inputs, edits);
+    StackLengths out{.begin = row_lengths(of_encoder ? *streams.encoder.front() : *streams.own.front()),
+                     .layers = {}};
+    for (std::int64_t l = 0; l < sizes.layers; ++l) {
+        const std::int64_t n = attention_number(architecture, {stack, l});
+        const TensorPtr before = part.patched(n, TensorId::resid_in, stream(n));
+        const Tensor& after = n + 1 < end ? *stream(n + 1) : *(*last)[left];
         Tensor added(after.shape());
-        std::ranges::transform(after.values(), before.values(), added.data(), std::minus<>());
+        std::ranges::transform(after.values(), before->values(), added.data(), std::minus<>());
         out.layers.push_back(row_lengths(added));
     }
     return out;
@@ -419,16 +423,16 @@ TensorPtr ModelRun::logits_at(std::int64_t position, const Progress& cancel) con
     return state_->logits_at(position, cancel);
 }
 
-BlockTracePtr ModelRun::block(std::int64_t l, Progress& progress) const {
-    return state_->block(l, progress);
+BlockTracePtr ModelRun::block(std::int64_t n, Progress& progress) const {
+    return state_->block(n, progress);
 }
 
 BlockTracePtr ModelRun::ends(Stack stack, std::int64_t position, Progress& progress) const {
     return state_->ends(stack, position, progress);
 }
 
-StackLengths ModelRun::lengths(Progress& progress) const {
-    return state_->lengths(progress);
+StackLengths ModelRun::lengths(Stack stack, Progress& progress) const {
+    return state_->lengths(stack, progress);
 }
 
 const AttentionInfo& ModelRun::info(Stack stack) const {

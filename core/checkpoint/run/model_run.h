@@ -87,12 +87,11 @@ public:
     /// in [0, T), but of an encoder. Throws Error(cancelled).
     BlockTracePtr ends(Stack stack, std::int64_t position, Progress& progress) const;
 
-    // Of a model of one stack.
-    /// Layer l's own numbers with this run's edits, computed anew from the hidden state before it. Throws
+    /// The numbers around attention n with this run's edits, computed anew from what enters there. Throws
     /// likewise.
-    BlockTracePtr block(std::int64_t l, Progress& progress) const;
+    BlockTracePtr block(std::int64_t n, Progress& progress) const;
     /// Throws likewise.
-    StackLengths lengths(Progress& progress) const;
+    StackLengths lengths(Stack stack, Progress& progress) const;
 
     const AttentionInfo& info() const override { return info(Stack::own); }
     const std::vector<std::string>& query_tokens(std::int64_t l) const override;

@@ -2,7 +2,7 @@
 """check_blocks.py PROGRAM DATA: what `trace --model` writes of the whole layer.
 
 Each stage around the attention is computed again with PyTorch from the checkpoint's own weights and the stage before it,
-for a serial, a gated, a parallel and a post-norm model. Exits with 77 where torch is not installed.
+for a serial, a gated, a parallel and a post-norm model, and for both stacks of models with an encoder and a decoder. Exits with 77 where torch is not installed.
 """
 import json
 import pathlib
@@ -22,8 +22,8 @@ from tensor_files import read_safetensors
 IDS = "1,5,9,5,7,3"
 
 
-def trace(program, model, stages, out):
-    done = subprocess.run([program, "trace", "--model", str(model), "--ids", IDS, "--stages", stages, "-o", str(out)],
+def trace(program, model, stages, out, *more):
+    done = subprocess.run([program, "trace", "--model", str(model), "--ids", IDS, *more, "--stages", stages, "-o", str(out)],
                           capture_output=True)  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
     return read_safetensors(out)
@@ -104,9 +104,80 @@ def check_sums(data, program, folder):
     close("norm2", at("norm2"), got["hidden.1"])
 
 
+def check_part(model, prefix, at, attention, mlp, norms, activation):
+    """One attention, and the MLP where that comes next, from its own input on. Returns what leaves it."""
+    weights, config = read_safetensors(model / "model.safetensors"), json.loads((model / "config.json").read_text())
+    before = config["model_type"] in ("t5", "mbart")
+    layer = Layer(weights, prefix)
+
+    def norm(name, x):
+        weight, bias = layer[name + ".weight"], layer[name + ".bias"]
+        return rms(x, weight, config["layer_norm_epsilon"]) if bias is None else F.layer_norm(x, x.shape[-1:], weight, bias)
+
+    def linear(name, x):
+        return F.linear(x, layer[name + ".weight"], layer[name + ".bias"])
+
+    close("output", at("attn_out"), linear(attention, at("concat")))
+    if before:
+        close("norm1", at("norm1"), norm(norms[0], at("resid_in")))
+        assert torch.equal(at("x"), at("norm1"))
+    close("resid_mid", at("resid_mid"), at("resid_in") + at("attn_out"))
+    middle = at("resid_mid")
+    if not before:
+        middle = norm(norms[0], at("resid_mid"))
+        close("norm1", at("norm1"), middle)
+    if mlp is None:
+        return middle
+    if before:
+        close("norm2", at("norm2"), norm(norms[1], middle))
+    close("mlp_pre", at("mlp_pre"), linear(mlp[0], at("norm2") if before else middle))
+    close("mlp_act", at("mlp_act"), activation(at("mlp_pre")))
+    close("mlp_out", at("mlp_out"), linear(mlp[1], at("mlp_act")))
+    close("resid_out", at("resid_out"), middle + at("mlp_out"))
+    if before:
+        return at("resid_out")
+    close("norm2", at("norm2"), norm(norms[1], at("resid_out")))
+    return at("norm2")
+
+
+def check_encoder_decoders(data, program, folder):
+    """Both stacks of every family: the stream goes through an encoder's layer, and through a decoder's in two parts."""
+    names = "resid_in,norm1,x,concat,attn_out,resid_mid,norm2,mlp_pre,mlp_act,mlp_out,resid_out"
+    activations = {"t5": F.relu, "bart": F.gelu, "mbart": F.gelu, "marian": F.silu}
+    for family, activation in activations.items():
+        model = data / "models" / f"{family}_tiny"
+        got = trace(program, model, names, folder / f"{family}.safetensors", "--decoder-ids", "2,7,4,11")
+        depth = {stack: max(int(name.split(".")[2]) for name in got if name.startswith(stack + ".layers.")) + 1
+                 for stack in ("encoder", "decoder")}  # fmt: skip
+        for stack in ("encoder", "decoder"):
+            for l in range(depth[stack]):
+                at = lambda name, of=stack: got[f"{of}.layers.{l}.{name}"]
+                of_attention = ("resid_in", "norm1", "x", "concat", "attn_out", "resid_mid")
+                cross = lambda name: got[f"{'cross' if name in of_attention else 'decoder'}.layers.{l}.{name}"]
+                assert f"cross.layers.{l}.mlp_act" not in got
+                close("resid_in", at("resid_in"), got[f"{stack}.hidden.{l}"])
+                if family == "t5":
+                    block, dense = f"{stack}.block.{l}.layer.", "DenseReluDense."
+                    last = 1 if stack == "encoder" else 2
+                    mlp = [f"{last}.{dense}wi", f"{last}.{dense}wo"]
+                    first = ["0.SelfAttention.o", mlp if stack == "encoder" else None, ["0.layer_norm", f"{last}.layer_norm"]]
+                    second = ["1.EncDecAttention.o", mlp, ["1.layer_norm", f"{last}.layer_norm"]]
+                else:
+                    block, mlp = f"model.{stack}.layers.{l}.", ["fc1", "fc2"]
+                    first = ["self_attn.out_proj", mlp if stack == "encoder" else None,
+                             ["self_attn_layer_norm", "final_layer_norm"]]  # fmt: skip
+                    second = ["encoder_attn.out_proj", mlp, ["encoder_attn_layer_norm", "final_layer_norm"]]
+                leaves = check_part(model, block, at, *first, activation)
+                if stack == "decoder":
+                    close("cross resid_in", cross("resid_in"), leaves)
+                    leaves = check_part(model, block, cross, *second, activation)
+                if l + 1 < depth[stack] or family in ("bart", "marian"):
+                    close("hidden", got[f"{stack}.hidden.{l + 1}"], leaves)
+
+
 def main(program, data):
     with tempfile.TemporaryDirectory() as folder:
-        for check in (check_llama, check_gpt2, check_sums):
+        for check in (check_llama, check_gpt2, check_sums, check_encoder_decoders):
             check(pathlib.Path(data), program, pathlib.Path(folder))
     done = subprocess.run([program, "trace", "a b", "--stages", "resid_in", "-o", "-"], capture_output=True)
     assert done.returncode == 1 and b"--model" in done.stderr, done

@@ -75,14 +75,16 @@ TEST_CASE("model check and trace of every golden encoder-decoder agree with its 
 TEST_CASE("trace of an encoder-decoder names its three kinds of attention") {
     const TemporaryFolder folder;
     const format::Safetensors plain =
-        traced(folder, {"--decoder-ids", "0,7,30", "--stages", "weights,resid_out"});
+        traced(folder, {"--decoder-ids", "0,7,30", "--stages", "weights,resid_mid,resid_out"});
     CHECK(plain.tensor("encoder.layers.1.weights")->shape() == Shape{1, 4, 4, 4});
     CHECK(plain.tensor("decoder.layers.1.weights")->shape() == Shape{1, 4, 3, 3});
     CHECK(plain.tensor("cross.layers.1.weights")->shape() == Shape{1, 4, 3, 4});
     CHECK(plain.tensor("encoder.hidden.2")->shape() == Shape{1, 4, 32});
     CHECK(plain.tensor("decoder.hidden.0")->shape() == Shape{1, 3, 32});
+    // The MLP behind the cross-attention is the layer's.
     CHECK(plain.has("decoder.layers.0.resid_out"));
     CHECK_FALSE(plain.has("cross.layers.0.resid_out"));
+    CHECK(plain.has("cross.layers.0.resid_mid"));
     CHECK(plain.integers("decoder_input_ids") == std::vector<std::int64_t>{0, 7, 30});
     CHECK(json::parse(plain.metadata().at("config")).at("encoder").at("H") == 4);
     // The start token alone where nothing else is given.
@@ -139,6 +141,19 @@ TEST_CASE("heads and export of an encoder-decoder take one stack") {
     const std::string out = folder.file("x.npy");
     CHECK(run_program(with("export", {"--stack", "cross", "--layer", "1", "--tensor", "weights", "-o", out}))
               .code == 0);
+    // The MLP of a decoder's layer comes behind its cross-attention.
+    for (const char* stack : {"encoder", "cross"}) {
+        const std::string act = folder.file("act.safetensors"), script = folder.file("layer.py");
+        CHECK(
+            run_program(with("export", {"--stack", stack, "--layer", "1", "--tensor", "mlp_act", "-o", act}))
+                .code == 0);
+        CHECK(format::Safetensors::open(act).tensor("mlp_act")->shape() ==
+              Shape{1, stack == std::string("cross") ? 3 : 4, 64});
+        CHECK(run_program(with("export", {"--stack", stack, "--whole-layer", "-o", script})).code == 0);
+        CHECK(read_file(script).find("expected_resid_out") != std::string::npos);
+    }
+    check_refusal(with("export", {"--stack", "decoder", "--tensor", "mlp_act", "-o", out}), 1,
+                  "has no mlp_act");
     check_refusal(with("heads", {}), 2, "add --stack encoder, decoder or cross");
     check_refusal(with("export", {"-o", folder.file("x.py")}), 2, "add --stack");
     check_refusal({"heads", "--model", gpt2_folder, "--ids", "1,2", "--stack", "cross"}, 2, "one stack");
@@ -243,6 +258,7 @@ TEST_CASE("what does not fit an encoder-decoder is refused with a sentence") {
     refuse_render({t5_folder, "--decoder-text", "seven"}, 1, "\"seven\" is no token id");
     refuse_render({t5_folder, "--stack", "encoder", "--layer", "2"}, 1, "layers are numbered 0 to 1");
     refuse_render({t5_folder, "--stack", "cross", "--head", "4"}, 1, "heads are numbered 0 to 3");
+    refuse_render({t5_folder, "--stack", "decoder", "--stage", "mlp_act"}, 1, "resid_in, norm1, resid_mid");
     check_refusal({"render", "--window", "--decoder-text", "3", "-o", "-"}, 2, "--model");
     check_refusal({"--decoder-text", "3", "missing.headscope"}, 2, "--decoder-text");
     check_refusal({"--decoder-text", "3"}, 2, "PATH");

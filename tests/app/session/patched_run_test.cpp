@@ -176,7 +176,7 @@ TEST_CASE("what a patch cannot be is refused with a sentence", "[patched]") {
         CHECK_THROWS_WITH(checkpoint::check_edits(model, edits), Catch::Matchers::Contains(why));
     };
     const auto row = std::make_shared<const Tensor>(Shape{1, D}, 0.5F);
-    refused({.at = TensorId::weights, .rows = row}, "weights, which cannot be patched here");
+    refused({.at = TensorId::weights, .rows = row}, "weights, which cannot be patched there");
     refused({.at = TensorId::resid_in, .rows = nullptr}, "give (n, ");
     refused({.at = TensorId::resid_in, .rows = std::make_shared<const Tensor>(Shape{1, D + 1}, 0.0F)},
             "give (n, ");

@@ -22,7 +22,7 @@ TEST_CASE("a page around attention waits while the block on screen is another pa
     workspace.change_view(GoTo{StageGroup::embedding});
     settle();
     // The ends of the model hold the last layer's output too, but not the terms that it is the sum of.
-    REQUIRE(state.shown.block->layer == -1);
+    REQUIRE(state.shown.block->place.layer == -1);
     REQUIRE(state.shown.tensor(TensorId::resid_out) != nullptr);
     REQUIRE(state.shown.tensor(TensorId::resid_mid) == nullptr);
     const figure::TextMeasure measure = approximate_measure();

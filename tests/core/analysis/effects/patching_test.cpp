@@ -126,7 +126,8 @@ TEST_CASE("what a patched run shows around attention is what it computed with", 
         const Problem problem = run->problem(1);
         CHECK(row_of(*problem.x, 2) == row_of(*(*now)[TensorId::norm1], 2));
         // The stream before the layer is its own: no layer before it added the patch.
-        CHECK(run->lengths(progress).layers[0] == corrupted->lengths(progress).layers[0]);
+        CHECK(run->lengths(checkpoint::Stack::own, progress).layers[0] ==
+              corrupted->lengths(checkpoint::Stack::own, progress).layers[0]);
     }
     CHECK_THROWS_WITH(Patching(clean, patched(PatchKind::mlp), {4, 8, 3}, progress),
                       Contains("go back to the prompt's own run"));

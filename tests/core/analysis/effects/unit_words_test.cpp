@@ -20,15 +20,17 @@ ModelRunPtr run_of_three(const std::string& name, const ModelEdits& edits = {}) 
     ModelInputs inputs;
     inputs.ids = {3, 1, 4};
     inputs.T = 3;
+    if (model->encoder() != nullptr)
+        inputs.source = {inputs};
     Progress progress;
     return ModelRun::compute(model, inputs, edits, nullptr, {}, progress);
 }
 
 /// By definition, in double: what a unit's row of W_out becomes on its way to each logit.
-std::vector<double> by_definition(const Model& model, std::int64_t l, std::int64_t unit) {
+std::vector<double> by_definition(const Model& model, std::int64_t n, std::int64_t unit) {
     const Architecture& a = model.architecture();
     const auto D = static_cast<std::size_t>(a.D);
-    const WeightSet layer = model.layer(l);
+    const WeightSet layer = model.layer(n);
     std::vector<double> row(D);
     double mean = 0;
     for (std::size_t d = 0; d < D; ++d) {
@@ -52,21 +54,27 @@ std::vector<double> by_definition(const Model& model, std::int64_t l, std::int64
 } // namespace
 
 TEST_CASE("a unit's words are those of its row of W_out through the final norm's weight and W_U") {
-    for (const char* name : {"gpt2_tiny", "llama_tiny_untied", "gemma2_tiny", "gpt_neox_tiny"}) {
+    for (const auto& [name, stack] : {std::pair{"gpt2_tiny", Stack::own},
+                                      {"llama_tiny_untied", Stack::own},
+                                      {"gemma2_tiny", Stack::own},
+                                      {"gpt_neox_tiny", Stack::own},
+                                      {"t5_tiny", Stack::cross},
+                                      {"mbart_tiny", Stack::cross}}) {
         INFO(name);
         const ModelRunPtr run = run_of_three(name);
-        REQUIRE(analysis::has_unit_words(run->model()));
+        REQUIRE(analysis::has_unit_words(run->model(), stack));
+        const std::int64_t n = attention_count(run->model().architecture()) - 1;
         Progress progress;
-        const analysis::UnitWords words = analysis::unit_words(*run, 1, 7, 5, progress);
-        CHECK((words.layer == 1 && words.unit == 7));
-        std::vector<double> expected = by_definition(run->model(), 1, 7);
+        const analysis::UnitWords words = analysis::unit_words(*run, n, 7, 5, progress);
+        CHECK((words.attention == n && words.unit == 7));
+        std::vector<double> expected = by_definition(run->model(), n, 7);
         for (const auto* list : {&words.raised, &words.lowered})
             for (const auto& word : *list)
                 CHECK(word.logit == Approx(expected[static_cast<std::size_t>(word.id)]).margin(1e-5));
         std::ranges::sort(expected, std::greater<>());
-        for (std::size_t n = 0; n < 5; ++n) {
-            CHECK(words.raised[n].logit == Approx(expected[n]).margin(1e-5));
-            CHECK(words.lowered[n].logit == Approx(expected[expected.size() - 1 - n]).margin(1e-5));
+        for (std::size_t at = 0; at < 5; ++at) {
+            CHECK(words.raised[at].logit == Approx(expected[at]).margin(1e-5));
+            CHECK(words.lowered[at].logit == Approx(expected[expected.size() - 1 - at]).margin(1e-5));
         }
     }
 }
@@ -95,6 +103,10 @@ TEST_CASE("a unit's words follow edits of its row and of the final norm") {
 }
 
 TEST_CASE("units of models whose rows do not reach the logits directly have no words") {
-    for (const char* name : {"bert_tiny", "gpt_oss_tiny", "t5_tiny"})
-        CHECK_FALSE(analysis::has_unit_words(Model::open(test_data("/models/") + name)));
+    for (const auto& [name, stack] : {std::pair{"bert_tiny", Stack::own},
+                                      {"gpt_oss_tiny", Stack::own},
+                                      {"t5_tiny", Stack::encoder},
+                                      {"bart_tiny", Stack::cross},
+                                      {"marian_tiny", Stack::cross}})
+        CHECK_FALSE(analysis::has_unit_words(Model::open(test_data("/models/") + name), stack));
 }

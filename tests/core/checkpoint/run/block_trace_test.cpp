@@ -1,5 +1,6 @@
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/run/model_run.h"
+#include "core/format/safetensors.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
 #include "tests/support.h"
@@ -21,10 +22,19 @@ ForwardResult run_whole(const Model& model, const ModelInputs& inputs) {
     return run_on_cpu(model, inputs, {.stages = stages});
 }
 
-std::vector<TensorId> ids_of(const ForwardResult& result, std::int64_t layer) {
+ModelPtr case_model(const std::string& name) {
+    return std::make_shared<const Model>(Model::open(test_data("/models/") + name));
+}
+
+ModelRunPtr case_run(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits = {}) {
+    Progress progress;
+    return ModelRun::compute(model, inputs, edits, nullptr, {}, progress);
+}
+
+std::vector<TensorId> ids_of(const ForwardResult& result, AttentionPlace place) {
     std::vector<TensorId> ids;
     for (const BlockRun& block : result.blocks)
-        if (block.place.layer == layer && block.id != TensorId::router) // which has no stop of its own
+        if (block.place == place && block.id != TensorId::router) // which has no stop of its own
             ids.push_back(block.id);
     return ids;
 }
@@ -44,46 +54,54 @@ double product(const Tensor& x, std::int64_t row, const Tensor& W, std::int64_t 
 } // namespace
 
 TEST_CASE("a model has the stages around attention that its forward pass computes, in that order") {
-    for (const std::string& name : model_case_names()) {
+    for (const std::string& name : all_model_names()) {
         INFO(name);
-        const Model model = Model::open(test_data("/models/") + name);
-        const Architecture& architecture = model.architecture();
-        const ForwardResult result = run_whole(model, first_text(name));
-        for (std::int64_t l = 0; l < architecture.layers; ++l)
-            CHECK(ids_of(result, l) == layer_stages(architecture, l));
-        std::vector<TensorId> once = first_stages(architecture);
-        std::ranges::copy(last_stages(architecture, model.has_head()), std::back_inserter(once));
-        std::erase(once, TensorId::logits); // a result of its own
-        CHECK(ids_of(result, -1) == once);
-        CHECK((result.logits != nullptr) == model.has_head());
+        const ModelPtr model = case_model(name);
+        const Architecture& architecture = model->architecture();
+        const ForwardResult result = run_whole(*model, first_text(name));
+        for (std::int64_t n = 0; n < attention_count(architecture); ++n) {
+            const AttentionPlace place = attention_place(architecture, n);
+            INFO(attention_words(architecture, place));
+            CHECK(ids_of(result, place) == layer_stages(in_stack(architecture, place.stack), place));
+        }
+        for (const Stack stack : stacks_of(architecture)) {
+            if (stack == Stack::cross)
+                continue; // its ends are the decoder's
+            const Architecture& sizes = in_stack(architecture, stack);
+            std::vector<TensorId> once = first_stages(sizes);
+            std::ranges::copy(last_stages(sizes, stack == Stack::own && model->has_head()),
+                              std::back_inserter(once));
+            std::erase(once, TensorId::logits); // a result of its own
+            CHECK(ids_of(result, {stack, -1}) == once);
+        }
+        CHECK((result.logits != nullptr) == model->has_head());
     }
 }
 
-TEST_CASE("a layer of a run has the numbers of run_model around its attention, bit for bit") {
-    for (const std::string& name : model_case_names()) {
+TEST_CASE("an attention of a run has the numbers of run_model around it, bit for bit") {
+    for (const std::string& name : all_model_names()) {
         INFO(name);
-        const auto model = std::make_shared<const Model>(Model::open(test_data("/models/") + name));
+        const ModelPtr model = case_model(name);
+        const Architecture& architecture = model->architecture();
         const ModelInputs inputs = first_text(name);
         const ForwardResult expected = run_whole(*model, inputs);
         Progress progress;
-        const ModelRunPtr run = ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
+        const ModelRunPtr run = case_run(model, inputs);
         const std::int64_t position = inputs.T / 2;
-        const BlockTracePtr ends = run->ends(Stack::own, position, progress);
-        // What leaves a layer is a hidden state, which the golden cases know.
-        const std::int64_t L = model->architecture().layers;
-        for (std::int64_t l = 0; l + 1 < L; ++l)
-            CHECK(same_bits(*(*run->block(l, progress))[layer_stages(model->architecture(), l).back()],
-                            *run->hidden(l + 1)));
         for (const BlockRun& block : expected.blocks) {
-            INFO("layer " << block.place.layer << " " << tensor_info(block.id).name);
-            const BlockTracePtr got = block.place.layer < 0 ? ends : run->block(block.place.layer, progress);
+            INFO(stack_name(architecture, block.place.stack)
+                 << " layer " << block.place.layer << " " << tensor_info(block.id).name);
+            const BlockTracePtr got = block.place.layer < 0
+                                          ? run->ends(block.place.stack, position, progress)
+                                          : run->block(attention_number(architecture, block.place), progress);
+            CHECK(got->place == block.place);
             REQUIRE((*got)[block.id] != nullptr);
             if (block.id != TensorId::probabilities) {
                 CHECK(same_bits(*(*got)[block.id], *block.tensor));
                 continue;
             }
             // One row is multiplied otherwise than many, and the sum ends in other bits.
-            for (std::int64_t token = 0; token < model->architecture().vocab; ++token) {
+            for (std::int64_t token = 0; token < architecture.vocab; ++token) {
                 CHECK(got->value(TensorId::logits, {0, position, token, 0}) ==
                       Approx(at(*expected.logits, position, token)).margin(1e-5));
                 CHECK(got->value(block.id, {0, position, token, 0}) ==
@@ -93,26 +111,85 @@ TEST_CASE("a layer of a run has the numbers of run_model around its attention, b
     }
 }
 
-TEST_CASE("every stage around attention follows from what made_from names") {
-    for (const std::string& name : model_case_names()) {
-        const auto model = std::make_shared<const Model>(Model::open(test_data("/models/") + name));
+// Fails when layer_stages lets the decoder's own attention go on with the MLP, and when block() takes the
+// number of a layer.
+TEST_CASE(
+    "what leaves the last stop of an attention enters the next, and a hidden state is what leaves a layer") {
+    for (const std::string& name : all_model_names()) {
+        const ModelPtr model = case_model(name);
         const Architecture& architecture = model->architecture();
         const ModelInputs inputs = first_text(name);
+        const format::Safetensors golden = format::Safetensors::open(model->path() + "/expected.safetensors");
         Progress progress;
-        const ModelRunPtr run = ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
-        const std::int64_t row = inputs.T - 1, l = architecture.layers - 1;
-        const BlockTracePtr block = run->block(l, progress);
+        const ModelRunPtr run = case_run(model, inputs);
+        for (std::int64_t n = 0; n < attention_count(architecture); ++n) {
+            const AttentionPlace place = attention_place(architecture, n);
+            INFO(name << ", " << attention_words(architecture, place));
+            const Architecture& sizes = in_stack(architecture, place.stack);
+            const BlockTracePtr block = run->block(n, progress);
+            CHECK(same_bits(*(*block)[TensorId::resid_in], *run->stream(n)));
+            const bool last = place.layer + 1 == sizes.layers,
+                       mid = architecture.encoder != nullptr && place.stack == Stack::own;
+            const Tensor& leaves = *(*block)[layer_stages(sizes, place).back()];
+            if (!last || mid)
+                CHECK(same_bits(leaves, *run->stream(n + 1)));
+            if (mid || (last && sizes.final_norm))
+                continue;
+            const std::string hidden = architecture.encoder == nullptr ? "expect.hidden_states"
+                                       : place.stack == Stack::encoder ? "expect.encoder_hidden_states"
+                                                                       : "expect.decoder_hidden_states";
+            const std::int64_t texts = read_model_inputs(golden).B;
+            std::vector<float> expected(static_cast<std::size_t>(leaves.count()));
+            golden.read_numbers(
+                hidden, static_cast<std::uint64_t>((place.layer + 1) * texts * leaves.count()), expected);
+            const ModelInputs& read = run->read_by_queries(place.stack);
+            for (std::int64_t i = 0; i < leaves.count(); ++i)
+                if (const auto token = static_cast<std::size_t>(i / sizes.D);
+                    read.attention_mask.empty() || read.attention_mask[token] != 0)
+                    REQUIRE(leaves.data()[i] ==
+                            Approx(expected[static_cast<std::size_t>(i)]).margin(2e-5).epsilon(2e-5));
+        }
+    }
+}
+
+namespace {
+
+/// Of every model the last attention of each stack, by its number.
+std::vector<std::pair<std::string, std::int64_t>> last_attentions() {
+    std::vector<std::pair<std::string, std::int64_t>> attentions;
+    for (const std::string& name : all_model_names()) {
+        const ModelPtr model = case_model(name);
+        const Architecture& architecture = model->architecture();
+        for (const Stack stack : stacks_of(architecture))
+            attentions.emplace_back(
+                name, attention_number(architecture, {stack, in_stack(architecture, stack).layers - 1}));
+    }
+    return attentions;
+}
+
+} // namespace
+
+TEST_CASE("every stage around attention follows from what made_from names") {
+    for (const auto& [name, n] : last_attentions()) {
+        const ModelPtr model = case_model(name);
+        const AttentionPlace place = attention_place(model->architecture(), n);
+        const Architecture& architecture = in_stack(model->architecture(), place.stack);
+        Progress progress;
+        const ModelRunPtr run = case_run(model, first_text(name));
+        const BlockTracePtr block = run->block(n, progress);
+        const std::int64_t row = block->T() - 1;
         const auto close = [](float got, double want) {
             CHECK(static_cast<double>(got) == Approx(want).margin(2e-5 * std::max(1.0, std::abs(want))));
         };
-        for (const TensorId id : layer_stages(architecture, l)) {
-            INFO(name << " " << tensor_info(id).name);
+        for (const TensorId id : layer_stages(architecture, place)) {
+            INFO(name << ", " << attention_words(model->architecture(), place) << " "
+                      << tensor_info(id).name);
             const Tensor& got = *(*block)[id];
-            const std::vector<TensorId> from = made_from(architecture, id, l);
+            const std::vector<TensorId> from = made_from(architecture, id, place.layer);
             const std::int64_t column = got.shape().back(0) / 3;
             if (from.empty()) {
                 CHECK(id == TensorId::resid_in);
-                CHECK(same_bits(got, *run->hidden(l)));
+                CHECK(same_bits(got, *run->stream(n)));
             } else if (const auto norm = norm_weights(architecture, id)) {
                 const Tensor& x = *(*block)[from.front()];
                 const TensorPtr bias = norm->bias ? block->weights[*norm->bias] : nullptr;
@@ -156,10 +233,9 @@ TEST_CASE("every stage around attention follows from what made_from names") {
 }
 
 TEST_CASE("the curve of an activation passes through the layer's own points") {
-    const auto model = std::make_shared<const Model>(Model::open(test_data("/models/gpt2_tiny")));
     Progress progress;
-    const ModelRunPtr run = ModelRun::compute(model, first_text("gpt2_tiny"), {}, nullptr, {}, progress);
-    const BlockTracePtr block = run->block(1, progress);
+    const BlockTracePtr block =
+        case_run(case_model("gpt2_tiny"), first_text("gpt2_tiny"))->block(1, progress);
     const Tensor &pre = *(*block)[TensorId::mlp_pre], &act = *(*block)[TensorId::mlp_act];
     REQUIRE(block->curve.size() > 2);
     for (std::int64_t i = 0; i < pre.count(); i += 7) {
@@ -175,21 +251,74 @@ TEST_CASE("the curve of an activation passes through the layer's own points") {
 }
 
 TEST_CASE("lengths tell how far each layer moves the residual stream") {
-    const auto model = std::make_shared<const Model>(Model::open(test_data("/models/gpt2_tiny")));
-    Progress progress;
-    const ModelRunPtr run = ModelRun::compute(model, first_text("gpt2_tiny"), {}, nullptr, {}, progress);
-    const StackLengths lengths = run->lengths(progress);
-    REQUIRE(lengths.layers.size() == 2);
-    for (std::int64_t l = 0; l < 2; ++l) {
-        const BlockTracePtr block = run->block(l, progress);
-        for (std::int64_t row = 0; row < run->inputs().T; ++row) {
-            double square = 0;
-            for (std::int64_t d = 0; d < model->architecture().D; ++d)
-                square += std::pow(static_cast<double>(at(*(*block)[TensorId::resid_out], row, d)) -
-                                       static_cast<double>(at(*(*block)[TensorId::resid_in], row, d)),
-                                   2);
-            CHECK(lengths.layers[static_cast<std::size_t>(l)][static_cast<std::size_t>(row)] ==
-                  Approx(std::sqrt(square)).epsilon(1e-5));
+    for (const char* const name : {"gpt2_tiny", "bert_tiny", "t5_tiny", "marian_tiny", "mbart_tiny"}) {
+        const ModelPtr model = case_model(name);
+        const Architecture& architecture = model->architecture();
+        Progress progress;
+        const ModelRunPtr run = case_run(model, first_text(name));
+        for (const Stack stack : stacks_of(architecture)) {
+            const StackLengths lengths = run->lengths(stack, progress);
+            const Architecture& sizes = in_stack(architecture, stack);
+            REQUIRE(std::ssize(lengths.layers) == sizes.layers);
+            CHECK(lengths.begin == row_lengths(*(*run->ends(stack, 0, progress))[TensorId::resid_in]));
+            for (std::int64_t l = 0; l < sizes.layers; ++l) {
+                INFO(name << ", " << attention_words(architecture, {stack, l}));
+                const BlockTracePtr block = run->block(attention_number(architecture, {stack, l}), progress);
+                const TensorId leaves = layer_stages(sizes, {stack, l}).back();
+                for (std::int64_t row = 0; row < block->T(); ++row) {
+                    double square = 0;
+                    for (std::int64_t d = 0; d < sizes.D; ++d)
+                        square += std::pow(static_cast<double>(at(*(*block)[leaves], row, d)) -
+                                               static_cast<double>(at(*(*block)[TensorId::resid_in], row, d)),
+                                           2);
+                    CHECK(lengths.layers[static_cast<std::size_t>(l)][static_cast<std::size_t>(row)] ==
+                          Approx(std::sqrt(square)).epsilon(1e-5));
+                }
+            }
+        }
+    }
+}
+
+// Fails when check_patch refuses every patch of an encoder-decoder.
+TEST_CASE(
+    "a number set inside an MLP of either stack moves what comes after it, by its row of W_out at first") {
+    for (const std::string& name : model_case_names(true)) {
+        const ModelPtr model = case_model(name);
+        const Architecture& architecture = model->architecture();
+        const ModelInputs inputs = first_text(name);
+        Progress progress;
+        const ModelRunPtr plain = case_run(model, inputs);
+        for (std::int64_t n = 0; n < attention_count(architecture); ++n) {
+            const AttentionPlace place = attention_place(architecture, n);
+            INFO(name << ", " << attention_words(architecture, place));
+            constexpr std::int64_t token = 1, unit = 7;
+            ModelEdits edits;
+            edits[n].patched = {{.at = TensorId::mlp_act,
+                                 .first = token,
+                                 .rows = std::make_shared<const Tensor>(Shape{1, 1}, 1.5F),
+                                 .column = unit}};
+            if (place.stack == Stack::own) {
+                CHECK_THROWS_WITH(case_run(model, inputs, edits),
+                                  Catch::Matchers::Contains("mlp_act, which cannot be patched there; patch "
+                                                            "one of resid_in, attn_out"));
+                continue;
+            }
+            const ModelRunPtr run = case_run(model, inputs, edits);
+            const BlockTracePtr was = plain->block(n, progress), is = run->block(n, progress);
+            CHECK(is->is_set(TensorId::mlp_act, {0, token, unit, 0}));
+            CHECK(is->value(TensorId::mlp_act, {0, token, unit, 0}) == 1.5F);
+            const double more = 1.5 - static_cast<double>(was->value(TensorId::mlp_act, {0, token, unit, 0}));
+            const Tensor& W = *is->weights[WeightId::mlp_out];
+            for (std::int64_t row = 0; row < is->T(); ++row)
+                for (std::int64_t d = 0; d < architecture.D; ++d)
+                    CHECK(at(*(*is)[TensorId::mlp_out], row, d) ==
+                          Approx(static_cast<double>(at(*(*was)[TensorId::mlp_out], row, d)) +
+                                 (row == token ? more * static_cast<double>(at(W, unit, d)) : 0.0))
+                              .margin(1e-5));
+            CHECK_FALSE(same_bits(*run->logits(), *plain->logits()));
+            // A run that shares what comes before is the same.
+            CHECK(same_bits(*run->logits(),
+                            *ModelRun::compute(model, inputs, edits, plain, {}, progress)->logits()));
         }
     }
 }

@@ -130,8 +130,8 @@ TEST_CASE("the branches of a decoder's layer add up from stream to stream") {
         const bool before = model->architecture().norms.before;
         adds_up(of(Stack::own, resid_in), of(Stack::own, attn_out), of(Stack::own, resid_mid));
         adds_up(of(Stack::cross, resid_in), of(Stack::cross, attn_out), of(Stack::cross, resid_mid));
-        adds_up(of(Stack::cross, before ? resid_mid : norm1), of(Stack::own, mlp_out),
-                of(Stack::own, resid_out));
+        adds_up(of(Stack::cross, before ? resid_mid : norm1), of(Stack::cross, mlp_out),
+                of(Stack::cross, resid_out));
         CHECK(of(Stack::cross, resid_in).values()[0] ==
               of(Stack::own, before ? resid_mid : norm1).values()[0]);
     }

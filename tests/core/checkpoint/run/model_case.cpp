@@ -95,14 +95,31 @@ ModelCase load_model_case(const std::string& name) {
     return one;
 }
 
-ModelInputs first_text(const std::string& name) {
-    ModelInputs inputs = load_model_case(name).inputs;
+std::vector<std::string> all_model_names() {
+    std::vector<std::string> names = model_case_names();
+    std::ranges::copy(model_case_names(true), std::back_inserter(names));
+    return names;
+}
+
+namespace {
+
+void keep_first(ModelInputs& inputs) {
     const auto T = static_cast<std::size_t>(inputs.T);
     inputs.B = 1;
     inputs.ids.resize(T);
-    inputs.attention_mask.resize(T);
+    if (!inputs.attention_mask.empty())
+        inputs.attention_mask.resize(T);
     if (!inputs.token_types.empty())
         inputs.token_types.resize(T);
+    std::ranges::for_each(inputs.source, keep_first);
+}
+
+} // namespace
+
+ModelInputs first_text(const std::string& name) {
+    ModelInputs inputs =
+        read_model_inputs(format::Safetensors::open(test_data("/models/" + name + "/expected.safetensors")));
+    keep_first(inputs);
     return inputs;
 }
 

@@ -33,7 +33,9 @@ struct ModelCase {
 std::vector<std::string> model_case_names(bool encoder_decoder = false);
 ModelCase load_model_case(const std::string& name);
 
-/// The first text of a golden case, padding included.
+/// Those of both kinds.
+std::vector<std::string> all_model_names();
+/// The first text of a golden case, or its first two texts, padding included.
 ModelInputs first_text(const std::string& name);
 bool same_bits(const Tensor& a, const Tensor& b);
 
