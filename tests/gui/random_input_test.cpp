@@ -83,7 +83,7 @@ private:
         for (std::string line; std::getline(status, line);)
             if (line.starts_with("VmRSS") || line.starts_with("RssAnon"))
                 std::cerr << line << ", ";
-        std::cerr << document_name() << std::endl;
+        std::cerr << document_name() << ", engine " << desk_.program.state().engines.chosen << std::endl;
     }
     std::string document_name() const {
         const Document& document = *desk_.program.state().document;
@@ -216,6 +216,7 @@ TEST_CASE("random input breaks nothing", "[gui][random]") {
         give_large_blocks_back(); // as the window does
     Desk desk("first-lesson", "", 1600, 1000, 1, folder.file("state"));
     const auto begin = [&] {
+        desk.act(EngineAction{EngineAction::Kind::choose, "auto"});
         if (path == "pocket")
             desk.open(checkpoint::model_folder("pocket"),
                       "Anna went to the extraordinary shop. Anna bought bread.");
