@@ -177,10 +177,9 @@ std::string first_prompt(const TextModel& model) {
         return ids;
     }
     const std::string mask = model.mask_id < 0 ? "" : architecture.mask_token;
-    // Said twice but for its last word, a name: heads that find what followed the last time show.
-    const std::array<std::string, 3> causal{
-        "The cat sat down and Tom called Anna. Mary said it again: The cat sat down and Tom called",
-        "The cat sat on the", "The"};
+    // The next word is a name said before: which heads bring it is what Atlas, Effects and Ablate are for.
+    const std::array<std::string, 3> causal{"When Mary and John went to the shop, John gave a book to",
+                                            "The cat sat on the", "The"};
     const std::array<std::string, 3> masked{
         mask.empty() ? "The cat that the dog chased sat on the mat."
                      : "The cat that the dog chased sat on the " + mask + ".",
