@@ -65,17 +65,21 @@ BufferStore::~BufferStore() {
 float* BufferStore::take(std::size_t bytes) {
     const std::size_t step = bytes >= huge_page ? huge_page : 64;
     bytes = (bytes + step - 1) / step * step;
+    {
+        const std::scoped_lock lock(mutex_);
+        auto best = blocks_.end();
+        for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
+            if (block->free && block->bytes >= bytes && block->bytes / 2 <= bytes &&
+                (best == blocks_.end() || block->bytes < best->bytes))
+                best = block;
+        if (best != blocks_.end()) {
+            best->free = false;
+            return best->memory;
+        }
+    }
+    // Not within mutex_: release_free_buffers() locks the keepers first.
     Keepers::of_process().add(this, [this] { release(); });
     const std::scoped_lock lock(mutex_);
-    auto best = blocks_.end();
-    for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
-        if (block->free && block->bytes >= bytes && block->bytes / 2 <= bytes &&
-            (best == blocks_.end() || block->bytes < best->bytes))
-            best = block;
-    if (best != blocks_.end()) {
-        best->free = false;
-        return best->memory;
-    }
     blocks_.reserve(blocks_.size() + 1);
     blocks_.push_back({allocate_block(bytes), bytes, 0, false});
     return blocks_.back().memory;
