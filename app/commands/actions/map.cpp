@@ -17,11 +17,7 @@ std::function<Actions(const Situation&)> change(const LongMapChange& to) {
 }
 
 std::string needs_spots(const Situation& now) {
-    if (now.map->spots != nullptr)
-        return now.map->spots->empty() ? tr("No weight that far from the diagonal is above 0") : "";
-    return now.view.attention.long_map.reading == MapReading::on
-               ? tr("Far weights are looked for once the whole map is read")
-               : tr("Far weights are looked for once the whole map is read, which was stopped");
+    return why_no_spots(*now.map, now.view.attention.long_map);
 }
 
 /// The spot after the selected weight in the list, or before it; from the ends round again.

@@ -58,15 +58,6 @@ void draw_words(Picture& picture, const MapScene& scene, const std::vector<std::
     draw_text(picture, context, x + own, baseline, text, Font::ui, size, pale);
 }
 
-/// Why the list is empty.
-std::string no_spots(const MapScene& scene) {
-    if (scene.map.spots != nullptr)
-        return tr("No weight that far from the diagonal is above 0.");
-    return scene.view.reading == MapReading::on
-               ? tr("Looked for once the whole map is read.")
-               : tr("Looked for once the whole map is read, which was stopped.");
-}
-
 } // namespace
 
 float spots_height(int rows) {
@@ -103,8 +94,8 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
               Align::right);
     draw_hairline(picture, context, area.x, area.y + head_height - 4, area.w);
     if (listed == 0) {
-        draw_text(picture, context, area.x, area.y + head_height + 16, no_spots(scene), Font::ui, 12.5F,
-                  theme.muted);
+        draw_text(picture, context, area.x, area.y + head_height + 16,
+                  why_no_spots(scene.map, scene.view) + ".", Font::ui, 12.5F, theme.muted);
         return;
     }
     const float words = (area.w - 28 - 150 - 56) / 2;

@@ -1,5 +1,7 @@
 #include "app/state/screens/long_map.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -17,6 +19,16 @@ float map_colour_end(const LongMap& map, const LongMapView& view, int scale) {
     // A pixel of the overview holds (cells / 2^scale)^2 of these: none can exceed so many times its mean.
     const float parts = std::ldexp(static_cast<float>(map.overview->cells), -scale);
     return power_above(std::min(largest, mean * std::max(parts * parts, 1.0F)));
+}
+
+std::string why_no_spots(const LongMap& map, const LongMapView& view) {
+    if (map.spots != nullptr)
+        return map.spots->empty() ? tr("No weight that far from the diagonal is above 0") : "";
+    if (view.reading == MapReading::on)
+        return tr("Far weights are known once the whole map is read");
+    // Translators: {} is the button that goes on with reading
+    return tr("Far weights are known once the whole map is read; press {}",
+              view.reading == MapReading::paused ? tr("Go on") : tr("Read it"));
 }
 
 } // namespace headscope::app

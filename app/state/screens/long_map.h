@@ -64,4 +64,7 @@ constexpr int tile_scale(int scale) {
 /// exceeds.
 float map_colour_end(const LongMap& map, const LongMapView& view, int scale);
 
+/// Why no far weights are listed, without a full stop; empty where some are.
+std::string why_no_spots(const LongMap& map, const LongMapView& view);
+
 } // namespace headscope::app
