@@ -68,10 +68,8 @@ std::string as_line(const ActionInfo& row) {
 
 bool Situation::number_selected() const {
     const auto& cell = view.selected;
-    const Screen screen = view.attention.screen;
-    const bool elsewhere = checkpoint && (screen == Screen::atlas || screen == Screen::effects ||
-                                          screen == Screen::patching || screen == Screen::circuits);
-    return !walking && !presenting && !elsewhere && shown != nullptr && cell && is_owned(cell->tensor) &&
+    return !walking && !presenting && screen == Screen::stages && shown != nullptr && cell &&
+           is_owned(cell->tensor) &&
            (is_block_weight(cell->tensor) ? checkpoint : problem.input(cell->tensor) != nullptr);
 }
 

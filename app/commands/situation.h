@@ -27,19 +27,20 @@ struct Situation {
     const FilesState& files;
     const Problem& problem; ///< of the newest document
     bool checkpoint = false;
-    bool two_texts = false;       ///< it has an encoder and a decoder
-    bool weights_file = false;    ///< the document is attention weights of a file
-    bool weights_alone = false;   ///< nothing but weights can be shown: of a file, or a mean of a checkpoint
-    bool weights_read = false;    ///< a checkpoint's weights are filtered, merged or averaged
-    bool edited = false;          ///< the document carries edits
-    bool lesson = false;          ///< one is open
-    bool writes = false;          ///< the document is a checkpoint that predicts the next token
-    bool writing = false;         ///< it writes token after token
-    const LongMap* map = nullptr; ///< the one that is on screen; null: none is
-    bool long_document = false;   ///< nothing but the map of a head can be shown of it
-    bool measuring = false;       ///< runs fill the map on screen, one by one
-    const Dims* shown = nullptr;  ///< sizes of what is on screen; null: nothing is computed yet
-    std::int64_t own_heads = 0;   ///< of a layer on screen, without a mean
+    bool two_texts = false;     ///< it has an encoder and a decoder
+    bool weights_file = false;  ///< the document is attention weights of a file
+    bool weights_alone = false; ///< nothing but weights can be shown: of a file, or a mean of a checkpoint
+    bool weights_read = false;  ///< a checkpoint's weights are filtered, merged or averaged
+    bool edited = false;        ///< the document carries edits
+    bool lesson = false;        ///< one is open
+    bool writes = false;        ///< the document is a checkpoint that predicts the next token
+    bool writing = false;       ///< it writes token after token
+    Screen screen = Screen::stages; ///< what the canvas holds
+    const LongMap* map = nullptr;   ///< the one that is on screen; null: none is
+    bool long_document = false;     ///< nothing but the map of a head can be shown of it
+    bool measuring = false;         ///< runs fill the map on screen, one by one
+    const Dims* shown = nullptr;    ///< sizes of what is on screen; null: nothing is computed yet
+    std::int64_t own_heads = 0;     ///< of a layer on screen, without a mean
     Compare compare = Compare::now; ///< what is on screen
     /// The cell that outlines and inspector speak of; may be empty.
     std::function<std::optional<CellAddress>()> spoken_of = {};

@@ -8,6 +8,7 @@ namespace headscope::app {
 Situation situation(const AppState& state) {
     const Document& document = *state.document;
     const AttentionSetPtr given = given_weights(state);
+    const Screen screen = screen_of(state.shown, state.view);
     return {.view = state.view,
             .files = state.files,
             .problem = document.problem,
@@ -20,7 +21,8 @@ Situation situation(const AppState& state) {
             .lesson = state.course.open != nullptr,
             .writes = state.model.next.has_value(),
             .writing = state.model.writing,
-            .map = screen_of(state.shown, state.view) == Screen::map ? state.shown.map.get() : nullptr,
+            .screen = screen,
+            .map = screen == Screen::map ? state.shown.map.get() : nullptr,
             .long_document = document.is_long(),
             .measuring = state.model.measuring,
             .shown = state.shown.trace == nullptr ? nullptr : &state.shown.dims(),
