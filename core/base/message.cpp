@@ -60,10 +60,14 @@ std::vector<Language> languages() {
     return all;
 }
 
+std::string_view language_code(std::string_view locale) {
+    return locale.substr(0, locale.find_first_of("_.@-"));
+}
+
 std::string language_of_locale(std::string_view locale) {
-    const std::string code(locale.substr(0, locale.find_first_of("_.@-")));
+    const std::string_view code = language_code(locale);
     const std::vector<std::string> known = codes();
-    return std::string(std::ranges::find(known, code) == known.end() ? english : std::string_view(code));
+    return std::string(std::ranges::find(known, code) == known.end() ? english : code);
 }
 
 std::string tr(std::string_view message) {

@@ -24,6 +24,8 @@ struct Language {
 };
 /// English first, then those with a catalogue, sorted by code.
 std::vector<Language> languages();
+/// "de" of "de_DE.UTF-8" and "de-AT": a locale without country, character set and variant.
+std::string_view language_code(std::string_view locale);
 /// The language that a name of the environment asks for ("de_DE.UTF-8" and "de-AT" ask for "de"); "en" where
 /// no catalogue has it.
 std::string language_of_locale(std::string_view locale);

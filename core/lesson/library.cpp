@@ -70,7 +70,7 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
         add_folder(folder, all);
     const bool as_given = std::ranges::any_of(
         all, [&](const FoundLesson& one) { return one.parsed.lesson.language == language; });
-    const std::string wanted = as_given ? language : language.substr(0, language.find_first_of("_.@-"));
+    const std::string wanted = as_given ? language : std::string(language_code(language));
     std::vector<FoundLesson> shown;
     std::ranges::copy_if(all, std::back_inserter(shown),
                          [&](const FoundLesson& one) { return best_translation(one, all, wanted); });
