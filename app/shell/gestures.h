@@ -11,8 +11,8 @@ namespace headscope::app {
 /// dragged sideways, and whether the mouse rests. For one thread.
 class Gestures {
 public:
-    /// Begins a frame at `now`, in seconds. True when the gesture before is over: nothing is held, typed or
-    /// turned.
+    /// Begins a frame at `now`, in seconds; scale: physical pixels per logical one. True when the gesture
+    /// before is over: nothing is held, typed or turned.
     bool begin_frame(ViewState& view, float scale, double now);
     /// The wheel over a number: see handle_wheel().
     void wheel(AppState& state, bool page_scrolls, const Sink& send, double now);

@@ -1,4 +1,4 @@
-#include "app/draw/kit/frame_age.h"
+#include "app/draw/kit/frame_count.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/tensor/free_buffers.h"
 #include "tests/catch.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/draw/kit/frame_age.h"
+#include "app/draw/kit/frame_count.h"
 #include "core/figure/scene.h"
 
 #include <cstddef>
@@ -54,7 +54,7 @@ private:
     struct Entry {
         Pixels pixels;
         std::uint64_t used = 0; ///< counts every ask: which were not asked for the longest
-        std::int64_t asked = 0; ///< in this frame
+        std::int64_t asked = 0; ///< the last frame that did
         std::weak_ptr<const void> owner = {};
         std::uint64_t name = 0; ///< see Named; 0: not computed
         bool of_nobody() const { return name != 0 && owner.expired(); }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/draw/kit/frame_age.h"
+#include "app/draw/kit/frame_count.h"
 #include "app/shell/fonts/fonts.h"
 #include "core/figure/shaped_text.h"
 
@@ -29,7 +29,7 @@ public:
 private:
     struct Line {
         figure::ShapedText shaped;
-        std::int64_t asked = 0; ///< in this frame
+        std::int64_t asked = 0; ///< the last frame that did
     };
     std::map<std::tuple<std::string, figure::Font, float>, Line, std::less<>> lines_;
     FrameCount frames_;

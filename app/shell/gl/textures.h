@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/draw/kit/frame_age.h"
+#include "app/draw/kit/frame_count.h"
 #include "core/figure/scene.h"
 
 #include <imgui.h>
@@ -29,7 +29,7 @@ public:
 private:
     struct Entry {
         unsigned name = 0;
-        std::int64_t asked = 0; ///< in this frame
+        std::int64_t asked = 0; ///< the last frame that did
     };
     std::unordered_map<std::uint64_t, Entry> entries_;
     FrameCount frames_;
