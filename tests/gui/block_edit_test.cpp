@@ -16,19 +16,8 @@ namespace {
 
 constexpr const char* ids_typed = "3 1 4 1 5 9 2 6";
 
-/// The middle of a cell of the canvas, in pixels.
-figure::Point place_of(const Desk& desk, const CellAddress& cell) {
-    for (const MatrixGrid& grid : desk.program.canvas().grids)
-        if (const auto at = grid.tensor == cell.tensor ? grid.find(cell.at) : std::nullopt) {
-            const figure::Rect area = grid.cell(at->first, at->second);
-            return {area.x + area.w / 2, area.y + area.h / 2};
-        }
-    FAIL("the cell is not on the canvas");
-    return {};
-}
-
 void select(Desk& desk, const CellAddress& cell) {
-    const figure::Point at = place_of(desk, cell);
+    const figure::Point at = middle_of(desk.program.canvas(), cell);
     desk.driver.click(at.x, at.y);
     desk.settle();
     REQUIRE(desk.view().selected == cell);
@@ -206,7 +195,7 @@ TEST_CASE("the weights of the selected unit stand on the MLP's pages and are edi
         // A drag is one step.
         const std::size_t steps = desk.program.state().history.size();
         const CellAddress dragged{tensor, first ? Index{9, 11, 0, 0} : Index{11, 9, 0, 0}};
-        const figure::Point at = place_of(desk, dragged);
+        const figure::Point at = middle_of(desk.program.canvas(), dragged);
         const float was = desk.shown().value(dragged);
         // The pages of a unit follow a worker: the drag begins once the number is under the mouse.
         desk.driver.move(at.x, at.y);

@@ -58,11 +58,7 @@ std::string text_of_ids(std::vector<std::int64_t> ids, bool start) {
 }
 
 void open(Desk& desk, const std::string& name, const Golden& golden) {
-    begin_recording();
-    desk.program.open_path(folder_of(name),
-                           {text_of_ids(golden.source, false), text_of_ids(golden.target, true)});
-    desk.settle();
-    desk.settle();
+    desk.open(folder_of(name), text_of_ids(golden.source, false), text_of_ids(golden.target, true));
     REQUIRE(desk.program.state().error.empty());
     REQUIRE(desk.program.state().document->is_checkpoint());
 }

@@ -34,13 +34,9 @@ std::string link_to(const std::string& target) {
 
 /// Presses the right mouse button on the middle of a cell of the canvas.
 void right_click(Desk& desk, const CellAddress& cell) {
-    for (const MatrixGrid& grid : desk.program.canvas().grids)
-        if (const auto at = grid.tensor == cell.tensor ? grid.find(cell.at) : std::nullopt) {
-            const figure::Rect area = grid.cell(at->first, at->second);
-            desk.driver.click(area.x + area.w / 2, area.y + area.h / 2, 1);
-            return desk.driver.wait(3);
-        }
-    FAIL("the cell is not on the canvas");
+    const figure::Point at = middle_of(desk.program.canvas(), cell);
+    desk.driver.click(at.x, at.y, 1);
+    desk.driver.wait(3);
 }
 
 void key(Desk& desk, int which, int held = 0) {

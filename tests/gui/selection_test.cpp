@@ -14,20 +14,9 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
-/// The middle of a cell on the canvas, in pixels.
-figure::Point middle_on_canvas(const Desk& desk, const CellAddress& cell) {
-    for (const MatrixGrid& grid : desk.program.canvas().grids)
-        if (const auto at = grid.tensor == cell.tensor ? grid.find(cell.at) : std::nullopt) {
-            const figure::Rect area = grid.cell(at->first, at->second);
-            return {area.x + area.w / 2, area.y + area.h / 2};
-        }
-    FAIL("the cell is not on the canvas");
-    return {};
-}
-
 /// Drags a weight of the norm sideways; the mouse then stands over another one.
 void drag_norm_weight(Desk& desk, const CellAddress& cell) {
-    const figure::Point at = middle_on_canvas(desk, cell);
+    const figure::Point at = middle_of(desk.program.canvas(), cell);
     desk.driver.drag(at.x, at.y, at.x + 80, at.y);
     desk.settle();
     REQUIRE(desk.view().selected == cell);
@@ -50,7 +39,7 @@ TEST_CASE("after a drag the number that was dragged is looked at, and keys move 
     CHECK(spoken_of(desk.shown(), desk.view()) == next);
     CHECK(screen_shows("outlined: d 5."));
     // A hand that trembles does not take the look away; one that moves does.
-    const figure::Point at = middle_on_canvas(desk, {TensorId::norm1_weight, {9, 0, 0, 0}});
+    const figure::Point at = middle_of(desk.program.canvas(), {TensorId::norm1_weight, {9, 0, 0, 0}});
     desk.driver.move(at.x, at.y);
     desk.driver.wait(2);
     CHECK(screen_shows("outlined: d 9."));

@@ -24,10 +24,7 @@ namespace {
 
 /// Source 3 7 9 5, target (start) 12 5 30.
 void open_board(Desk& desk, const std::string& name, Stack stack) {
-    begin_recording();
-    desk.program.open_path(test_data("/models/") + name, {"3 7 9 5", "12 5 30"});
-    desk.settle();
-    desk.settle();
+    desk.open(test_data("/models/") + name, "3 7 9 5", "12 5 30");
     REQUIRE(desk.program.state().document->is_checkpoint());
     desk.act(ViewChange(AttentionChange(ShowStack{stack})));
     desk.settle();

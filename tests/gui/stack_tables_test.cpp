@@ -17,10 +17,7 @@ constexpr Stack all_stacks[] = {Stack::encoder, Stack::own, Stack::cross};
 
 /// Source 3 7 9 5, target (start) 12 5 30.
 void open(Desk& desk, const std::string& name) {
-    begin_recording();
-    desk.program.open_path(test_data("/models/") + name, {"3 7 9 5", "12 5 30"});
-    desk.settle();
-    desk.settle();
+    desk.open(test_data("/models/") + name, "3 7 9 5", "12 5 30");
     REQUIRE(desk.program.state().error.empty());
     REQUIRE(desk.program.state().document->is_checkpoint());
 }

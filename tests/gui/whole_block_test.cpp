@@ -107,9 +107,7 @@ struct Family {
 void open(Desk& desk, const Family& family) {
     if (!family.board)
         return desk.open(test_data("/models/") + family.folder, ids_typed);
-    desk.program.open_path(test_data("/models/") + family.folder, {ids_typed, "7 2 9 4 8 3 5"});
-    desk.settle();
-    desk.settle();
+    desk.open(test_data("/models/") + family.folder, ids_typed, "7 2 9 4 8 3 5");
     desk.act(ViewChange(AttentionChange(ShowStack{*family.board})));
     desk.settle();
     REQUIRE(desk.program.state().document->is_checkpoint());

@@ -2,7 +2,8 @@
 """check_blocks.py PROGRAM DATA: what `trace --model` writes of the whole layer.
 
 Each stage around the attention is computed again with PyTorch from the checkpoint's own weights and the stage before it,
-for a serial, a gated, a parallel and a post-norm model, and for both stacks of models with an encoder and a decoder. Exits with 77 where torch is not installed.
+for a serial, a gated, a parallel and a post-norm model, and for both stacks of models with an encoder and a decoder.
+Exits with 77 where torch is not installed.
 """
 import json
 import pathlib

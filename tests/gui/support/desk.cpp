@@ -113,9 +113,10 @@ bool Desk::click(const std::string& label, const std::string& window) {
     return true;
 }
 
-void Desk::open(const std::string& path, const std::string& text) {
+void Desk::open(const std::string& path, const std::string& text,
+                const std::optional<std::string>& decoder_text) {
     begin_recording();
-    program.open_path(path, {text});
+    program.open_path(path, {text, decoder_text});
     settle();
     settle();
 }
@@ -206,6 +207,16 @@ std::string words(int count) {
         out += (i == 0 ? "" : " ") + std::string(some[i % 8]) +
                (i < 8 ? "" : std::string(1, static_cast<char>('a' + i / 8 % 26)));
     return out;
+}
+
+figure::Point middle_of(const Picture& canvas, const CellAddress& cell) {
+    for (const MatrixGrid& grid : canvas.grids)
+        if (const auto at = grid.tensor == cell.tensor ? grid.find(cell.at) : std::nullopt) {
+            const figure::Rect area = grid.cell(at->first, at->second);
+            return {area.x + area.w / 2, area.y + area.h / 2};
+        }
+    FAIL("the cell is not on the canvas");
+    return {};
 }
 
 } // namespace headscope::test

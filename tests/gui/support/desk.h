@@ -4,6 +4,7 @@
 #include "tests/gui/support/driver.h"
 #include "tests/gui/support/screen.h"
 
+#include <optional>
 #include <string>
 
 namespace headscope::test {
@@ -31,9 +32,10 @@ struct Desk {
     /// was there.
     bool click(const std::string& label, const std::string& window = "");
 
-    /// Opens a file or a checkpoint folder, with `text` for its prompt, as if given on the command line;
-    /// until it is computed and drawn.
-    void open(const std::string& path, const std::string& text = "");
+    /// Opens a file or a checkpoint folder, with `text` for its prompt and `decoder_text` for what a decoder
+    /// reads, as if given on the command line; until it is computed and drawn.
+    void open(const std::string& path, const std::string& text = "",
+              const std::optional<std::string>& decoder_text = {});
     /// Clicks what `label` names, until what was switched is computed and drawn. Fails the test when it is
     /// not there.
     void press(const std::string& label);
@@ -61,6 +63,10 @@ Trace computed(const Problem& problem);
 /// Compares every number printed in a cell of the picture with the tensors of `trace` and `problem`, to the
 /// digits that are printed. Fails the test where they differ; returns how many it compared.
 int check_printed_numbers(const Picture& picture, const Trace& trace, const Problem& problem);
+
+/// The middle of a cell of the canvas, in logical pixels of the window. Fails the test where the cell is not
+/// there.
+figure::Point middle_of(const Picture& canvas, const CellAddress& cell);
 
 /// `count` different words.
 std::string words(int count);
