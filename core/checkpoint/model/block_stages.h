@@ -19,6 +19,10 @@ std::vector<TensorId> first_stages(const Architecture& architecture);
 /// Those after the last layer. `has_head`: the checkpoint has a language-model head.
 std::vector<TensorId> last_stages(const Architecture& architecture, bool has_head);
 
+/// The place in the name that a file gives a stage around an attention. The MLP behind a decoder's
+/// cross-attention is named by the layer: decoder.layers.3.mlp_act.
+AttentionPlace place_in_files(AttentionPlace place, TensorId id);
+
 /// What a row of layer l, or final_norm, is made from: the terms of a sum, what a norm works on, what a
 /// product reads. `output` stands for the attention's own output. Empty for the others.
 std::vector<TensorId> made_from(const Architecture& architecture, TensorId id, std::int64_t l);
@@ -28,9 +32,6 @@ struct NormWeights {
     WeightId weight;
     std::optional<WeightId> bias{};
 };
-/// The place that files name a stage around an attention by. The MLP behind a decoder's cross-attention is
-/// its layer's: decoder.layers.3.mlp_act.
-AttentionPlace place_in_files(AttentionPlace place, TensorId id);
 /// Nothing where a row is no norm: attn_out and mlp_out are norms only behind attn_raw and mlp_raw.
 std::optional<NormWeights> norm_weights(const Architecture& architecture, TensorId id);
 

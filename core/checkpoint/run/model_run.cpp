@@ -339,12 +339,11 @@ StackLengths ModelRun::State::lengths(Stack stack, Progress& progress) const {
     const std::shared_ptr<BlockTrace> last = block(end - 1, progress);
     const TensorId left = made_from(sizes, TensorId::final_norm, sizes.layers - 1).front();
     const std::scoped_lock lock(later_->mutex);
-    const ForwardPass part = of_encoder ? pass.encoder() : ForwardPass(*model, inputs, edits);
     StackLengths out{.begin = row_lengths(of_encoder ? *streams.encoder.front() : *streams.own.front()),
                      .layers = {}};
     for (std::int64_t l = 0; l < sizes.layers; ++l) {
         const std::int64_t n = attention_number(architecture, {stack, l});
-        const TensorPtr before = part.patched(n, TensorId::resid_in, stream(n));
+        const TensorPtr before = pass.patched(n, TensorId::resid_in, stream(n));
         const Tensor& after = n + 1 < end ? *stream(n + 1) : *(*last)[left];
         Tensor added(after.shape());
         std::ranges::transform(after.values(), before->values(), added.data(), std::minus<>());
