@@ -201,15 +201,15 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
 void validate(const Problem& problem, std::int64_t before) {
     const Dims& d = problem.dims;
     check_dims(d);
-    if (problem.parts().qk_norm && problem.parts().joint_norm)
+    const ProblemParts parts = problem.parts();
+    if (parts.qk_norm && parts.joint_norm)
         fail_input(
             tr("q_norm or k_norm is given together with q_norm_all or k_norm_all; norm the heads one by "
                "one or all together"));
-    visit_fields(Overloaded{[&](const Field& field, const TensorPtr& tensor) {
-                                check_shape(field, tensor, d, problem.parts());
-                            },
-                            [](const Field&, const auto&) {}},
-                 problem);
+    visit_fields(
+        Overloaded{[&](const Field& field, const TensorPtr& tensor) { check_shape(field, tensor, d, parts); },
+                   [](const Field&, const auto&) {}},
+        problem);
     if (!problem.cross() && (before + d.Tq != d.Tk || d.D != d.Dkv))
         fail_input(tr("X_kv is missing, and X has {} where keys and values should have (Tk, Dkv) = {}; give "
                       "X_kv, or make them equal",
@@ -229,7 +229,7 @@ void validate(const Problem& problem, std::int64_t before) {
                                fail_input(tr("the gain of head {} is not a finite number; give one", h));
                    },
                    [&](const Field& field, float number) {
-                       if (has_tensor(*field.row, problem.parts()) && (!std::isfinite(number) || number <= 0))
+                       if (has_tensor(*field.row, parts) && (!std::isfinite(number) || number <= 0))
                            // Translators: the first {} is "temperature", "soft cap" and the like
                            fail_input(tr("the {} is {}; it should be above 0", tr(field.words),
                                          std::to_string(number)));

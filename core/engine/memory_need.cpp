@@ -25,8 +25,9 @@ std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
 
 std::uint64_t stage_bytes(const Problem& problem, StageSet wanted) {
     std::uint64_t bytes = 0;
+    const ProblemParts parts = problem.parts();
     for (const TensorInfo& info : stage_table()) {
-        if (!wanted.has(info.id) || info.id == TensorId::x || !has_tensor(info.id, problem.parts()))
+        if (!wanted.has(info.id) || info.id == TensorId::x || !has_tensor(info.id, parts))
             continue;
         std::uint64_t stage = sizeof(float);
         for (const std::int64_t extent : info.shape(problem.dims))
