@@ -79,7 +79,7 @@ void draw_experts(Picture& picture, const DrawContext& context, std::int64_t cho
                          e == chosen,
                          used.empty()});
     }
-    std::ranges::stable_partition(chips, [](const Chip& chip) { return !chip.faint; });
+    std::ranges::stable_sort(chips, {}, &Chip::faint);
     draw_chips(picture, context, tr("Experts of “{}”", shortened(query_word(context.shown.problem(), i), 14)),
                std::move(chips), y);
 }
