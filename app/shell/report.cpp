@@ -55,6 +55,10 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
                             {"layer", state.view.attention.layer},
                             {"head", state.view.head},
                             {"ready", state.board->ready()}};
+    if (shown.map != nullptr && shown.map->selected)
+        out["weight"] = {{"query", shown.map->selected->query},
+                         {"key", shown.map->selected->key},
+                         {"value", shown.map->selected->weight}};
     out["error"] = state.error;
     out["dark"] = state.view.dark;
     out["playing"] = state.view.playing;

@@ -5,6 +5,8 @@
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 
 using namespace headscope;
@@ -82,6 +84,10 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
     CHECK(screen_shows("4,500 back"));
     REQUIRE(desk.shown().map->selected);
     CHECK(desk.shown().map->selected->weight == Approx(weight).epsilon(1e-5));
+    const auto told = nlohmann::json::parse(desk.program.report(1)).at("weight");
+    CHECK(told.at("query") == query);
+    CHECK(told.at("key") == key);
+    CHECK(told.at("value").get<double>() == Approx(weight).epsilon(1e-5));
     REQUIRE(desk.shown().map->row);
     CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
     CHECK(desk.shown().map->row->rank == 1);

@@ -1,11 +1,14 @@
 #include "core/analysis/map/map_overview.h"
 
+#include <Eigen/Core>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace headscope::analysis {
 
@@ -40,6 +43,52 @@ std::int64_t band_before(const MapOverview& overview, std::int64_t end) {
     return end - 1;
 }
 
+/// NaN where one of both is.
+constexpr auto larger_or_nan = [](double a, double b) {
+    const double larger = a > b ? a : b; // b where b is NaN
+    return std::isnan(a) ? a : larger;
+};
+
+/// Pixels of a band, and how many keys each of them stands for.
+struct Pixels {
+    std::int64_t first = 0, count = 0; ///< of the band's
+    Eigen::ArrayXd keys = {};
+};
+
+Pixels pixels_over(const MapOverview& overview, const MapPart& part) {
+    const std::int64_t first = part.col / overview.cells;
+    const std::int64_t count = steps(part.col + part.cols, overview.cells) - first;
+    Pixels out{first, count, Eigen::ArrayXd::Constant(count, static_cast<double>(overview.cells))};
+    const std::int64_t last = overview.cols - (first + count - 1) * overview.cells;
+    out.keys(count - 1) = static_cast<double>(std::min(overview.cells, last));
+    return out;
+}
+
+/// Of several bands together: at each pixel the largest number, or the sum of all weights under it.
+struct BandsTogether {
+    Eigen::ArrayXd numbers;
+    double queries = 0;
+};
+
+BandsTogether together(const MapOverview& overview, const std::vector<std::int64_t>& bands,
+                       const Pixels& pixels, Pooling pooling) {
+    BandsTogether out{Eigen::ArrayXd::Zero(pixels.count)};
+    for (const std::int64_t number : bands) {
+        const MapBand& band = *overview.bands[static_cast<std::size_t>(number)];
+        const auto queries =
+            static_cast<double>(std::min(overview.cells, overview.rows - number * overview.cells));
+        out.queries += queries;
+        if (pooling == Pooling::max)
+            std::transform(out.numbers.begin(), out.numbers.end(), band.largest.begin() + pixels.first,
+                           out.numbers.begin(), larger_or_nan);
+        else
+            out.numbers += queries * pixels.keys *
+                           Eigen::Map<const Eigen::ArrayXf>(band.mean.data() + pixels.first, pixels.count)
+                               .cast<double>();
+    }
+    return out;
+}
+
 } // namespace
 
 std::int64_t overview_cells(std::int64_t rows, std::int64_t cols, std::int64_t most) {
@@ -63,7 +112,9 @@ MapOverview read_overview(const WeightsMap& map, std::int64_t most,
                           const std::function<void(const MapOverview&)>& put, const MapOverview* so_far,
                           Progress& progress) {
     using Clock = std::chrono::steady_clock;
-    constexpr auto between = std::chrono::milliseconds(150);
+    // A picture of it costs as much as some of the reading: the longer it takes, the rarer it is shown.
+    constexpr Clock::duration between = std::chrono::milliseconds(150);
+    constexpr int share_of_time = 12;
     constexpr std::int64_t rows_together = 64, groups_together = 8; ///< enough work for all threads
     MapOverview out;
     if (so_far != nullptr) {
@@ -74,7 +125,8 @@ MapOverview read_overview(const WeightsMap& map, std::int64_t most,
     }
     const std::int64_t count = std::ssize(out.bands), group = steps(rows_together, out.cells);
     const std::vector<std::int64_t> order = coarse_first(steps(count, group));
-    auto last_put = Clock::now();
+    const auto start = Clock::now();
+    auto last_put = start;
     for (std::size_t n = 0; n < order.size();) {
         std::vector<std::int64_t> which;
         for (std::int64_t taken = 0; n < order.size() && taken < groups_together; ++n) {
@@ -94,7 +146,8 @@ MapOverview read_overview(const WeightsMap& map, std::int64_t most,
         std::vector<MapBand> bands = map.bands(which, out.cells, progress);
         for (std::size_t b = 0; b < which.size(); ++b)
             add(out, which[b], std::move(bands[b]));
-        if (const auto now = Clock::now(); now - last_put > between) {
+        if (const auto now = Clock::now();
+            now - last_put > std::max(between, (now - start) / share_of_time)) {
             put(out);
             last_put = now;
         }
@@ -138,13 +191,14 @@ TilePixels tile_of(const MapOverview& overview, const MapTile& tile, std::int64_
     TilePixels out{.rows = steps(part.rows, cells), .cols = steps(part.cols, cells)};
     out.values.assign(static_cast<std::size_t>(out.rows * out.cols), 0.0F);
     out.state.assign(static_cast<std::size_t>(out.rows), PixelRow::none);
-    const std::int64_t count = std::ssize(overview.bands), width = steps(overview.cols, overview.cells);
-    const auto queries = [&](std::int64_t band) {
-        return std::min(overview.cells, overview.rows - band * overview.cells);
-    };
-    const auto keys = [&](std::int64_t run) {
-        return std::min(overview.cells, overview.cols - run * overview.cells);
-    };
+    const std::int64_t count = std::ssize(overview.bands);
+    const Pixels pixels = pixels_over(overview, part);
+    std::vector<std::pair<std::int64_t, std::int64_t>> runs; // of each column: its first pixel, and how many
+    for (std::int64_t col = 0; col < out.cols; ++col) {
+        const std::int64_t left = (part.col + col * cells) / overview.cells - pixels.first;
+        const std::int64_t end = steps(part.col + (col + 1) * cells, overview.cells) - pixels.first;
+        runs.emplace_back(left, std::min(pixels.count, end) - left);
+    }
     for (std::int64_t row = 0; row < out.rows; ++row) {
         const std::int64_t first = (part.row + row * cells) / overview.cells;
         const std::int64_t end = std::min(count, steps(part.row + (row + 1) * cells, overview.cells));
@@ -158,25 +212,15 @@ TilePixels tile_of(const MapOverview& overview, const MapTile& tile, std::int64_
         if (from.front() < 0)
             continue;
         out.state[static_cast<std::size_t>(row)] = all ? PixelRow::exact : PixelRow::coarse;
-        float* const values = out.values.data() + row * out.cols;
+        const BandsTogether bands = together(overview, from, pixels, pooling);
         for (std::int64_t col = 0; col < out.cols; ++col) {
-            const std::int64_t left = (part.col + col * cells) / overview.cells;
-            const std::int64_t right = std::min(width, steps(part.col + (col + 1) * cells, overview.cells));
-            double sum = 0;
-            std::int64_t weights = 0;
-            for (const std::int64_t band : from) {
-                const MapBand& pixels = *overview.bands[static_cast<std::size_t>(band)];
-                for (std::int64_t run = left; run < right; ++run) {
-                    const auto at = static_cast<std::size_t>(run);
-                    if (!(pixels.largest[at] <= values[col]))
-                        values[col] = std::isnan(values[col]) ? values[col] : pixels.largest[at];
-                    const std::int64_t under = queries(band) * keys(run);
-                    sum += static_cast<double>(pixels.mean[at]) * static_cast<double>(under);
-                    weights += under;
-                }
-            }
-            if (pooling == Pooling::mean)
-                values[col] = static_cast<float>(sum / static_cast<double>(weights));
+            const auto [left, width] = runs[static_cast<std::size_t>(col)];
+            const auto numbers = bands.numbers.segment(left, width);
+            const double pooled =
+                pooling == Pooling::max
+                    ? numbers.redux(larger_or_nan)
+                    : numbers.sum() / (bands.queries * pixels.keys.segment(left, width).sum());
+            out.values[static_cast<std::size_t>(row * out.cols + col)] = static_cast<float>(pooled);
         }
     }
     return out;
