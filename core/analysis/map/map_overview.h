@@ -27,7 +27,8 @@ std::int64_t overview_cells(std::int64_t rows, std::int64_t cols, std::int64_t m
 /// show the whole, then those half way between, and so on.
 std::vector<std::int64_t> coarse_first(std::int64_t count, std::int64_t first = 32);
 
-/// Reads a map once, with at most `most` pixels a side. `put` gets what there is several times a second.
+/// Reads a map once, with at most `most` pixels a side. `put` gets what there is, at most every 150 ms, and
+/// with rising time less often: a twelfth of the time so far lies between two calls.
 /// so_far: where an earlier call had come when it was stopped; may be null. Throws what WeightsMap throws.
 MapOverview read_overview(const WeightsMap& map, std::int64_t most,
                           const std::function<void(const MapOverview&)>& put, const MapOverview* so_far,
