@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 namespace headscope::app {
@@ -13,19 +12,22 @@ namespace {
 
 constexpr std::string_view minus = "−";
 
+/// As printf's %.*f and %.*e, in a third of the time.
+std::string printed(double magnitude, std::chars_format format, int decimals) {
+    std::array<char, 400> buffer;
+    const auto result =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), magnitude, format, decimals);
+    return {buffer.data(), result.ptr};
+}
+
 std::string plain(double magnitude, int decimals) {
-    std::array<char, 400> buffer{};
-    std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, magnitude);
-    return buffer.data();
+    return printed(magnitude, std::chars_format::fixed, decimals);
 }
 
 /// The digits of a magnitude: fixed point, or with an exponent for 1e7 and more.
 std::string digits_of(double magnitude, int decimals) {
-    if (magnitude < 1e7)
-        return plain(magnitude, decimals);
-    std::array<char, 64> buffer{};
-    std::snprintf(buffer.data(), buffer.size(), "%.*e", decimals, magnitude);
-    return buffer.data();
+    return magnitude < 1e7 ? plain(magnitude, decimals)
+                           : printed(magnitude, std::chars_format::scientific, decimals);
 }
 
 bool all_zero(std::string_view digits) {

@@ -63,11 +63,11 @@ Desk::Desk(const Program::Options& options, float width, float height)
 }
 
 void Desk::settle() {
-    driver.wait(2);
+    driver.wait();
     program.settle();
-    driver.wait(2);
+    driver.wait();
     driver.wait_until([&] { return view().playing || !program.animating(); });
-    driver.wait(2);
+    driver.wait();
 }
 
 void Desk::act(const Action& action) {
