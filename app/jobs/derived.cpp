@@ -37,6 +37,7 @@ DerivedValues::~DerivedValues() {
 DerivedValues::EntryPtr DerivedValues::entry_for(const Key& key, Urgency urgency, std::size_t bytes,
                                                  const std::function<Work()>& make_work) {
     EntryPtr entry;
+    bool waits = false;
     {
         const std::scoped_lock lock(mutex_);
         EntryPtr& at = entries_[key];
@@ -53,9 +54,11 @@ DerivedValues::EntryPtr DerivedValues::entry_for(const Key& key, Urgency urgency
                 background_.emplace(asks_, at);
         }
         entry = at;
+        waits = entry->waits();
         make_room_for_screen();
     }
-    changed_.notify_all();
+    if (waits) // a frame asks for many values that are done
+        changed_.notify_all();
     return entry;
 }
 

@@ -66,7 +66,8 @@ void Desk::settle() {
     driver.wait();
     program.settle();
     driver.wait();
-    driver.wait_until([&] { return view().playing || !program.animating(); });
+    // What moves is seen at some places of its way alone.
+    driver.wait_until([&] { return view().playing || !program.animating(); }, 600, 0.1);
     driver.wait();
 }
 

@@ -15,8 +15,6 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
-constexpr double step = 1.0 / 60;
-
 // The same table as ImGui's GLFW back end.
 void map_keys(ImGuiIO& io) {
     constexpr std::pair<int, int> keys[] = {{ImGuiKey_Tab, GLFW_KEY_TAB},
@@ -67,7 +65,7 @@ Driver::~Driver() {
     ImGui::DestroyContext(context_);
 }
 
-void Driver::wait(int frames) {
+void Driver::wait(int frames, double seconds) {
     for (; frames > 0; --frames) {
         const ImGuiTurn turn(context_);
         surface_.refresh(scale_ * ui_.zoom());
@@ -75,7 +73,7 @@ void Driver::wait(int frames) {
         io.Fonts = &surface_.fonts().atlas();
         io.FontDefault = surface_.font(figure::Font::ui, 13);
         io.DisplaySize = {width_, height_};
-        io.DeltaTime = static_cast<float>(step);
+        io.DeltaTime = static_cast<float>(seconds);
         tell_typing();
         input_.apply(io);
         begin_recording();
@@ -84,7 +82,7 @@ void Driver::wait(int frames) {
         ImGui::Render();
         surface_.end_frame();
         end_recording();
-        now_ += step;
+        now_ += seconds;
     }
 }
 

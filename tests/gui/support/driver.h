@@ -23,15 +23,16 @@ public:
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
 
-    /// Draws frames, 1/60 s apart, with no new input.
-    void wait(int frames = 1);
+    static constexpr double frame_seconds = 1.0 / 60;
+    /// Draws frames, so many seconds of the Ui's clock apart, with no new input.
+    void wait(int frames = 1, double seconds = frame_seconds);
     /// Draws until `done` holds. Says whether it did within `frames`, or within half a minute where workers
     /// are slower.
     template<class Done>
-    bool wait_until(Done done, int frames = 600) {
+    bool wait_until(Done done, int frames = 600, double seconds = frame_seconds) {
         const auto patient = std::chrono::steady_clock::now() + std::chrono::seconds(30);
         for (; !done() && (frames > 0 || std::chrono::steady_clock::now() < patient); --frames)
-            wait();
+            wait(1, seconds);
         return done();
     }
     /// Draws until all input so far has reached the Ui, then one frame more.
