@@ -128,6 +128,7 @@ void CheckpointSession::follow_effects() {
         return;
     }
     const checkpoint::TextModelPtr model = state().document->part()->model;
+    const checkpoint::ModelRunPtr unedited = state().model.unedited;
     const EffectsQuestion question = state().model.effects;
     const checkpoint::Stack stack =
         view.stack == checkpoint::Stack::cross ? view.stack : checkpoint::Stack::own;
@@ -141,7 +142,7 @@ void CheckpointSession::follow_effects() {
                             (question.from_mean ? " mean " : " ") + std::to_string(static_cast<int>(stack));
     const auto effects =
         blocks_.ask<EffectsPtr>({run, key}, Urgency::on_screen, [=](Progress& progress, const auto&) {
-            return effects_of(*model, *run, question, position, stack, progress);
+            return effects_of(*model, *run, *unedited, question, position, stack, progress);
         });
     const auto lens = blocks_.ask<EffectsLens>(
         {run, "lens " + at}, Urgency::on_screen,

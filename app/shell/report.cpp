@@ -48,8 +48,8 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
     out["kv_tokens"] = state.document->problem.kv_tokens;
     out["stage"] = group_info(state.view.group).label;
     out["row"] = state.view.row;
-    static constexpr const char* compared[] = {"now", "baseline", "difference"};
-    out["compare"] = compared[static_cast<std::size_t>(effective(state.compare, state.view.compare))];
+    static constexpr const char* comparisons[] = {"now", "baseline", "difference"};
+    out["compare"] = comparisons[static_cast<std::size_t>(compared(state))];
     if (state.document->shows_weights())
         out["attention"] = {{"file", state.document->title},
                             {"layer", state.view.attention.layer},

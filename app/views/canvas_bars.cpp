@@ -14,10 +14,9 @@ const PatchedRun* patch_on_screen(const AppState& state) {
     return document != nullptr && document->is_checkpoint() ? patched_run(*document->part()) : nullptr;
 }
 
-/// The atlas and the patches show one run alone, whatever A is.
+/// The screens beside the stages show one run alone, whatever A is.
 bool has_compare_bar(const AppState& state) {
-    const Screen screen = screen_of(state.shown, state.view);
-    return state.compare.marked() && screen != Screen::atlas && screen != Screen::patching;
+    return state.compare.marked() && screen_of(state.shown, state.view) == Screen::stages;
 }
 
 /// A bar over the whole width of the canvas.

@@ -1,5 +1,6 @@
 #include "app/draw/kit/format.h"
 #include "app/state/block.h"
+#include "app/views/situation.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/error.h"
@@ -66,7 +67,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     NumberEdit& edit = *tools.number;
     const auto cell = state.view.drag ? std::optional(state.view.drag->cell) : state.view.selected;
     // A is as it was marked: nothing of it is typed over.
-    const bool shows_a = effective(state.compare, state.view.compare) == Compare::baseline;
+    const bool shows_a = compared(state) == Compare::baseline;
     if (!cell || !takes_number(cell->tensor) || state.shown.tensor(cell->tensor) == nullptr || shows_a) {
         edit = {};
         return 0;

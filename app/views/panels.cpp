@@ -9,6 +9,7 @@
 #include "app/state/block.h"
 #include "app/views/given_weights.h"
 #include "app/views/scrolled.h"
+#include "app/views/situation.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
 
@@ -82,7 +83,7 @@ DrawContext context_showing(const Shown& shown, Compare showing, const AppState&
 
 /// For panels: B's numbers, or A's while A is on screen.
 DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
-    const bool baseline = effective(state.compare, state.view.compare) == Compare::baseline;
+    const bool baseline = compared(state) == Compare::baseline;
     return context_showing(baseline ? state.compare.baseline() : state.shown,
                            baseline ? Compare::baseline : Compare::now, state, tools, width, height);
 }
@@ -102,7 +103,7 @@ DrawContext on_layer(const DrawContext& context, const Shown& layer) {
 
 /// For the canvas, which also shows B − A.
 DrawContext canvas_context(const AppState& state, const ViewTools& tools, float width, float height) {
-    if (effective(state.compare, state.view.compare) != Compare::difference || !draws_difference(state.view))
+    if (compared(state) != Compare::difference || !draws_difference(state.view))
         return context_of(state, tools, width, height);
     return context_showing(state.compare.difference(state.view.group), Compare::difference, state, tools,
                            width, height);

@@ -5,6 +5,11 @@
 
 namespace headscope::app {
 
+Compare compared(const AppState& state) {
+    return screen_of(state.shown, state.view) == Screen::stages ? effective(state.compare, state.view.compare)
+                                                                : Compare::now;
+}
+
 Situation situation(const AppState& state) {
     const Document& document = *state.document;
     const AttentionSetPtr given = given_weights(state);
@@ -27,7 +32,7 @@ Situation situation(const AppState& state) {
             .measuring = state.model.measuring,
             .shown = state.shown.trace == nullptr ? nullptr : &state.shown.dims(),
             .own_heads = given == nullptr ? document.problem.dims.H : given->info().own_heads(),
-            .compare = effective(state.compare, state.view.compare),
+            .compare = compared(state),
             .spoken_of = [&state] { return spoken_of(state.shown, state.view); },
             .token = state.menu.thing ? state.menu.thing->token : -1,
             .token_of_second = state.menu.thing && state.menu.thing->of_second,

@@ -45,8 +45,8 @@ void add_folder(const std::string& folder, std::vector<FoundLesson>& all) {
     std::ranges::transform(paths, std::back_inserter(all), read_lesson);
 }
 
-/// The lessons inside the program, in the order of their names. They are parsed once, side by side: YAML takes
-/// 2 ms for each.
+/// The lessons inside the program, in the order of their names. They are parsed once, side by side: YAML
+/// takes 2 ms for each.
 const std::vector<FoundLesson>& built_in_lessons() {
     static const std::vector<FoundLesson> all = [] {
         std::vector<std::future<FoundLesson>> parsing;

@@ -235,7 +235,7 @@ TEST_CASE("the bar of A and B stands where it does something", "[gui][compare]")
                                    [](const ScreenItem& one) { return one.label == "forget A"; });
     };
     CHECK(has_bar());
-    for (const Screen screen : {Screen::atlas, Screen::patching}) {
+    for (const Screen screen : {Screen::atlas, Screen::effects, Screen::patching, Screen::circuits}) {
         desk.act(ViewChange(AttentionChange(ShowScreen{screen})));
         CHECK_FALSE(has_bar());
     }

@@ -116,6 +116,30 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     CHECK_THAT(desk.program.state().error, Catch::Matchers::Contains("tokens of pocket; give one"));
 }
 
+TEST_CASE("the pair of tokens stays while an edit makes another token likelier", "[gui][effects]") {
+    PocketDesk desk;
+    desk.press("Effects");
+    desk.settle();
+    const analysis::LogitQuestion before = desk.shown().effects->question;
+    const double logit = desk.shown().effects->attribution.logit;
+    CHECK(logit > 0);
+    desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
+    desk.act(Command(SetGain{7, 0}));
+    desk.settle();
+    CHECK(desk.shown().effects->question == before);
+    CHECK(desk.shown().effects->attribution.logit < 0);
+
+    // A stands on the stages: this screen shows B, and says so where a key would flip.
+    desk.press_key(GLFW_KEY_B);
+    CHECK(screen_shows("A and B are compared on the stages; this screen shows B"));
+    desk.act(ViewChange(SetCompare{Compare::baseline}));
+    desk.settle();
+    REQUIRE(desk.shown().effects != nullptr);
+    CHECK(screen_shows("= " + signed_number(desk.shown().effects->attribution.logit, 2)));
+    desk.press("Stages");
+    CHECK(screen_shows("A is on screen"));
+}
+
 TEST_CASE("every head is switched off in turn, as whole runs do it", "[gui][effects]") {
     PocketDesk desk("The cat sat down and");
     desk.press("Effects");

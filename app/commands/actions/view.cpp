@@ -44,6 +44,10 @@ Actions flip_difference(const Situation& now) {
     return {ViewChange(SetCompare{now.compare == Compare::difference ? Compare::now : Compare::difference})};
 }
 
+std::string needs_compared(const Situation& now) {
+    return now.screen == Screen::stages ? "" : tr("A and B are compared on the stages; this screen shows B");
+}
+
 Actions next_colour_map(const Situation& now) {
     return {
         ViewChange(SetColourMap{static_cast<ColourMap>((static_cast<int>(now.view.colour_map) + 1) % 5)})};
@@ -73,8 +77,8 @@ std::vector<ActionInfo> view_actions() {
         {"keys", tr("Keys K"), tr("Shows how the keys are made from X"), {{letter('K')}}, has_stages, projection(Projection::k), {}, ""},
         {"values", tr("Values V"), tr("Shows how the values are made from X"), {{letter('V')}}, has_stages, projection(Projection::v), {}, ""},
         {"slide heads", tr("Slide heads apart and together"), tr("Moves the parts of the heads apart, or joins them to one matrix"), {{letter('S')}}, has_stages, slide_heads, needs_slide},
-        {"baseline", tr("Flip between A and B"), tr("Shows A, the numbers that were marked, or B, the numbers as they are now"), {{letter('B')}}, has_stages, flip_baseline, {}, tr("flip between A (baseline) and B (now); show B − A")},
-        {"changes", "B − A", tr("Shows what changed since A was marked, cell by cell"), {{letter('X')}}, has_stages, flip_difference, {}, ""},
+        {"baseline", tr("Flip between A and B"), tr("Shows A, the numbers that were marked, or B, the numbers as they are now"), {{letter('B')}}, has_stages, flip_baseline, needs_compared, tr("flip between A (baseline) and B (now); show B − A")},
+        {"changes", "B − A", tr("Shows what changed since A was marked, cell by cell"), {{letter('X')}}, has_stages, flip_difference, needs_compared, ""},
         {"mark baseline", tr("Mark what is on screen as A"), tr("From now on A is what is on screen"), {shift(letter('B'))}, has_stages, just(MarkBaseline{})},
         {"numbers", tr("Numbers in cells"), tr("Prints the numbers into the cells, or shows their colours alone"), {{letter('N')}}, off_map, flip_numbers},
         {"scale", tr("Same or own colour scale"), tr("Colours all heads by one scale, or each head by its own"), {{letter('O')}}, off_map, flip_scale},

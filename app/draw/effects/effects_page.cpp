@@ -336,7 +336,7 @@ void draw_question_fields(Picture& picture, const DrawContext& context) {
           tr("The token whose logit is taken apart"));
     draw_text_button(picture, context, x - 62, top, tr("Likeliest"), false,
                      ModelAction(AskEffects{AskEffects::What::usual, {}}),
-                     tr("The two likeliest tokens at this position"));
+                     tr("The two tokens that the model as built finds likeliest at this position"));
 }
 
 std::string writer_words(const analysis::Writer& writer) {

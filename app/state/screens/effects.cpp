@@ -18,10 +18,11 @@ using Kind = analysis::Writer::Kind;
 /// Columns of the lens: as many positions as a canvas shows, the chosen one among them.
 constexpr std::int64_t lens_columns = 14;
 
-LogitQuestion logit_question(const checkpoint::ModelRun& run, const EffectsQuestion& asked,
+/// The usual tokens are those of the model as built: they stay while an edit changes what is likely.
+LogitQuestion logit_question(const checkpoint::ModelRun& unedited, const EffectsQuestion& asked,
                              std::int64_t position, const Progress& cancel) {
     LogitQuestion question{.position = position, .sources = true};
-    const auto likeliest = checkpoint::likeliest(run.logits_at(position, cancel)->values(), 2);
+    const auto likeliest = checkpoint::likeliest(unedited.logits_at(position, cancel)->values(), 2);
     question.token = asked.token.value_or(likeliest.front().id);
     if (asked.from_mean || likeliest.size() < 2)
         return question;
@@ -42,12 +43,13 @@ std::vector<std::string> labels_of(const checkpoint::ModelInputs& inputs) {
 } // namespace
 
 std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
-                                          const EffectsQuestion& asked, std::int64_t position,
-                                          checkpoint::Stack stack, const Progress& cancel) {
+                                          const checkpoint::ModelRun& unedited, const EffectsQuestion& asked,
+                                          std::int64_t position, checkpoint::Stack stack,
+                                          const Progress& cancel) {
     const checkpoint::Architecture& a = run.model().architecture();
     const auto effects = std::make_shared<Effects>();
     Effects& out = *effects;
-    out.question = logit_question(run, asked, position, cancel);
+    out.question = logit_question(unedited, asked, position, cancel);
     out.token = label_of(model, out.question.token);
     if (out.question.from == LogitQuestion::From::token)
         out.against = label_of(model, out.question.against);

@@ -15,7 +15,7 @@ namespace headscope::app {
 
 /// Which logits are asked about, as chosen.
 struct EffectsQuestion {
-    std::optional<std::int64_t> token;   ///< none: the likeliest
+    std::optional<std::int64_t> token;   ///< none: the likeliest of the model as built
     std::optional<std::int64_t> against; ///< none: the next likeliest, or the mean
     bool from_mean = false;
     bool operator==(const EffectsQuestion&) const = default;
@@ -77,8 +77,10 @@ struct EffectsSources {
     bool belong_to(const Effects& effects) const;
 };
 
-/// Of one position of a run. For a worker. Throws what logit_attribution and logit_lens throw.
+/// Of one position of a run; `unedited`: the same text without edits. For a worker. Throws what
+/// logit_attribution and logit_lens throw.
 std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                                          const checkpoint::ModelRun& unedited,
                                           const EffectsQuestion& question, std::int64_t position,
                                           checkpoint::Stack stack, const Progress& cancel);
 /// `put` gets what there is after every head. so_far: of the same sweep, which was stopped; may be null. Its
