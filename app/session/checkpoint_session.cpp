@@ -361,7 +361,10 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
     std::optional<std::int64_t> changed_from; // where the board's weights differ from those before
     if (answer.run != nullptr) {
         ModelState& model = state().model;
-        model.error.clear();
+        // A text that stands in a field and cannot be used keeps its error.
+        if (const ModelPart& part = *state().document->part();
+            next_text_ || (model.prompt == part.prompt && model.target == part.target))
+            model.error.clear();
         // Back from the run of a cell, the map's own run has the same numbers and the map.
         const bool back = mapped_run_ != nullptr && mapped_run_->inputs() == answer.run->inputs() &&
                           !first_difference(mapped_run_->edits(), answer.run->edits());

@@ -9,22 +9,6 @@ namespace headscope::app {
 
 namespace {
 
-/// The sentence about what was typed, under the field and over everything else.
-void show_error(const std::string& error, const figure::Rect& area, const ViewTools& tools) {
-    const float scale = tools.surface.scale(), width = std::max(area.w, 260 * scale), pad = 8 * scale;
-    ImFont* font = tools.surface.font(figure::Font::ui, 13);
-    tools.surface.need_glyphs(error);
-    const float room = width - 2 * pad;
-    const ImVec2 size = font->CalcTextSizeA(font->FontSize, room, room, error.c_str());
-    const float left = std::min(area.x, ImGui::GetIO().DisplaySize.x - width - pad);
-    const ImVec2 from{left, area.bottom() + 4 * scale}, to{left + width, from.y + size.y + 2 * pad};
-    ImDrawList& list = *ImGui::GetForegroundDrawList();
-    list.AddRectFilled(from, to, tools.theme.bad_back, 6 * scale);
-    list.AddRect(from, to, tools.theme.bad, 6 * scale);
-    list.AddText(font, font->FontSize, {from.x + pad, from.y + pad}, tools.theme.ink, error.c_str(), nullptr,
-                 room);
-}
-
 /// A bar and a sign under a field, so that right and wrong differ without colours too.
 void show_mark(bool right, const figure::Rect& area, const ViewTools& tools) {
     const figure::Color color = right ? tools.theme.good : tools.theme.bad;
@@ -127,7 +111,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
                 ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false)))
         edit = {};
     if (wrong)
-        show_error(edit.error, area, tools);
+        show_typing_error(edit.error, area, tools);
 }
 
 } // namespace headscope::app

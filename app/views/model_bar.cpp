@@ -54,7 +54,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetWindowPos();
-    // Of two texts, an error is about the one that the document does not have.
+    // An error is about the text that the document does not have, if there is one.
     const bool wrong = !state.model.error.empty() && (field.caption.empty() || field.text != field.valid);
     FrameLook look{.stroke = theme.line2, .wrong = wrong, .id = field.id};
     constexpr float caption_size = 12;
@@ -78,11 +78,14 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     if (ImGui::InputTextWithHint(field.id, field.hint.c_str(), &text))
         tools.send(field.typed(text));
     ImGui::PopAllowKeyboardFocus();
-    if (tools.focus.offer(
-            {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}))
+    const figure::Rect on_screen{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
+                                 area.h * scale};
+    if (tools.focus.offer(on_screen))
         tools.send(WindowAction(TypeSentence{field.second}));
-    if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
-        show_tip(wrong ? state.model.error : field.tip, tools);
+    if (wrong && (ImGui::IsItemActive() || ImGui::IsItemHovered()))
+        show_typing_error(state.model.error, on_screen, tools);
+    else if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
+        show_tip(field.tip, tools);
 }
 
 /// One field, or of an encoder-decoder two side by side.

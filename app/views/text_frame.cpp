@@ -25,6 +25,21 @@ std::string typed_ahead() {
     return text;
 }
 
+void show_typing_error(const std::string& error, const figure::Rect& area, const ViewTools& tools) {
+    const float scale = tools.surface.scale(), width = std::max(area.w, 260 * scale), pad = 8 * scale;
+    ImFont* font = tools.surface.font(figure::Font::ui, 13);
+    tools.surface.need_glyphs(error);
+    const float room = width - 2 * pad;
+    const ImVec2 size = font->CalcTextSizeA(font->FontSize, room, room, error.c_str());
+    const float left = std::min(area.x, ImGui::GetIO().DisplaySize.x - width - pad);
+    const ImVec2 from{left, area.bottom() + 4 * scale}, to{left + width, from.y + size.y + 2 * pad};
+    ImDrawList& list = *ImGui::GetForegroundDrawList();
+    list.AddRectFilled(from, to, tools.theme.bad_back, 6 * scale);
+    list.AddRect(from, to, tools.theme.bad, 6 * scale);
+    list.AddText(font, font->FontSize, {from.x + pad, from.y + pad}, tools.theme.ink, error.c_str(), nullptr,
+                 room);
+}
+
 TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std::string& text,
                      const ViewTools& tools) {
     constexpr float pad = 6; // on either side, within what can be clicked

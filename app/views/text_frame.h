@@ -25,6 +25,10 @@ int place_caret(ImGuiInputTextCallbackData* data);
 /// Alt.
 std::string typed_ahead();
 
+/// The sentence about what was typed, under the field and over everything else. area: of the field, in
+/// physical pixels of the screen.
+void show_typing_error(const std::string& error, const figure::Rect& area, const ViewTools& tools);
+
 /// The frame of a text field. Paints the box at `area`, logical pixels of the current window, and sets place,
 /// width, font and colours for the one ImGui text input that is made while it lives.
 class TextFrame {

@@ -288,6 +288,10 @@ TEST_CASE("the prompt is typed, and one that cannot be used says why and leaves 
     desk.settle();
     desk.act(ModelAction(TypePrompt{"7 4000"}));
     CHECK(model_of(desk).error.find("199") != std::string::npos);
+    desk.press_key(GLFW_KEY_PAGE_DOWN); // another layer is read; the text in the field is as wrong as before
+    desk.press_key(GLFW_KEY_END);
+    CHECK(model_of(desk).error.find("199") != std::string::npos);
+    CHECK(model_of(desk).prompt == "7 4000");
 
     desk.act(MoveInHistory{-1});
     CHECK(desk.problem().dims.Tq == 8);
