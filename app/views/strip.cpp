@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace headscope::app {
 
@@ -27,14 +28,25 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
         return;
     }
-    float widths = 0;
+    std::array<float, group_count> widths{};
     for (int g = 0; g < group_count; ++g)
-        widths += tools.measure(std::string(group_info(static_cast<StageGroup>(g)).label),
-                                figure::Font::ui_semibold, 13);
+        widths[static_cast<std::size_t>(g)] = tools.measure(
+            std::string(group_info(static_cast<StageGroup>(g)).label), figure::Font::ui_semibold, 13);
+    const float all = std::reduce(widths.begin(), widths.end());
     // Spread over the width as in a menu; where it is narrow the arrows between the names go first.
-    const float edge = area.w < 600 ? 12.0F : 28.0F, room = area.w - 2 * edge - widths;
-    const float gap = std::clamp(room / static_cast<float>(group_count - 1), 6.0F, 44.0F);
-    float x = edge;
+    const float edge = area.w < 600 ? 12.0F : 28.0F;
+    const float gap =
+        std::clamp((area.w - 2 * edge - all) / static_cast<float>(group_count - 1), 6.0F, 44.0F);
+    const auto current =
+        static_cast<std::size_t>(std::clamp(static_cast<int>(state.view.group), 0, group_count - 1));
+    // Where even so not all names fit, the one of the stage on screen stays in the middle.
+    const float length = all + gap * static_cast<float>(group_count - 1) + 2 * edge;
+    const float middle = edge +
+                         std::reduce(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(current)) +
+                         gap * static_cast<float>(current) + widths[current] / 2;
+    const float passed_by = std::clamp(middle - area.w / 2, 0.0F, std::max(length - area.w, 0.0F));
+    float x = edge - passed_by;
+    picture.scene.add(figure::ClipItem{{0, 0, area.w, area.h}});
     std::array<std::pair<float, float>, group_count> places{}; // left edge and width of each name
     for (int g = 0; g < group_count; ++g) {
         const auto group = static_cast<StageGroup>(g);
@@ -42,8 +54,8 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         const std::string label(info.label);
         const bool on = group == state.view.group;
         const bool passed = group <= state.view.group;
-        const float width = tools.measure(label, figure::Font::ui_semibold, 13);
-        const figure::Rect place{x - gap / 2, 0, width + gap, area.h};
+        const float width = widths[static_cast<std::size_t>(g)];
+        const float left = std::max(x - gap / 2, 0.0F), right = std::min(x + width + gap / 2, area.w);
         picture.scene.add(figure::TextItem{{x + width / 2, figure::baseline_for(area.h / 2 - 1, 13)},
                                            label,
                                            on ? figure::Font::ui_semibold : figure::Font::ui_medium,
@@ -51,8 +63,11 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
                                            passed ? theme.ink : theme.muted,
                                            figure::Align::center});
         places[static_cast<std::size_t>(g)] = {x, width};
-        picture.hotspots.push_back(
-            {place, "stage " + std::string(info.label), ViewChange(GoTo{group}), tr(info.title)});
+        if (left < right)
+            picture.hotspots.push_back({{left, 0, right - left, area.h},
+                                        "stage " + std::string(info.label),
+                                        ViewChange(GoTo{group}),
+                                        tr(info.title)});
         x += width;
         if (g + 1 < group_count && gap >= 24) {
             const figure::Point tip{x + gap / 2 + 2, area.h / 2};
@@ -70,6 +85,23 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     picture.scene.add(
         figure::RectItem{.area = {std::lerp(from, to, t), area.h - 2, std::lerp(from_width, to_width, t), 2},
                          .fill = theme.ink});
+    picture.scene.add(figure::ClipItem{});
+    // Names go on beyond the edge: a click on the chevron is a step that way.
+    const auto more = [&](float left, Pointing where, int step) {
+        constexpr float wide = 16;
+        const float tip = where == Pointing::left ? left + 5 : left + wide - 5;
+        picture.scene.add(figure::RectItem{.area = {left, 0, wide, area.h - 1}, .fill = theme.canvas});
+        draw_chevron(picture.scene, {tip, area.h / 2}, where, theme.ink);
+        const auto next = static_cast<StageGroup>(static_cast<int>(current) + step);
+        picture.hotspots.push_back({{left, 0, wide, area.h},
+                                    where == Pointing::left ? "stages before" : "stages behind",
+                                    ViewChange(GoTo{next}),
+                                    tr(group_info(next).title)});
+    };
+    if (passed_by > 0)
+        more(0, Pointing::left, -1);
+    if (length - area.w > passed_by)
+        more(area.w - 16, Pointing::right, 1);
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
 

@@ -62,6 +62,28 @@ void walk_stages(Desk& desk, float width, float height) {
 
 } // namespace
 
+TEST_CASE("in a small window at 150 % every stage prints its numbers, and the strip shows where one is",
+          "[gui][layout]") {
+    Desk desk("first-lesson", "The cat sat down", 1280, 720, 1.5F);
+    desk.driver.key(GLFW_KEY_LEFT_BRACKET); // opens the left panel beside a canvas of 490 pixels
+    desk.settle();
+    REQUIRE(desk.driver.find("Headscope/fold left"));
+    begin_recording();
+    for (int group = 0; group < group_count; ++group) {
+        const auto stage = static_cast<StageGroup>(group);
+        desk.act(ViewChange(GoTo{stage}));
+        const Picture& canvas = desk.program.canvas();
+        const std::string label(group_info(stage).label);
+        const auto& items = screen_items();
+        const auto name = std::ranges::find(items, "stage " + label, &ScreenItem::label);
+        INFO(label);
+        CHECK(check_printed_numbers(canvas, computed(desk.problem()), desk.problem()) >= 16);
+        REQUIRE(name != items.end());
+        CHECK(name->reachable());
+    }
+    end_recording();
+}
+
 TEST_CASE("brackets and rails fold and open the panels", "[gui][layout]") {
     Desk desk;
     CHECK(desk.driver.find("Headscope/fold left"));

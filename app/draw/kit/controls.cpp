@@ -13,6 +13,14 @@ constexpr float segment_pad = 11.0F;
 constexpr float segment_height = 28.0F;
 constexpr float control_text = 13.0F;
 
+/// The size at which a title fits, as long as it stays larger than the text below.
+float title_size(const DrawContext& context, const std::string& title, float room) {
+    float size = 22;
+    while (size > 15 && context.measure(title, figure::Font::ui_semibold, size) > room)
+        size -= 1;
+    return size;
+}
+
 } // namespace
 
 float segmented_width(const DrawContext& context, const std::vector<Segment>& segments) {
@@ -204,7 +212,8 @@ void draw_page_head(Picture& picture, const DrawContext& context, const std::str
         if (shown != text && most >= least)
             picture.tips.push_back({{canvas_pad, baseline - size, most, 1.3F * size}, text});
     };
-    put(title, 52, figure::Font::ui_semibold, 22, controls > 0 ? room - controls - apart : room,
+    const float title_room = controls > 0 ? room - controls - apart : room;
+    put(title, 52, figure::Font::ui_semibold, title_size(context, title, title_room), title_room,
         context.theme.ink);
     put(formula, 78, figure::Font::mono, 13, room, context.theme.muted);
 }

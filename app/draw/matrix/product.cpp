@@ -176,8 +176,13 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     // Numbers come before columns: as many columns of the result as there is room for with numbers.
     const float beside = labels + std::max(left_cols * readable_cell + factor_gap, right_labels);
     const auto fit = static_cast<std::int64_t>((room.w - beside) / readable_cell);
-    const bool paged = context.controls && !context.shown.document->has_board() && fit >= 1;
-    const bool numbers = context.view.numbers && (cell_w >= narrowest_number || paged);
+    const bool leafed = context.controls && !context.shown.document->has_board();
+    const bool paged = leafed && fit >= 1;
+    // Beside all columns of the left factor there is no room for one: a part of both factors.
+    constexpr std::int64_t fewest_columns = 4;
+    const auto fit_in_all = static_cast<std::int64_t>((room.w - labels - right_labels) / readable_cell);
+    const bool both_leafed = leafed && cell_w < narrowest_number && fit < 1 && fit_in_all >= fewest_columns;
+    const bool numbers = context.view.numbers && (cell_w >= narrowest_number || paged || both_leafed);
     const float least = right_rows + rows <= few_rows && numbers ? readable_row : smallest_cell;
     const float cell_h = std::clamp(std::floor((room.h - fixed) / (right_rows + rows)), least, highest_cell);
 
@@ -195,9 +200,15 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
             return draw_part(picture, context, spec, window, room, right_labels);
     }
 
-    if (cell_w < readable_cell && cell_h >= 18 && paged && fit < spec.result.cols) {
+    if (cell_w < readable_cell && cell_h >= lowest_with_numbers && paged && fit < spec.result.cols) {
         const ProductWindow window = product_window(context, spec, fit + spec.left.cols,
                                                     spec.left.cols + spec.result.rows, spec.left.cols);
+        return draw_part(picture, context, spec, window, room, right_labels);
+    }
+
+    if (both_leafed && numbers && cell_h >= lowest_with_numbers) {
+        const ProductWindow window =
+            product_window(context, spec, fit_in_all, fit_in_all / 2 + spec.result.rows, fit_in_all / 2);
         return draw_part(picture, context, spec, window, room, right_labels);
     }
 

@@ -445,6 +445,14 @@ Picture draw_heatmap_page(const DrawContext& context) {
     else if (plan.cell < board_below && !plan.precise && dims.H > 1) {
         draw_board(picture, context, subject, maps_top, context.height - maps_top, label_width);
         return picture;
+    } else if (constexpr std::int64_t few_heads = 4, few_tokens = 12;
+               !plan.precise && dims.H <= few_heads && std::max(dims.Tq, dims.Tk) <= few_tokens) {
+        // A low canvas has no room for the numbers of a few small heads: the page scrolls for them.
+        constexpr float beside_rows = 190, row = 30; // beside: title, column labels and legend
+        const MapPlan scrolled =
+            plan_each(static_cast<float>(dims.H) * (beside_rows + row * static_cast<float>(dims.Tq)));
+        if (scrolled.precise)
+            plan = scrolled;
     }
     draw_each(picture, context, subject, plan, maps_top, label_width);
     if (secondary) {

@@ -260,8 +260,17 @@ Picture draw_output_page(const DrawContext& context) {
     const Theme& theme = context.theme;
     const bool identity = context.shown.document->recipe.identity_W_O;
     const bool bias = context.shown.tensor(TensorId::b_O) != nullptr;
+    const std::vector<Segment> built{{tr("as built"), Command(SetIdentityOutput{false}), !identity,
+                                      tr("W_O as the preset or the file has it")},
+                                     {tr("identity"), Command(SetIdentityOutput{true}), identity,
+                                      tr("W_O = I: no mixing, output = concat")}};
+    const bool has_switch = dims.H * dims.dv == dims.D && !context.shown.document->is_checkpoint();
+    const float switch_width = has_switch ? segmented_width(context, built) : 0;
+    // The product starts beside the title if it has room, because its right factor is far to the right.
+    constexpr float narrow = 760;
+    const bool beside = context.width >= narrow;
     draw_page_head(picture, context, tr("Output projection"),
-                   bias ? "output = concat · W_O + b_O" : "output = concat · W_O");
+                   bias ? "output = concat · W_O + b_O" : "output = concat · W_O", beside ? 0 : switch_width);
 
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::concat),
@@ -285,8 +294,7 @@ Picture draw_output_page(const DrawContext& context) {
     product.right_row_heads = dims.dv;
     product.bias = TensorId::b_O;
 
-    // The product starts beside the title if it has room, because its right factor is far to the right.
-    const float start = 34;
+    const float start = beside ? 34 : product_top;
     const float room = context.height - start;
     const float with_sum = product_height(context, product, 0) +
                            24.0F * static_cast<float>(product.right.rows + product.result.rows) + 62.0F +
@@ -309,22 +317,20 @@ Picture draw_output_page(const DrawContext& context) {
             figure::Font::ui, 13.5F, 21, theme.text);
         y += 4;
     }
-    if (dims.H * dims.dv == dims.D && !context.shown.document->is_checkpoint()) {
-        const std::vector<Segment> segments{{tr("as built"), Command(SetIdentityOutput{false}), !identity,
-                                             tr("W_O as the preset or the file has it")},
-                                            {tr("identity"), Command(SetIdentityOutput{true}), identity,
-                                             tr("W_O = I: no mixing, output = concat")}};
+    if (has_switch) {
         const float switch_y = y - 12;
-        if (switch_y + 30 < layout.left.area.y - 44 && !layout.overview) {
+        if (!beside) {
+            draw_segmented(picture, context, context.width - canvas_pad - switch_width, 28, built);
+        } else if (switch_y + 30 < layout.left.area.y - 44 && !layout.overview) {
             draw_text(picture, context, canvas_pad, switch_y + 19, "W_O", figure::Font::mono, 13,
                       theme.muted);
-            draw_segmented(picture, context, canvas_pad + 42, switch_y, segments);
+            draw_segmented(picture, context, canvas_pad + 42, switch_y, built);
         } else {
             // Between the title and the name of W_O, or above W_O.
-            const float width = segmented_width(context, segments);
-            const bool between = canvas_pad + 230 + width + 12 <= layout.right.area.x;
-            draw_segmented(picture, context, between ? canvas_pad + 230 : context.width - canvas_pad - width,
-                           between ? 34.0F : 2.0F, segments);
+            const bool between = canvas_pad + 230 + switch_width + 12 <= layout.right.area.x;
+            draw_segmented(picture, context,
+                           between ? canvas_pad + 230 : context.width - canvas_pad - switch_width,
+                           between ? 34.0F : 2.0F, built);
         }
     }
     float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());

@@ -70,7 +70,7 @@ Cells fit(const Slices& widest, float rows, float lines, float room_w, float roo
     cells.gap = std::clamp(160.0F / std::max(pieces, 1.0F), 6.0F, 28.0F);
     cells.w = std::clamp(std::floor((room_w - labels - split_arrow_room - pieces * cells.gap) / (2 * cols)),
                          2.0F, 52.0F);
-    cells.h = std::clamp(std::floor((room_h - lines * name_room) / rows), 3.0F, 36.0F);
+    cells.h = std::clamp(std::floor((room_h - lines * name_room) / rows), least_row_height(rows), 36.0F);
     return cells;
 }
 
@@ -259,13 +259,14 @@ Picture draw_concat_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const Problem& problem = context.shown.problem();
     const bool gains = std::ranges::any_of(problem.gains, [](float gain) { return gain != 1.0F; });
-    draw_page_head(picture, context, tr("Concatenation"),
-                   gains ? "concat = [g₀·head_out[0], g₁·head_out[1], …]"
-                         : "concat = [head_out[0], head_out[1], …]");
     const bool joined_on = context.view.joined_target > 0.5F;
     const std::vector<Segment> segments{
         {tr("Apart"), ViewChange(SetJoined{false}), !joined_on, tr("One block per head")},
         {tr("Together"), ViewChange(SetJoined{true}), joined_on, tr("One wide matrix")}};
+    draw_page_head(picture, context, tr("Concatenation"),
+                   gains ? "concat = [g₀·head_out[0], g₁·head_out[1], …]"
+                         : "concat = [head_out[0], head_out[1], …]",
+                   segmented_width(context, segments));
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
@@ -274,14 +275,19 @@ Picture draw_concat_page(const DrawContext& context) {
     const auto cols = static_cast<float>(s.heads * s.width), pieces = static_cast<float>(s.heads - 1);
     const auto rows = static_cast<float>(dims.Tq);
     Cells cells;
-    cells.gap = std::clamp(240.0F / std::max(pieces, 1.0F), 6.0F, 72.0F);
     const float room_w = context.width - 2 * canvas_pad - labels;
-    cells.w = std::clamp(std::floor((room_w - pieces * cells.gap) / cols), 2.0F, 96.0F);
+    const auto fit_width = [&](float widest_gap) {
+        cells.gap = std::clamp(240.0F / std::max(pieces, 1.0F), 6.0F, widest_gap);
+        cells.w = std::clamp(std::floor((room_w - pieces * cells.gap) / cols), 2.0F, 96.0F);
+    };
+    fit_width(72);
+    if (cells.w < readable_cell)
+        fit_width(16); // numbers before distance
     // Cells without numbers have a legend below them.
     constexpr float between_blocks = 120, legend = 40, tallest = 56;
     const auto fit_height = [&](float below) {
         const float room = context.height - split_top - 2 * name_room - between_blocks - below;
-        cells.h = std::clamp(std::floor(room / (2 * rows)), 3.0F, tallest);
+        cells.h = std::clamp(std::floor(room / (2 * rows)), least_row_height(2 * rows), tallest);
     };
     fit_height(0);
     const MatrixSpec joined = at(joined_spec(context, s), 0, 0, cells.w, cells.h);
@@ -297,9 +303,13 @@ Picture draw_concat_page(const DrawContext& context) {
     picture.scene.add(figure::LineItem{{middle, y}, {middle, y + 30}, context.theme.line2, 2});
     picture.scene.add(figure::LineItem{{middle - 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
     picture.scene.add(figure::LineItem{{middle + 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
-    draw_text(picture, context, middle + 16, figure::baseline_for(y + 15, 12.5F),
-              gains ? tr("side by side, each times its gain") : tr("side by side; no number changes"),
-              figure::Font::ui, 12.5F, context.theme.muted);
+    const std::string said =
+        gains ? tr("side by side, each times its gain") : tr("side by side; no number changes");
+    const float said_width = context.measure(said, figure::Font::ui, 12.5F);
+    const bool beside = middle + 16 + said_width <= context.width - 8;
+    draw_text(picture, context, beside ? middle + 16 : middle - 16, figure::baseline_for(y + 15, 12.5F), said,
+              figure::Font::ui, 12.5F, context.theme.muted,
+              beside ? figure::Align::left : figure::Align::right);
     y += 30 + name_room + 16;
 
     // The columns slide from separate heads to one matrix.

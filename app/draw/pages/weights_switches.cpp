@@ -144,7 +144,6 @@ void draw_weights_head(Picture& picture, const DrawContext& context, const std::
     const auto width_of = [&](const std::string& text) {
         return context.measure(text, figure::Font::mono, 13);
     };
-    constexpr float least = 40; // room in which a few letters can be read
     // A line that is too wide is its formula alone, or loses its last words.
     std::string fitting = line;
     if (width_of(line) > room) {
@@ -155,12 +154,10 @@ void draw_weights_head(Picture& picture, const DrawContext& context, const std::
             fitting = words.empty() ? "" : words + " …";
         }
     }
-    const float title_room = free - canvas_pad - 12;
-    const std::string short_title =
-        title_room < least ? "" : fitted(context, title, figure::Font::ui_semibold, 22, title_room);
     const float after = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 18;
     const bool beside = fitting != line && after + width_of(line) + 16 <= free;
-    draw_page_head(picture, context, short_title, beside ? "" : fitting);
+    draw_page_head(picture, context, title, beside ? "" : fitting,
+                   std::max(context.width - canvas_pad - free, 0.0F));
     if (beside)
         draw_text(picture, context, after, 52, line, figure::Font::mono, 13, context.theme.muted);
     else if (fitting != line)

@@ -104,8 +104,8 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
         std::clamp(std::floor(room / static_cast<float>(cols)), cols > 256 ? 1.0F : 3.0F, 120.0F);
     const bool show_names = named && cell_w >= 14;
     const float header = show_names ? 120.0F : 40.0F;
-    const float cell_h =
-        std::clamp(std::floor((height - header - 50) / static_cast<float>(rows)), 3.0F, 72.0F);
+    const float cell_h = std::clamp(std::floor((height - header - 50) / static_cast<float>(rows)),
+                                    least_row_height(static_cast<float>(rows)), 72.0F);
     MatrixSpec spec{.tensor = source.tensor,
                     .origin = {context.view.batch, 0, 0, 0},
                     .row_axis = 1,

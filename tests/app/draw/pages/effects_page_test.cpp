@@ -20,8 +20,8 @@ TEST_CASE("a logit lens names its own tokens while the effects on screen are of 
     workspace.settle();
     workspace.take_results();
     Shown shown = state.shown;
-    shown.effects =
-        effects_of(*now.part->model, *now.run, {}, now.run->inputs().T - 1, checkpoint::Stack::own, progress);
+    shown.effects = effects_of(*now.part->model, *now.run, *now.run, {}, now.run->inputs().T - 1,
+                               checkpoint::Stack::own, progress);
     shown.lens = std::make_shared<const EffectsLens>(
         effects_lens(*longer.part->model, *longer.run, longer.run->inputs().T - 1, progress));
     REQUIRE(shown.effects->queries.size() < shown.lens->positions.size());
