@@ -1,3 +1,4 @@
+#include "app/draw/pages/stage_figure.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -64,6 +65,34 @@ TEST_CASE("what is said of a control leaves the controls beside it in sight", "[
     REQUIRE(tip);
     CHECK_FALSE(areas_overlap(*tip, *play));
     CHECK(tip->bottom() <= height);
+}
+
+TEST_CASE("the right button on a head's title opens its menu, and letters below maps are told",
+          "[gui][tips][model]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    begin_recording();
+    desk.settle();
+    const auto title = control_area("head 1 by its title");
+    REQUIRE(title);
+    desk.driver.click(title->x + title->w / 2, title->y + title->h / 2, 1);
+    desk.settle();
+    CHECK(desk.view().head == 1);
+    CHECK(screen_shows("Copy the head’s name"));
+
+    desk.open(checkpoint::model_folder("pocket"), "The cat sat down and");
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    CHECK(screen_shows("F first token"));
+    end_recording();
+}
+
+TEST_CASE("a figure outlines the cell that was selected, and none that nobody chose", "[gui][tips]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    const StageFigure size{.width = 900, .height = 600};
+    const std::size_t plain = stage_scene(desk.shown(), desk.view(), size).items.size();
+    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 2, 1}}}));
+    CHECK(stage_scene(desk.shown(), desk.view(), size).items.size() >= plain + 4);
 }
 
 } // namespace headscope::test

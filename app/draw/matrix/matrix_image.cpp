@@ -66,26 +66,37 @@ struct Pooling {
     std::int64_t count, pixels;
 };
 
-constexpr std::int64_t marked_side = 3; ///< pixels of a cell that has its mark in the middle
+/// How many pixels a cell has beside and below each other. With marks both are odd: the one in the middle is
+/// the mark.
+struct CellPixels {
+    std::int64_t across = 1, down = 1;
+};
 
-/// Each pixel as 3 x 3, those of numbers below 0 with a mark in the middle: see mark_below_zero().
+/// The mark of a number below 0 is a dash as mark_below_zero() draws it, whatever the shape of the cell.
+CellPixels marked_pixels(const MatrixSpec& spec) {
+    const auto odd = [](float share) {
+        return 2 * std::max<std::int64_t>(std::lround((share - 1) / 2), 1) + 1;
+    };
+    constexpr float longest = 10, thick = 2;
+    return {odd(spec.cell_w / std::clamp(spec.cell_w * 0.4F, 3.0F, longest)), odd(spec.cell_h / thick)};
+}
+
+/// Each pixel as a whole cell, those of numbers below 0 with their mark: see mark_below_zero().
 template<class Value>
 std::vector<figure::Color> marked(const std::vector<figure::Color>& pixels, const MatrixSpec& spec,
-                                  std::int64_t done, const Value& value_at) {
-    std::vector<figure::Color> out(pixels.size() * marked_side * marked_side);
-    const std::int64_t width = spec.cols * marked_side;
+                                  CellPixels cell, std::int64_t done, const Value& value_at) {
+    const std::int64_t width = spec.cols * cell.across;
+    std::vector<figure::Color> out(static_cast<std::size_t>(width * spec.rows * cell.down));
     for (std::int64_t row = 0; row < spec.rows; ++row)
         for (std::int64_t col = 0; col < spec.cols; ++col) {
             const figure::Color fill = pixels[static_cast<std::size_t>(row * spec.cols + col)];
-            for (std::int64_t y = 0; y < marked_side; ++y)
-                for (std::int64_t x = 0; x < marked_side; ++x)
-                    out[static_cast<std::size_t>((row * marked_side + y) * width + col * marked_side + x)] =
-                        fill;
+            const auto first = out.begin() + row * cell.down * width + col * cell.across;
+            for (std::int64_t y = 0; y < cell.down; ++y)
+                std::fill_n(first + y * width, cell.across, fill);
             const float value = row < done ? value_at(row, col) : 0;
             const bool read = std::isfinite(value) && !(spec.forbidden && spec.forbidden(row, col));
             if (read && is_marked_below_zero(static_cast<double>(value / std::max(spec.high, 1e-30F))))
-                out[static_cast<std::size_t>((row * marked_side + 1) * width + col * marked_side + 1)] =
-                    text_on(fill);
+                first[cell.down / 2 * width + cell.across / 2] = text_on(fill);
         }
     return out;
 }
@@ -99,11 +110,12 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     const bool marks =
         spec.fill == CellFill::diverging && std::min(spec.cell_w, spec.cell_h) >= smallest_marked;
     const Pooling down(spec.rows, area.h), across(spec.cols, area.w);
+    const CellPixels cell = marks ? marked_pixels(spec) : CellPixels{};
     const bool pools = down.pixels < spec.rows || across.pixels < spec.cols;
     const auto paint_with = [&](const auto& value_at) {
         if (!pools) {
             std::vector<figure::Color> pixels = pixels_of(context, spec, done, value_at);
-            return marks ? marked(pixels, spec, done, value_at) : pixels;
+            return marks ? marked(pixels, spec, cell, done, value_at) : pixels;
         }
         MatrixSpec small = spec;
         small.rows = down.pixels;
@@ -121,7 +133,6 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     const auto paint = [&] {
         return spec.value ? paint_with(spec.value) : paint_with(TensorNumbers(*tensor, spec));
     };
-    const std::int64_t side = marks ? marked_side : 1;
     PixelCache::Named made;
     // Weights have ways of colouring of their own.
     const bool scores =
@@ -129,12 +140,13 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     if (context.pixels != nullptr && (spec.fill == CellFill::diverging || scores) && !spec.value &&
         !spec.forbidden) {
         const auto whole = [](auto number) { return static_cast<std::uint64_t>(number); };
-        std::uint64_t key = key_of(
-            {reinterpret_cast<std::uintptr_t>(tensor), whole(spec.tensor), whole(spec.row_axis),
-             whole(spec.col_axis), whole(spec.rows), whole(spec.cols),
-             std::bit_cast<std::uint32_t>(spec.high), std::bit_cast<std::uint32_t>(spec.low),
-             reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(done), whole(spec.plus),
-             whole(context.theme.dark), whole(marks), whole(down.pixels), whole(across.pixels)});
+        std::uint64_t key =
+            key_of({reinterpret_cast<std::uintptr_t>(tensor), whole(spec.tensor), whole(spec.row_axis),
+                    whole(spec.col_axis), whole(spec.rows), whole(spec.cols),
+                    std::bit_cast<std::uint32_t>(spec.high), std::bit_cast<std::uint32_t>(spec.low),
+                    reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(done),
+                    whole(spec.plus), whole(context.theme.dark), whole(cell.across), whole(cell.down),
+                    whole(down.pixels), whole(across.pixels)});
         for (const std::int64_t at : spec.origin)
             key = key_of({key, whole(at)});
         made = context.pixels->find_of(context.shown.holder(spec.tensor), key, paint);
@@ -143,8 +155,8 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
         made.name = name_of(*made.pixels);
     }
     picture.scene.add(figure::GridItem{.area = area,
-                                       .cols = static_cast<int>(across.pixels * side),
-                                       .rows = static_cast<int>(down.pixels * side),
+                                       .cols = static_cast<int>(across.pixels * cell.across),
+                                       .rows = static_cast<int>(down.pixels * cell.down),
                                        .pixels = std::move(made.pixels),
                                        .key = made.name});
 }

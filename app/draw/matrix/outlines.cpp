@@ -24,9 +24,14 @@ figure::Rect united(const figure::Rect& a, const figure::Rect& b) {
     return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
 }
 
+/// What an outline goes round: it would fill a narrow cell, row or column.
+figure::Rect outlined(const figure::Rect& cells, float further) {
+    constexpr float narrow = 8;
+    return std::min(cells.w, cells.h) < narrow ? grown(cells, further) : cells;
+}
+
 void outline_cell(Picture& picture, const Theme& theme, const figure::Rect& given) {
-    constexpr float narrow = 8, further = 2.25F; // a narrow cell would be filled by its outline
-    const figure::Rect cell = std::min(given.w, given.h) < narrow ? grown(given, further) : given;
+    const figure::Rect cell = outlined(given, 2.25F);
     picture.scene.add(
         figure::RectItem{.area = grown(cell, 2.25F), .stroke = theme.canvas, .stroke_width = 4.5F});
     picture.scene.add(
@@ -34,7 +39,8 @@ void outline_cell(Picture& picture, const Theme& theme, const figure::Rect& give
 }
 
 void outline_run(Picture& picture, const Theme& theme, const figure::Rect& run) {
-    picture.scene.add(figure::RectItem{.area = grown(run, 0.75F), .stroke = theme.ink, .stroke_width = 1.5F});
+    picture.scene.add(figure::RectItem{
+        .area = grown(outlined(run, 0.75F), 0.75F), .stroke = theme.ink, .stroke_width = 1.5F});
 }
 
 /// A dashed frame: a lesson's, so that it is not taken for a cell that the user selected.
@@ -179,8 +185,9 @@ void outline_all(Picture& picture, const DrawContext& context, std::vector<Matri
         outline_cells(picture, context, grids, cells);
     std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
     const auto cell = spoken_of(context.shown, context.view);
-    // What a lesson points at is not drowned by a cell that nobody chose.
-    if (!cell || (!context.view.points.empty() && !context.view.focus()))
+    // What a lesson points at is not drowned by a cell that nobody chose, and no figure shows one.
+    const bool chosen_alone = !context.view.points.empty() || !context.controls;
+    if (!cell || (chosen_alone && !context.view.focus()))
         return;
     const Dims& dims = context.dims();
     const auto reads = reads_of(context.shown, *cell);

@@ -226,16 +226,18 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     layout.left = place(picture, factors, spec.left, left_x, result_y, cell_w, cell_h);
     layout.result = place(picture, context, spec.result, result_x, result_y, cell_w, cell_h);
 
+    // Heads have their names at the ends of their bars, below the matrix's own.
+    const auto above = [](std::int64_t head_cols) { return head_cols > 0 ? 17.0F : 14.0F; };
     draw_name(picture, context, layout.right, spec.right_name,
-              changed_text(factors, spec.right.tensor, spec.right_shape), 14);
+              changed_text(factors, spec.right.tensor, spec.right_shape), above(spec.right_head_cols));
     draw_name(picture, context, layout.result, difference_name(context, spec.result_name), spec.result_shape,
-              14);
+              above(spec.result_head_cols));
     // The tokens of the right factor's rows stand right of the left one's name, and may be long.
     const float name_end =
         left_x + context.measure(spec.left_name, figure::Font::mono_semibold, name_size) + 12;
     const bool meets_tokens = spec.right_token_rows && name_end > result_x - row_label_width(context, true);
     draw_name(picture, context, layout.left, spec.left_name,
-              changed_text(factors, spec.left.tensor, spec.left_shape), 14 + header,
+              changed_text(factors, spec.left.tensor, spec.left_shape), above(spec.left_head_cols) + header,
               meets_tokens ? labels : 0);
     draw_bars(picture, context, layout.right, spec.right_head_cols, spec.kv, spec.bar_head);
     draw_bars(picture, context, layout.result, spec.result_head_cols, spec.kv, spec.bar_head);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace headscope::app {
 
@@ -24,7 +25,7 @@ constexpr float layer_label_width = 34.0F; ///< "L11"
 constexpr float map_gap = 8.0F;            ///< between maps
 constexpr float letter_height = 16.0F;
 constexpr float smallest_board_map = 14.0F, largest_map = 112.0F;
-constexpr float legend_foot = 70.0F, log_words_foot = 18.0F, marks_foot = 26.0F;
+constexpr float legend_foot = 70.0F, log_words_foot = 18.0F, marks_foot = 26.0F, letters_foot = 40.0F;
 constexpr float lettered_from = 18.0F;
 constexpr float before_means = 10.0F; ///< extra room between the set's own heads and their means
 
@@ -43,9 +44,9 @@ struct Grid {
     float bottom() const { return map(L - 1, 0).y + pitch_y(); }
 };
 
-/// The height of the legend, and of the line for marks if the document can have edits.
+/// The height of the legends, and of the line for marks if the document can have edits.
 float foot_of(const DrawContext& context) {
-    return legend_foot + (context.log_colours() ? log_words_foot : 0.0F) +
+    return legend_foot + letters_foot + (context.log_colours() ? log_words_foot : 0.0F) +
            (context.shown.document->is_checkpoint() ? marks_foot : 0.0F);
 }
 
@@ -279,6 +280,25 @@ void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid&
     }
 }
 
+/// What the letters below the maps say: of those that stand there.
+void draw_letters_legend(Picture& picture, const DrawContext& context, const Grid& grid, float baseline) {
+    std::set<char> letters;
+    for (std::int64_t l = 0; l < grid.L; ++l)
+        if (const auto row = context.board->row(l))
+            for (const auto& head : row->heads)
+                letters.insert(pattern_of(head.facts.metrics).letter);
+    std::string words;
+    for (const Pattern& pattern : patterns())
+        if (letters.contains(pattern.letter) && pattern.letter != '-')
+            words += (words.empty() ? "" : " · ") + std::string(1, pattern.letter) + " " + tr(pattern.label);
+    if (letters.contains('-'))
+        words += (words.empty() ? "" : " · ") + tr("“·” no clear pattern");
+    const float end =
+        draw_paragraph(picture, context, grid.left, baseline, context.width - board_pad - grid.left, words,
+                       figure::Font::ui, 12, 17, context.theme.muted);
+    picture.scene.height = std::max(picture.scene.height, end);
+}
+
 } // namespace
 
 float board_width(const DrawContext& context) {
@@ -343,7 +363,12 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
         for (std::int64_t h = 0; h < grid.own_H; ++h)
             if (const HeadEdits* const edits = head_edits(context, l, h))
                 edited.push_back(edits);
-    draw_marks_legend(picture, context, grid.left, legend + 42 + (log ? log_words_foot : 0.0F), room, edited);
+    float foot = legend + 42 + (log ? log_words_foot : 0.0F);
+    draw_marks_legend(picture, context, grid.left, foot, room, edited);
+    if (!edited.empty())
+        foot += marks_foot;
+    if (grid.lettered)
+        draw_letters_legend(picture, context, grid, foot + 16);
     return picture;
 }
 

@@ -165,9 +165,14 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
                   theme.muted);
     if (role != text.role)
         picture.tips.push_back({{spec.x, y, width, 20}, text.role});
-    if (head >= 0)
+    if (head >= 0) {
         draw_head_bar(picture, context, head, spec.x, y + 22, width);
-    else
+        if (context.controls)
+            picture.hotspots.push_back({{spec.x, y, width, 20},
+                                        "head " + std::to_string(head) + " by its title",
+                                        ViewChange(PickHead{head}),
+                                        tr("Show head {}", head)});
+    } else
         picture.scene.add(figure::RectItem{.area = {spec.x, y + 22, width, 4}, .fill = theme.line2});
     if (plan.captions) {
         draw_text(picture, context, spec.x + width / 2, y + 46, tr("key token j"), figure::Font::ui, 12,

@@ -80,13 +80,14 @@ void draw_block_name(Picture& picture, const DrawContext& context, const Slices&
     const Theme& theme = context.theme;
     const std::string full = std::string(tensor_info(s.blocks).name) + "[" + std::to_string(g) + "]";
     const std::string brief = std::to_string(g);
-    const std::string& name = context.measure(full, figure::Font::mono, 13) <= width ? full : brief;
+    const float apart = std::max(8 - gap, 0.0F); // from the next name
+    const std::string& name = context.measure(full, figure::Font::mono, 13) + apart <= width ? full : brief;
     draw_text(picture, context, x, y - 14, name, figure::Font::mono, 13, theme.ink);
     const std::int64_t first = g * s.shared;
     const std::string heads =
         s.shared == 1 ? tr("Head {}", brief) : tr("Heads {}–{}", first, first + s.shared - 1);
     const float heads_width = context.measure(heads, figure::Font::ui_semibold, 12.5F);
-    const float end = width - std::max(8 - gap, 0.0F);
+    const float end = width - apart;
     if (context.measure(name, figure::Font::mono, 13) + heads_width + 10 <= end)
         draw_text(picture, context, x + end, y - 14, heads, figure::Font::ui_semibold, 12.5F,
                   theme.head(first, context.dims().H).colour, figure::Align::right);
@@ -148,7 +149,9 @@ void draw_joined(Picture& picture, const DrawContext& context, const Slices& s, 
     const float name =
         draw_text(picture, context, x, y - 14, s.name, figure::Font::ui_semibold, 15, theme.ink);
     const float detail = context.measure(s.detail, figure::Font::mono, 12.5F);
-    if (name + 10 + detail < grid.area.w)
+    // The first head's name stands at the end of its bar, below this line.
+    const float room = s.heads > 1 ? cells.w * static_cast<float>(s.width) - 24 : grid.area.w;
+    if (name + 10 + detail < room)
         draw_text(picture, context, x + name + 10, y - 14, s.detail, figure::Font::mono, 12.5F, theme.muted);
     if (labels)
         draw_row_labels(picture, context, grid, s.keys);
