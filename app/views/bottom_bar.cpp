@@ -64,16 +64,19 @@ figure::PolygonItem disc(figure::Point center, float radius, figure::Color color
 struct Status {
     std::string text;
     float width = 0;
+    std::string tip = {};
 };
 
 /// As much of the sizes as there is room for.
 Status status_of(const AppState& state, float room, const ViewTools& tools) {
-    if (const std::string package = tools.surface.missing_font(); !package.empty())
+    if (const std::string package = tools.surface.missing_font(); !package.empty()) {
+        const std::string whole =
+            tr("⚠ Some characters are in no font of this system: install the package {}", package);
         for (const std::string& text :
-             {tr("⚠ Some characters are in no font of this system: install the package {}", package),
-              tr("⚠ Fonts are missing: install {}", package), "⚠ " + package})
+             {whole, tr("⚠ Fonts are missing: install {}", package), "⚠ " + package})
             if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
-                return {text, width};
+                return {text, width, whole};
+    }
     // Of the layer, also where its weights are read otherwise.
     const Problem& problem = (reads_checkpoint(state) ? state.document : state.shown.document)->problem;
     const Dims& d = problem.dims;
@@ -92,7 +95,10 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
     const std::string counted = sizes + "  ·  " + tr("{} parameters", grouped(cost.parameters));
     for (const std::string& text : {counted + "  ·  " + flops_text(cost.flops()), counted, sizes})
         if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
-            return {text, width};
+            return {
+                text, width,
+                tr("Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
+                   "projections and attention, softmax not counted.")};
     return {};
 }
 
@@ -263,10 +269,7 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         picture.scene.add(figure::LineItem{{status_x - 20, y - 12}, {status_x - 20, y + 12}, theme.line2, 1});
         picture.scene.add(figure::TextItem{
             {status_x, figure::baseline_for(y, 13)}, status.text, figure::Font::ui, 13, theme.text});
-        picture.tips.push_back(
-            {{status_x, area.y, status.width, area.h},
-             tr("Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
-                "projections and attention, softmax not counted.")});
+        picture.tips.push_back({{status_x, area.y, status.width, area.h}, status.tip});
     }
     const float speed_x = status_x - 40 - 44;
     speed_choice(state, picture, {speed_x, y - 14, 44, 28}, tools);
