@@ -24,7 +24,7 @@
 // with HEADSCOPE_RANDOM_LOG each event is told on standard error; with HEADSCOPE_RANDOM_MEMORY, every
 // thousand events, how much memory the program has when it rests: all that is resident, and the part that is
 // its own, without the code of libraries, which Linux gives up when others need the memory; first with what
-// is on screen by then, then with the document of the beginning, opened anew.
+// is on screen by then, then with the document, the window and the size of text of the beginning.
 
 namespace headscope::test {
 namespace {
@@ -33,6 +33,8 @@ int number_of(const char* variable, int otherwise) {
     const char* const text = std::getenv(variable);
     return text == nullptr ? otherwise : std::atoi(text);
 }
+
+constexpr float first_width = 1600, first_height = 1000;
 
 class Visitor {
 public:
@@ -71,9 +73,11 @@ private:
 
     void tell_memory(int events) {
         tell_memory("event " + std::to_string(events));
+        desk_.driver.resize(first_width, first_height);
         begin_();
         desk_.driver.wait(static_cast<int>(FrameCount::kept_frames) + 1);
         tell_memory("opened anew");
+        desk_.driver.resize(width_, height_);
     }
     void tell_memory(const std::string& when) {
         desk_.settle();
@@ -189,7 +193,7 @@ private:
     Desk& desk_;
     const std::string folder_;
     std::mt19937 random_;
-    float width_ = 1600, height_ = 1000;
+    float width_ = first_width, height_ = first_height;
     const std::function<void()> begin_;
     std::string said_;
 };
@@ -214,8 +218,9 @@ TEST_CASE("random input breaks nothing", "[gui][random]") {
     std::filesystem::current_path(home_path); // where choosers begin
     if (std::getenv("HEADSCOPE_RANDOM_MEMORY") != nullptr)
         give_large_blocks_back(); // as the window does
-    Desk desk("first-lesson", "", 1600, 1000, 1, folder.file("state"));
+    Desk desk("first-lesson", "", first_width, first_height, 1, folder.file("state"));
     const auto begin = [&] {
+        desk.act(ViewChange(SetZoom{1}));
         desk.act(EngineAction{EngineAction::Kind::choose, "auto"});
         if (path == "pocket")
             desk.open(checkpoint::model_folder("pocket"),
