@@ -154,11 +154,9 @@ bool Program::animating() const {
 }
 
 float Program::zoom() const {
-    const float usual = state_.view.zoom;
     const float beside = presents_arithmetic(state_) ? presented_inspector_width : 0;
-    return state_.presentation.on
-               ? presentation_zoom(state_.presentation, usual, window_.x, window_.y, beside)
-               : usual;
+    return state_.presentation.on ? presentation_zoom(state_.presentation, window_.x, window_.y, beside)
+                                  : state_.view.zoom;
 }
 
 figure::Color Program::background() const {

@@ -48,9 +48,9 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
 
 /// A presented lesson's text goes on by most of what is seen of it; at its end, to the next page.
 void read_on(int by, const ViewTools& tools) {
-    constexpr float most = 0.85F, edge = 1;
-    const float now = ImGui::GetScrollY();
-    if (by > 0 ? now < ImGui::GetScrollMaxY() - edge : now > edge)
+    constexpr float most = 0.85F, edge = 1, below_text = 22; // the blank end of a page need not be seen
+    const float now = ImGui::GetScrollY(), last = ImGui::GetScrollMaxY() - below_text * tools.surface.scale();
+    if (by > 0 ? now < last : now > edge)
         ImGui::SetScrollY(now + static_cast<float>(by) * most * ImGui::GetWindowHeight());
     else
         tools.send(LessonAction(TurnPage{by}));

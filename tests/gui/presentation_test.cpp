@@ -3,6 +3,7 @@
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <string>
@@ -245,6 +246,44 @@ TEST_CASE("lists over a presentation are closed before it ends", "[gui][presenta
     CHECK(presentation(desk).on);
     desk.press_key(GLFW_KEY_ESCAPE);
     CHECK_FALSE(presentation(desk).on);
+}
+
+TEST_CASE("a presented page has its room whatever the size of the window's text was", "[gui][presentation]") {
+    Desk desk("first-lesson", "", 1280, 720);
+    desk.act(ViewChange(SetZoom{GENERATE(1.0F, 1.5F, 2.0F)}));
+    desk.act(LessonAction(OpenLesson{"first-lesson"}));
+    desk.act(LessonAction(GoToPage{3}));
+    desk.press_key(GLFW_KEY_F5);
+    CHECK(desk.program.zoom() == 1); // text, page and inspector stand side by side
+    for (const MatrixGrid& grid : desk.program.canvas().grids) {
+        CHECK(grid.area.x >= presented_lesson_width);
+        CHECK(grid.area.right() <= 1280 - presented_inspector_width);
+    }
+    CHECK(screen_shows("0.96"));
+    desk.act(LessonAction(GoToPage{2}));
+    CHECK(desk.program.zoom() == Approx(1.2F));
+}
+
+TEST_CASE("the blank end of a presented text needs no key of its own", "[gui][presentation]") {
+    Desk desk("first-lesson", "", 1280, 720);
+    desk.act(LessonAction(OpenLesson{"first-lesson"}));
+    desk.act(LessonAction(GoToPage{3}));
+    desk.press_key(GLFW_KEY_F5);
+    const auto below = [] { // how far the text can be scrolled
+        for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+            if (window->Active && std::string(window->Name).find("course first-lesson3") != std::string::npos)
+                return window->ScrollMax.y;
+        return 0.0F;
+    };
+    float height = 720;
+    for (; below() > 15; height += 10) {
+        REQUIRE(height < 1400);
+        desk.driver.resize(1280, height);
+        desk.driver.wait(3);
+    }
+    REQUIRE(below() > 1);
+    desk.press_key(GLFW_KEY_PAGE_DOWN);
+    CHECK(desk.program.state().course.page == 4);
 }
 
 } // namespace headscope::test

@@ -43,11 +43,10 @@ constexpr double fade_seconds = 0.4, follow_seconds = 0.05;
 
 } // namespace
 
-float presentation_zoom(const Presentation& presentation, float usual, float width, float height,
-                        float beside) {
-    constexpr float largest = 4;
+float presentation_zoom(const Presentation& presentation, float width, float height, float beside) {
+    constexpr float smallest = 1, largest = 4;
     return std::clamp(std::min(width / (page_width + beside), height / page_height) * presentation.larger,
-                      usual, std::max(usual, largest));
+                      smallest, largest);
 }
 
 bool follow_mouse(PointerSpot& spot, const std::optional<figure::Point>& mouse, double seconds, bool moves) {

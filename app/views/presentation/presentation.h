@@ -28,10 +28,9 @@ inline constexpr float smallest_presented = 0.5F, largest_presented = 2;
 /// The columns of a presented lesson and of the inspector beside it, in logical pixels.
 inline constexpr float presented_lesson_width = 340, presented_inspector_width = 320;
 
-/// The zoom of a presentation, at most 4 and never less than the `usual` one. `width`, `height`: of the
+/// The zoom of a presentation, 1 to 4, whatever that of the window around it was. `width`, `height`: of the
 /// window, in logical pixels at 100 %. `beside`: of what else stands beside the canvas.
-float presentation_zoom(const Presentation& presentation, float usual, float width, float height,
-                        float beside = 0);
+float presentation_zoom(const Presentation& presentation, float width, float height, float beside = 0);
 
 /// Takes the spot to the mouse (empty: it is outside): at once, or where things move in a moment of motion,
 /// and away when the mouse rests. `seconds`: since the last frame. True when another frame must follow.
