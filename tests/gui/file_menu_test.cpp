@@ -1,5 +1,9 @@
 #include "tests/gui/support/files_desk.h"
+#include "tests/test_data.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <imgui_internal.h>
 
 // The File menu, its exports, and the room that dialogs take.
@@ -304,6 +308,68 @@ TEST_CASE("dialogs fit into small windows and large text", "[gui][files]") {
         desk.act(FileCommand(CloseChooser{}));
         desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::cancel}));
     }
+}
+
+TEST_CASE("the File menu stays in the window, and follows the row that the keys light", "[gui][files]") {
+    const float scale = GENERATE(1.0F, 1.5F, 2.0F);
+    TemporaryFolder folder;
+    FilesDesk desk(folder, 1280, 720, scale);
+    desk.open_menu();
+    const auto row = [](const std::string& label) {
+        const auto found = std::ranges::find_if(screen_items(), [&](const ScreenItem& item) {
+            return item.label == label && item.window.find("##Popup") != std::string::npos;
+        });
+        REQUIRE(found != screen_items().end());
+        return *found;
+    };
+    CHECK(row("Quit").clip.bottom() <= 720);
+    CHECK(row("Quit").reachable() == (scale == 1));
+    desk.press(GLFW_KEY_UP);
+    desk.driver.wait(2);
+    CHECK(row("Quit").reachable());
+    desk.press(GLFW_KEY_DOWN);
+    for (int n = 0; n < 30; ++n)
+        desk.press(GLFW_KEY_UP);
+    desk.driver.wait(2);
+    CHECK(row("New").reachable());
+}
+
+TEST_CASE("the Open dialog says what a model's weights lack, and stays within its card", "[gui][files]") {
+    TemporaryFolder folder;
+    const std::string weights = folder.file("model.safetensors");
+    std::filesystem::copy_file(test_data("/models/llama_tiny_tied/model.safetensors"), weights);
+    FilesDesk desk(folder);
+    desk.act(FileCommand(ChooseProject{}));
+    desk.type_path(weights);
+    desk.press(GLFW_KEY_ENTER);
+    desk.settle();
+    REQUIRE(desk.files().chooser);
+    FileChooser& chooser = desk.program.state().files.chooser->chooser;
+    CHECK(chooser.error().find("config.json is missing beside it") != std::string::npos);
+    // A sentence of any length stays over the buttons.
+    std::string sentence;
+    for (int n = 0; n < 80; ++n)
+        sentence += "wrong" + std::to_string(n) + " ";
+    chooser.fail(sentence);
+    desk.driver.wait(2);
+    float lowest = 0;
+    for (const ScreenText& line : screen_texts())
+        if (line.text.find("wrong") != std::string::npos)
+            lowest = std::max(lowest, line.y);
+    CHECK(lowest > 0);
+    for (const ScreenItem& item : screen_items())
+        if (item.label == "Cancel")
+            CHECK(lowest < item.area.y);
+}
+
+TEST_CASE("the Open dialog lists lessons", "[gui][files]") {
+    TemporaryFolder folder;
+    std::ofstream(folder.file("mine.md")) << "---\n";
+    FilesDesk desk(folder);
+    desk.act(FileCommand(ChooseProject{}));
+    FileChooser& chooser = desk.program.state().files.chooser->chooser;
+    chooser.go(std::filesystem::path(folder.file("mine.md")).parent_path());
+    CHECK(std::ranges::count(chooser.listing().rows, "mine.md", &FileRow::name) == 1);
 }
 
 } // namespace headscope::test

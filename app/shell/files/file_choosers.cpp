@@ -105,8 +105,8 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         film = {.lesson = state.course.open->id, .of_lesson = true};
     switch (purpose) {
     case PathPurpose::open:
-        options.title = tr("Open a project, a problem, attention weights, a checkpoint or a survey");
-        options.suffixes = {project_suffix, ".npy", ".safetensors", ".gguf", ".db"};
+        options.title = tr("Open a project, problem, weights, checkpoint, survey or lesson");
+        options.suffixes = {project_suffix, ".npy", ".safetensors", ".gguf", ".db", ".md"};
         for (const std::string& name : checkpoint::packaged_models())
             options.models.push_back(
                 {name, name, tr("comes with the program"), tr("A small language model")});

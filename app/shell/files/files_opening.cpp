@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/model/local_models.h"
 #include "core/format/attention_file.h"
 #include "core/project/case_file.h"
 
@@ -18,6 +19,19 @@ std::string untold_heads(const std::string& name, const project::CaseHeads& head
                         : tr("{} does not say how many heads its weights have. They are shown as {}, the "
                              "fewest that W_K goes with: choose H at the top.",
                              name, heads.H);
+}
+
+/// Of a model's weights the fault is not that they are no attention weights.
+AttentionSetPtr opened_weights(const std::string& path) {
+    try {
+        return format::open_attention_file(path);
+    } catch (const Error& fault) {
+        if (fault.kind() == ErrorKind::input && checkpoint::lacks_config(path))
+            fail_input(tr("{} holds the weights of a model, and config.json is missing beside it: put the "
+                          "model's config.json there, and open the folder.",
+                          file_name(path)));
+        throw;
+    }
 }
 
 } // namespace
@@ -82,7 +96,7 @@ void Files::load_attention(const std::string& path) {
     job_.start(
         tr("Opening {}", file_name(path)), true,
         [this, path](Progress&) -> FileJob::Done {
-            return [this, path, set = format::open_attention_file(path)] {
+            return [this, path, set = opened_weights(path)] {
                 setup_.leave_lesson();
                 files_.chooser.reset();
                 files_.path.clear();

@@ -280,6 +280,28 @@ bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools&
     return true;
 }
 
+/// Why the last try did not work, in as many lines as have room over the buttons. The mouse shows the rest.
+void view_error(const std::string& error, const figure::Rect& area, const ViewTools& tools) {
+    constexpr float size = 13, line = 18;
+    constexpr std::size_t most = 3;
+    std::vector<std::string> lines = broken_lines(error, figure::Font::ui, size, area.w, tools);
+    const bool cut = lines.size() > most;
+    if (cut) {
+        lines.resize(most);
+        lines.back() += " …";
+    }
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        dialog_text({area.x, area.y + size + line * static_cast<float>(i)},
+                    fitted(lines[i], figure::Font::ui, size, area.w, tools), figure::Font::ui, size,
+                    tools.theme.bad, tools);
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    const float scale = tools.surface.scale(), high = line * static_cast<float>(lines.size());
+    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+    ImGui::Dummy({area.w * scale, high * scale});
+    if (cut && ImGui::IsItemHovered())
+        show_tip(error, tools);
+}
+
 /// The buttons at the foot. True when the accepting one was pressed.
 bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
     FileChooser& chooser = open.chooser;
@@ -373,8 +395,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
         view_picture_preview(open, parts.preview, tools);
     const bool asked = replace_question(chooser, parts, tools);
     if (!asked && !chooser.error().empty())
-        dialog_paragraph({parts.message.x, parts.message.y + 13}, parts.message.w,
-                         text::plain_text(chooser.error()), 13, 18, theme.bad, tools);
+        view_error(text::plain_text(chooser.error()), parts.message, tools);
     else if (!asked && open.purpose == PathPurpose::picture && parts.preview.w == 0)
         view_picture_words(open, parts.message, tools);
     const bool accept = foot(open, parts.foot, tools);

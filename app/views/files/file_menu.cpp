@@ -109,6 +109,12 @@ void draw_row(const MenuRow& row, bool lit, const figure::Rect& area, const View
     ImGui::SetCursorScreenPos(at);
 }
 
+/// Scrolls a menu that is too high for the window. Physical pixels from the top of its first row.
+void bring_row_into_sight(float from, float to) {
+    const float room = ImGui::GetWindowHeight() - 2 * ImGui::GetStyle().WindowPadding.y;
+    ImGui::SetScrollY(std::min(std::max(ImGui::GetScrollY(), to - room), from));
+}
+
 void menu(const AppState& state, const ViewTools& tools) {
     const std::vector<MenuRow> rows = menu_rows(state);
     const float scale = tools.surface.scale();
@@ -116,7 +122,8 @@ void menu(const AppState& state, const ViewTools& tools) {
     ImGuiStorage* storage = ImGui::GetStateStorage();
     const ImGuiID key = ImGui::GetID("row");
     int lit = ImGui::IsWindowAppearing() ? -1 : storage->GetInt(key, -1);
-    if (const int by = ImGui::IsWindowAppearing() ? 0 : list_step(); by != 0)
+    const int by = ImGui::IsWindowAppearing() ? 0 : list_step();
+    if (by != 0)
         lit = step(rows, by < 0 && lit < 0 ? static_cast<int>(rows.size()) : lit, by);
     const bool enter = enter_pressed() && !ImGui::IsWindowAppearing();
     if (escape_pressed())
@@ -132,6 +139,8 @@ void menu(const AppState& state, const ViewTools& tools) {
             draw_list_focus(
                 {start.x + 5 * scale, start.y + y * scale, (look.width - 10) * scale, height * scale}, tools);
         y += height;
+        if (by != 0 && lit == i)
+            bring_row_into_sight((y - height) * scale, y * scale);
         if (row.commands.empty())
             continue;
         // Two recent projects may have the same name.
@@ -179,7 +188,9 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
         show_tip(with_key(tr("New, open, save and export"), "file menu"), tools);
     if (tools.focus.offer(place) || clicked || state.asked.file_menu)
         ImGui::OpenPopup("File menu");
-    ImGui::SetNextWindowPos({place.x, place.bottom() + 4 * scale});
+    const float top = place.bottom() + 4 * scale, foot = ImGui::GetIO().DisplaySize.y - 8 * scale;
+    ImGui::SetNextWindowPos({place.x, top});
+    ImGui::SetNextWindowSizeConstraints({0, 0}, {ImGui::GetIO().DisplaySize.x, foot - top});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 6 * scale});
     if (ImGui::BeginPopup("File menu")) {
         menu(state, tools);

@@ -103,6 +103,20 @@ bool is_checkpoint(const std::string& path) {
     return fs::is_regular_file(fs::path(path) / "config.json", ignored) || is_gguf(path);
 }
 
+bool lacks_config(const std::string& path) {
+    if (is_checkpoint(fs::path(path).parent_path().string()))
+        return false;
+    try {
+        const format::Safetensors file = format::Safetensors::open_lazily(path);
+        constexpr std::ptrdiff_t fewest = 4; // attention alone has as many matrices
+        return std::ranges::count_if(file.entries(), [](const format::SafetensorsEntry& entry) {
+                   return entry.name.ends_with(".weight");
+               }) >= fewest;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 std::vector<std::string> tokenizer_sources(const Model& model) {
     if (const GgufFile* const gguf = model.files().gguf()) {
         const GgufValue* const kind = gguf->metadata().find("tokenizer.ggml.model");

@@ -25,6 +25,10 @@ struct LocalModel {
 /// files do. Whether it can be opened, opening tells.
 bool is_checkpoint(const std::string& path);
 
+/// Whether a file holds the weights of a model, as its names of tensors say, and no config.json lies beside
+/// it. A file that cannot be read holds none.
+bool lacks_config(const std::string& path);
+
 /// What a model's tokenizer can be read from: files of its folder, or "gpt2 in the file" for a GGUF file
 /// whose key tokenizer.ggml.model says gpt2. Empty: it has none.
 std::vector<std::string> tokenizer_sources(const Model& model);
