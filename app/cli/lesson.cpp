@@ -34,7 +34,7 @@ void list(const LessonOptions& options) {
         nlohmann::json out = nlohmann::json::array();
         for (const lesson::FoundLesson& one : found) {
             const lesson::Lesson& lesson = one.parsed.lesson;
-            if (one.parsed.faults.empty())
+            if (one.parsed.faults.empty() && one.hidden_by.empty())
                 out.push_back({{"id", lesson.id},
                                {"title", lesson.title},
                                {"language", lesson.language},
@@ -48,7 +48,11 @@ void list(const LessonOptions& options) {
     std::string out;
     for (const lesson::FoundLesson& one : found) {
         const lesson::Lesson& lesson = one.parsed.lesson;
-        if (one.parsed.faults.empty())
+        if (!one.hidden_by.empty())
+            out += text::plain_text(one.path + ": not listed, " + one.hidden_by + " has the same id, " +
+                                    lesson.id) +
+                   '\n';
+        else if (one.parsed.faults.empty())
             out += text::plain_text(lesson.id + ": " + lesson.title) + " (" + std::to_string(lesson.minutes) +
                    " min, " + std::to_string(lesson.steps.size()) + " steps, " +
                    std::to_string(lesson.quiz.size()) + " questions)\n";
@@ -89,8 +93,9 @@ void check(const LessonOptions& options) {
 void play_named(const LessonOptions& options) {
     const std::vector<lesson::FoundLesson> found =
         lesson::find_lessons(lesson::lesson_folders(options.folder), options.language);
-    const auto one = std::ranges::find(
-        found, options.name, [](const lesson::FoundLesson& lesson) { return lesson.parsed.lesson.id; });
+    const auto one = std::ranges::find_if(found, [&](const lesson::FoundLesson& lesson) {
+        return lesson.hidden_by.empty() && lesson.parsed.lesson.id == options.name;
+    });
     if (one == found.end()) {
         std::string names;
         for (const lesson::FoundLesson& lesson : found)

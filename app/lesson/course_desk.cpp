@@ -37,8 +37,8 @@ CourseDesk::CourseDesk(CourseState& course, Setup setup)
 
 std::string CourseDesk::add_lesson(const std::string& path) {
     const lesson::Lesson lesson = lesson::open_lesson(path);
-    if (std::ranges::find(setup_.lesson_folders, path) == setup_.lesson_folders.end())
-        setup_.lesson_folders.push_back(path);
+    std::erase(setup_.lesson_folders, path);
+    setup_.lesson_folders.push_back(path); // what was opened last hides a file with the same id
     setup_.language = lesson.language;
     load_lessons(course_, setup_.lesson_folders, setup_.language);
     return lesson.id;

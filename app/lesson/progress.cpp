@@ -58,16 +58,36 @@ void write_progress(const std::filesystem::path& path,
     }
 }
 
+namespace {
+
+/// The first fault, and how to see the others.
+std::string told(const std::vector<lesson::LessonFault>& faults) {
+    const std::string first = tr("Line {}: {}.", faults.front().line, faults.front().sentence);
+    return faults.size() == 1
+               ? first
+               : first + " " + tr("{} faults in all; headscope lesson check lists them.", faults.size());
+}
+
+/// Of two files with the same name, as copies often have, only the whole path tells them apart.
+std::string listed_name(const std::string& path, const std::string& beside) {
+    const auto name = [](const std::string& of) { return std::filesystem::path(of).filename().string(); };
+    return name(path) == name(beside) ? path : name(path);
+}
+
+} // namespace
+
 void load_lessons(CourseState& course, const std::vector<std::string>& folders, const std::string& language) {
     course.lessons.clear();
-    course.broken.clear();
+    course.unlisted.clear();
     for (lesson::FoundLesson& found : lesson::find_lessons(folders, language)) {
-        if (found.parsed.faults.empty()) {
+        if (!found.hidden_by.empty())
+            course.unlisted.push_back(
+                {found.path, tr("{} has the same id, {}, and is listed in its place.",
+                                listed_name(found.hidden_by, found.path), found.parsed.lesson.id)});
+        else if (found.parsed.faults.empty())
             course.lessons.push_back(std::make_shared<const lesson::Lesson>(std::move(found.parsed.lesson)));
-            continue;
-        }
-        const lesson::LessonFault& first = found.parsed.faults.front();
-        course.broken.push_back(tr("{}, line {}: {}", found.path, first.line, first.sentence));
+        else
+            course.unlisted.push_back({found.path, told(found.parsed.faults)});
     }
 }
 

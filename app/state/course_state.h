@@ -46,10 +46,15 @@ int page_count(const lesson::Lesson& lesson);
 /// A problem, or a pass through a model, that the course put on screen.
 using GivenProblem = std::variant<std::monostate, project::Recipe, ModelPartPtr>;
 
+/// A file of a lesson that is not listed, and why.
+struct UnlistedLesson {
+    std::string path, why;
+};
+
 /// The course as the window has it.
 struct CourseState {
     std::vector<std::shared_ptr<const lesson::Lesson>> lessons; ///< those that can be played
-    std::vector<std::string> broken;                            ///< a sentence for each file that cannot
+    std::vector<UnlistedLesson> unlisted;                       ///< the files that cannot
     std::shared_ptr<const lesson::Lesson> open;                 ///< null: the contents
     int page = 0;
     /// The problem of the page, or the pass through a model; another one on screen: the learner is away.

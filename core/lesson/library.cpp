@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -78,6 +79,19 @@ bool best_translation(const FoundLesson& one, const std::vector<FoundLesson>& al
            });
 }
 
+/// The later of two files with the same id hides the earlier one. A file that was found twice stands once.
+void hide_doubles(std::vector<FoundLesson>& all) {
+    std::map<std::string, std::string> counts; // by id, the file that does
+    for (auto one = all.rbegin(); one != all.rend(); ++one)
+        if (one->parsed.faults.empty())
+            if (const auto [first, is_new] = counts.emplace(one->parsed.lesson.id, one->path); !is_new)
+                one->hidden_by = first->second;
+    std::erase_if(all, [](const FoundLesson& one) {
+        std::error_code none;
+        return !one.hidden_by.empty() && std::filesystem::equivalent(one.path, one.hidden_by, none);
+    });
+}
+
 } // namespace
 
 std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language) {
@@ -90,6 +104,7 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
     std::vector<FoundLesson> shown;
     std::ranges::copy_if(all, std::back_inserter(shown),
                          [&](const FoundLesson& one) { return best_translation(one, all, wanted); });
+    hide_doubles(shown);
     std::ranges::stable_sort(shown, {}, [](const FoundLesson& one) {
         const Lesson& lesson = one.parsed.lesson;
         return std::tuple(lesson.number == 0, lesson.number, lesson.title);

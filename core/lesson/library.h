@@ -13,12 +13,14 @@ namespace headscope::lesson {
 struct FoundLesson {
     std::string path;
     ParsedLesson parsed;
+    std::string hidden_by = {}; ///< the file with the same id that is listed in its place; empty: none
 };
 
 /// Every lesson: those inside the program, and the .md files of the folders. A missing folder is no fault; a
 /// folder may also be a single file. A lesson with several translations is listed in `language`, which may be
-/// a locale such as "de_DE.UTF-8", if one exists, else in English. The lessons of the course come first, by
-/// number, then the others by title. A file that cannot be read is listed with its faults.
+/// a locale such as "de_DE.UTF-8", if one exists, else in English. Of two files with the same id the later
+/// one counts; the other says so. The lessons of the course come first, by number, then the others by title.
+/// A file that cannot be read is listed with its faults.
 std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language);
 
 inline constexpr std::uint64_t largest_lesson = std::uint64_t{4} << 20U; ///< bytes

@@ -342,10 +342,12 @@ choices:
     options.lesson_folders = {folder.file("lessons"), folder.file("nowhere")};
     Learner learner(options, 1600, 1400);
     learner.act(ViewChange(ShowTab{LeftTab::course}));
-    CHECK(learner.course().broken.size() == 2);
-    CHECK(std::ranges::any_of(learner.course().broken, [](const std::string& sentence) {
-        return sentence.find("broken.md, line ") != std::string::npos;
+    CHECK(learner.course().unlisted.size() == 2);
+    CHECK(std::ranges::any_of(learner.course().unlisted, [](const UnlistedLesson& file) {
+        return file.path.ends_with("broken.md") && file.why.starts_with("Line ");
     }));
+    CHECK(
+        std::ranges::any_of(screen_texts(), [](const ScreenText& line) { return line.text == "broken.md"; }));
     learner.act(LessonAction(OpenLesson{"mine"}));
     CHECK(screen_shows(", 1 step"));
     CHECK_FALSE(screen_shows("1 steps"));
@@ -364,6 +366,14 @@ choices:
     dropped.turn_to(1);
     CHECK(screen_shows("Where does cat look?"));
     CHECK(learner.problem().cross());
+    // A copy that is opened stands in its place, and says so.
+    std::filesystem::copy_file(folder.file("lessons/mine.md"), folder.file("copy.md"));
+    dropped.program.open_path(folder.file("copy.md"));
+    const auto& lessons = dropped.course().lessons;
+    CHECK(std::ranges::count(lessons, "mine", [](const auto& one) { return one->id; }) == 1);
+    REQUIRE(dropped.course().unlisted.size() == 1);
+    CHECK(dropped.course().unlisted[0].path == folder.file("lessons/mine.md"));
+    CHECK(dropped.course().unlisted[0].why.starts_with("copy.md has the same id, mine"));
     learner.press("Contents");
     learner.act(LessonAction(OpenLesson{"broken"}));
     CHECK(learner.program.state().error.find(

@@ -2,8 +2,10 @@
 #include "app/draw/kit/sheet.h"
 #include "app/draw/lesson/lesson_panel.h"
 #include "core/base/message.h"
+#include "core/text/plain_text.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace headscope::app {
@@ -174,6 +176,24 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
     return y + 34;
 }
 
+/// The name of a file that is no lesson, and below it why. The whole path is in the tip.
+float draw_unlisted(Picture& picture, const DrawContext& context, const UnlistedLesson& file, float y) {
+    constexpr float size = 12.5F, line = 18;
+    const float width = context.width - 2 * course_pad;
+    const std::string path = text::plain_text(file.path),
+                      name = text::plain_text(std::filesystem::path(file.path).filename().string());
+    draw_text(picture, context, course_pad, y, fitted(context, name, figure::Font::ui_semibold, size, width),
+              figure::Font::ui_semibold, size, context.theme.bad);
+    picture.tips.push_back({{course_pad, y - 13, width, line}, path});
+    for (const std::string& words :
+         wrapped(text::plain_text(file.why), width, context.measure, figure::Font::ui, size)) {
+        y += line;
+        draw_text(picture, context, course_pad, y, fitted(context, words, figure::Font::ui, size, width),
+                  figure::Font::ui, size, context.theme.bad);
+    }
+    return y + 8;
+}
+
 float draw_contents(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
     const Theme& theme = context.theme;
     const float width = context.width - 2 * course_pad;
@@ -218,9 +238,8 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
                                     done == 0 ? tr("Begin") : tr("Go on where you were")});
         y = area.bottom() + 8;
     }
-    for (const std::string& sentence : course.broken)
-        y = draw_paragraph(picture, context, course_pad, y + 18, width, sentence, figure::Font::ui, 12.5F, 18,
-                           theme.bad);
+    for (const UnlistedLesson& file : course.unlisted)
+        y = draw_unlisted(picture, context, file, y + 18);
     return y;
 }
 

@@ -58,6 +58,24 @@ std::vector<std::string> bones(const std::vector<LessonBlock>& blocks) {
     return out;
 }
 
+TEST_CASE("of two lesson files with the same id the later one counts, and the other says so") {
+    const TemporaryFolder folder;
+    const std::string text = asset("lessons/by-hand.md"), first = folder.file("a.md"),
+                      copy = folder.file("b.md");
+    write_file_atomically(first, text);
+    write_file_atomically(copy, text);
+    const auto listed = [](const std::vector<std::string>& folders) {
+        std::vector<std::string> paths, hidden;
+        for (const FoundLesson& one : find_lessons(folders, "en"))
+            if (one.parsed.lesson.id == "by-hand")
+                (one.hidden_by.empty() ? paths : hidden).push_back(one.path);
+        return std::pair(paths, hidden);
+    };
+    using Paths = std::vector<std::string>;
+    CHECK(listed({first, copy}) == std::pair(Paths{copy}, Paths{"lessons/by-hand.md", first}));
+    CHECK(listed({copy, first, first}) == std::pair(Paths{first}, Paths{"lessons/by-hand.md", copy}));
+}
+
 } // namespace
 
 TEST_CASE("every lesson inside the program plays without a fault") {
