@@ -9,7 +9,9 @@
 namespace headscope::app {
 
 /// What goes on once it is sure that nothing is lost.
-struct NewProject {};
+struct NewProject {
+    bool to_course = false; ///< to the list of lessons
+};
 struct QuitProgram {};
 /// A project, or whatever else the program can open.
 struct OpenPath {

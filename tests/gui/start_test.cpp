@@ -118,8 +118,8 @@ TEST_CASE("what is opened takes the place of the Start page, and has a way back"
     CHECK(screen_shows("Predict"));
     desk.take("To the course"); // lessons need a problem of their own
     CHECK(desk.program.state().document->is_experiment());
-    CHECK(desk.tab() == LeftTab::start);
-    CHECK(screen_shows("Start lesson 1"));
+    CHECK(desk.tab() == LeftTab::course);
+    CHECK(screen_shows("The course"));
 
     desk.open(test_data("/attention/lh_f32.npy"));
     CHECK(desk.tab() == LeftTab::heads);
@@ -135,6 +135,7 @@ TEST_CASE("what is opened takes the place of the Start page, and has a way back"
 
     desk.back();
     desk.take("To the course");
+    desk.back();
     desk.take("Open pocket");
     REQUIRE(desk.program.state().document->is_checkpoint());
     CHECK(desk.program.state().document->part()->model->name() == "pocket");

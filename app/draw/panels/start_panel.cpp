@@ -159,7 +159,7 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     if (!context.shown.document->is_experiment()) {
         y = draw_note(card, context, area, y, tr("Lessons have problems of their own."));
         return draw_buttons(card, context, area, y + 4,
-                            {{tr("To the course"), FileCommand(NewProject{}),
+                            {{tr("To the course"), FileCommand(NewProject{.to_course = true}),
                               tr("Closes what is open; the lessons then begin here"), true}});
     }
     StartButton all{tr("All lessons"), LessonAction(CloseLesson{}), tr("The list of lessons")};

@@ -177,11 +177,13 @@ void Files::open_now(const Open& open) {
 }
 
 void Files::do_step(const Step& step) {
-    std::visit(Overloaded{[&](const NewProject&) {
+    std::visit(Overloaded{[&](const NewProject& anew) {
                               setup_.leave_lesson();
                               files_.chooser.reset();
                               files_.path.clear();
                               workspace_.show_fresh();
+                              if (anew.to_course)
+                                  state_.view.tab = LeftTab::course;
                           },
                           [&](const QuitProgram&) {
                               quitting_ = true;
