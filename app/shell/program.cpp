@@ -103,7 +103,13 @@ void Program::change_view(const ViewChange& change) {
     if (std::holds_alternative<SetCompare>(change) && !state_.compare.marked() &&
         !state_.document->shows_weights())
         compare_.mark(true);
+    const auto page = [this] { return std::pair(state_.view.group, state_.view.attention.screen); };
+    const auto [left, said] = std::pair(page(), state_.error);
     workspace_.change_view(change);
+    // What was said of a page goes with it; why a picture is old or nothing is saved does not.
+    if (page() != left && state_.error == said && said != state_.files.save_error &&
+        state_.shown.document == workspace_.session().wanted())
+        state_.error.clear();
     // Back among the patches, the prompts stand in the order in which they were left.
     if (state_.view.attention.screen == Screen::patching && !state_.model.compared.empty() &&
         std::exchange(state_.model.compared, {}) == state_.model.prompt &&

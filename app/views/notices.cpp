@@ -7,6 +7,7 @@
 #include "core/text/plain_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -33,7 +34,20 @@ figure::Rect wanted_place(Corner corner, const figure::Rect& canvas, const figur
     return {x, y, scene.width, scene.height};
 }
 
-/// A cross that closes what was told.
+/// A cross that closes a notice of that width.
+void draw_cross(Picture& picture, const DrawContext& context, float width, bool error) {
+    const figure::Point centre{width - 22, 22};
+    for (const float side : {-1.0F, 1.0F})
+        picture.scene.add(figure::LineItem{{centre.x - 5 * side, centre.y - 5},
+                                           {centre.x + 5 * side, centre.y + 5},
+                                           context.theme.muted,
+                                           1.5F});
+    picture.hotspots.push_back({{centre.x - 14, centre.y - 14, 28, 28},
+                                error ? "dismiss error" : "dismiss notice",
+                                DismissNotice{error},
+                                tr("Close (Esc)")});
+}
+
 Picture draw_told(const DrawContext& context, const std::string& told, float width) {
     const Theme& theme = context.theme;
     Picture text, picture;
@@ -44,12 +58,7 @@ Picture draw_told(const DrawContext& context, const std::string& told, float wid
     picture.scene.add(figure::RectItem{
         .area = {0, 0, width, end}, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
     picture.append(std::move(text), 0, 0);
-    const figure::Point centre{width - 22, 22};
-    for (const float side : {-1.0F, 1.0F})
-        picture.scene.add(figure::LineItem{
-            {centre.x - 5 * side, centre.y - 5}, {centre.x + 5 * side, centre.y + 5}, theme.muted, 1.5F});
-    picture.hotspots.push_back(
-        {{centre.x - 14, centre.y - 14, 28, 28}, "dismiss notice", DismissNotice{}, tr("Close (Esc)")});
+    draw_cross(picture, context, width, false);
     return picture;
 }
 
@@ -57,13 +66,14 @@ Picture draw_error(const DrawContext& context, const std::string& error, float w
     const Theme& theme = context.theme;
     Picture text, picture;
     const float end =
-        draw_paragraph(text, context, 46, 27, width - 62, error, figure::Font::ui, 13.5F, 20, theme.ink);
+        draw_paragraph(text, context, 46, 27, width - 90, error, figure::Font::ui, 13.5F, 20, theme.ink);
     picture.scene.width = width;
     picture.scene.height = end;
     picture.scene.add(figure::RectItem{
         .area = {0, 0, width, end}, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
     picture.scene.add(figure::TextItem{{18, 28}, "⚠", figure::Font::ui_semibold, 15, theme.bad});
     picture.append(std::move(text), 0, 0);
+    draw_cross(picture, context, width, true);
     return picture;
 }
 
@@ -114,7 +124,7 @@ void view_notice(const Notice& notice, const figure::Rect& canvas, FreePaper& pa
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
-    ImGui::BeginChild(notice.id, {area.w * scale, area.h * scale}, false,
+    ImGui::BeginChild(notice.id, {std::ceil(area.w * scale), std::ceil(area.h * scale)}, false,
                       notice.takes_mouse ? ImGuiWindowFlags_NoScrollbar : ImGuiWindowFlags_NoInputs);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     tools.surface.need_glyphs(notice.text);
@@ -142,8 +152,8 @@ void view_canvas_notices(const AppState& state, const figure::Rect& whole, const
     };
     // What was typed last could not be used: said where the user looks, over the last valid picture.
     if (!state.error.empty())
-        return view_notice({"notice", state.error, Corner::head, 560, drawn_as(draw_error)}, canvas, paper,
-                           tools);
+        return view_notice({"notice", state.error, Corner::head, 560, drawn_as(draw_error), true}, canvas,
+                           paper, tools);
     if (!state.notice.empty())
         view_notice({"told", state.notice, Corner::foot, 720, drawn_as(draw_told), true}, canvas, paper,
                     tools);

@@ -2,6 +2,7 @@
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 
+#include <GLFW/glfw3.h>
 #include <algorithm>
 #include <imgui_internal.h>
 #include <optional>
@@ -85,6 +86,23 @@ TEST_CASE("two notices do not lie on one another", "[gui][notice]") {
     REQUIRE(told);
     REQUIRE(done);
     CHECK_FALSE(overlap(*told, *done));
+}
+
+TEST_CASE("an error is closed with the mouse too", "[gui][notice]") {
+    Desk desk;
+    tell(desk, "notice");
+    REQUIRE_FALSE(desk.program.state().error.empty());
+    desk.press("dismiss error");
+    CHECK(desk.program.state().error.empty());
+}
+
+TEST_CASE("an error goes with the page that it was said of", "[gui][notice]") {
+    Desk desk;
+    tell(desk, "notice");
+    desk.act(ViewChange(StepRow{1}));
+    CHECK_FALSE(desk.program.state().error.empty());
+    desk.press_key(GLFW_KEY_RIGHT);
+    CHECK(desk.program.state().error.empty());
 }
 
 } // namespace headscope::test

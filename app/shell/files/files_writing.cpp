@@ -6,7 +6,8 @@ namespace headscope::app {
 
 void Files::save() {
     if (workspace_.laid_aside())
-        return say(tr("This is the lesson's problem, not your project: Save as… gives it a file of its own"));
+        return failed(tr("Not saved: this is the lesson's problem, not your project. Save as… gives it a "
+                         "file of its own."));
     if (files_.path.empty())
         return choose(workspace_.session().save_purpose());
     save_to(files_.path);
