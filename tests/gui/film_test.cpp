@@ -57,6 +57,7 @@ TEST_CASE("the window films its stages as the command does, with its edits", "[g
     CHECK(desk.files().notice == "Wrote " + path);
     REQUIRE(std::filesystem::exists(path));
     CHECK(text_of(path) == filmed(desk.recipe()));
+    CHECK(text_of(path).find("<p>Q = X W_Q</p>") != std::string::npos); // as over the page: it has no bias
     // The window goes on as before: its own frames are drawn in its own context.
     desk.driver.wait(3);
     CHECK(screen_shows("Inspector"));

@@ -24,6 +24,9 @@ Picture draw_concat_page(const DrawContext& context);
 Picture draw_contributions_page(const DrawContext& context);
 Picture draw_output_page(const DrawContext& context);
 
+/// The formula over the page of a stage, as the problem on screen computes it: without the biases it has not.
+std::string page_formula(const Shown& shown, TensorId stage);
+
 /// The head of the pages from scores to weights: the title, the line below the title, and at the top right
 /// the switches: view of the weights, heads, colour scale. A line that does not fit is cut, and its tip has
 /// the whole.

@@ -111,6 +111,19 @@ std::string rows_axis(const DrawContext& context) {
 
 } // namespace
 
+std::string page_formula(const Shown& shown, TensorId stage) {
+    const ProblemParts parts = shown.problem().parts();
+    std::string formula = formula_of(stage, parts);
+    for (const TensorId input : tensor_info(stage, parts).inputs.all()) {
+        const std::string term = " + " + std::string(tensor_info(input).name);
+        if (const auto at = formula.find(term); at != std::string::npos && shown.tensor(input) == nullptr)
+            formula.erase(at, term.size());
+    }
+    if (parts.cross && (stage == TensorId::k || stage == TensorId::v))
+        formula.replace(formula.find('X'), 1, "X_kv");
+    return formula;
+}
+
 Picture draw_projection_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
@@ -127,13 +140,7 @@ Picture draw_projection_page(const DrawContext& context) {
     const std::int64_t shared = queries ? 1 : dims.H / dims.Hkv;
 
     const TensorInfo& info = tensor_info(result, context.shown.problem().parts());
-    std::string formula(info.formula);
-    if (const std::string term = " + " + std::string(tensor_info(bias).name);
-        context.shown.tensor(bias) == nullptr)
-        formula.erase(formula.find(term), term.size());
-    if (cross)
-        formula.replace(formula.find('X'), 1, "X_kv");
-    draw_page_head(picture, context, tr(info.title), formula);
+    draw_page_head(picture, context, tr(info.title), page_formula(context.shown, result));
     std::vector<Segment> segments{
         {"Q", ViewChange(ShowProjection{Projection::q}), queries, tr("Queries: what a token looks for")},
         {"K", ViewChange(ShowProjection{Projection::k}), projection == Projection::k,
@@ -259,7 +266,6 @@ Picture draw_output_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const Theme& theme = context.theme;
     const bool identity = context.shown.document->recipe.identity_W_O;
-    const bool bias = context.shown.tensor(TensorId::b_O) != nullptr;
     const std::vector<Segment> built{{tr("as built"), Command(SetIdentityOutput{false}), !identity,
                                       tr("W_O as the preset or the file has it")},
                                      {tr("identity"), Command(SetIdentityOutput{true}), identity,
@@ -269,8 +275,8 @@ Picture draw_output_page(const DrawContext& context) {
     // The product starts beside the title if it has room, because its right factor is far to the right.
     constexpr float narrow = 760;
     const bool beside = context.width >= narrow;
-    draw_page_head(picture, context, tr("Output projection"),
-                   bias ? "output = concat · W_O + b_O" : "output = concat · W_O", beside ? 0 : switch_width);
+    draw_page_head(picture, context, tr("Output projection"), page_formula(context.shown, TensorId::output),
+                   beside ? 0 : switch_width);
 
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::concat),

@@ -1,5 +1,6 @@
 #include "app/shell/film/films.h"
 
+#include "app/draw/pages/pages.h"
 #include "app/draw/panels/guide_texts.h"
 #include "app/state/walk.h"
 #include "core/base/message.h"
@@ -19,7 +20,7 @@ FilmText text_of_stage(const AppState& state) {
     if (state.shown.document->shows_weights())
         return text;
     if (is_stage(stop.main))
-        text.paragraphs.push_back(formula_of(stop.main, state.shown.problem().parts()));
+        text.paragraphs.push_back(page_formula(state.shown, stop.main));
     const GuideText guide = guide_text(state.shown, state.view);
     text.paragraphs.insert(text.paragraphs.end(), guide.paragraphs.begin(), guide.paragraphs.end());
     return text;

@@ -1,6 +1,7 @@
 #include "app/draw/kit/theme.h"
 #include "app/shell/film/writers.h"
 #include "core/base/assets.h"
+#include "core/base/message.h"
 #include "core/text/plain_text.h"
 
 #include <array>
@@ -102,6 +103,14 @@ public:
                                                 {"ink", css(colours.ink)},
                                                 {"text", css(colours.text)},
                                                 {"steps", std::to_string(steps_)},
+                                                {"steps word", escaped(tr("Steps"))},
+                                                {"seen words", escaped(tr("Steps seen"))},
+                                                {"back word", escaped(tr("Back"))},
+                                                {"play word", escaped(tr("Play"))},
+                                                {"pause word", escaped(tr("Pause"))},
+                                                {"next word", escaped(tr("Next"))},
+                                                // The page itself puts the numbers there.
+                                                {"place words", escaped(tr("{} of {}", "$at", "$all"))},
                                                 {"body", body_}});
     }
 

@@ -106,6 +106,10 @@ def check_filters(folder):
     assert len(plain) == len(filtered)
     changed = [n for n, (a, b) in enumerate(zip(plain, filtered)) if a["png"] != b["png"]]
     assert [filtered[n]["title"] for n in changed] == ["Attention weights"], changed
+    # The page around the pictures speaks the same language.
+    run(*film, "--language", "de")
+    text = out.read_text(encoding="utf-8")
+    assert ">Zurück<" in text and 'data-place="$at von $all"' in text and ">Back<" not in text
     run("record", "The cat", "--stages", "--hide-first-token", "-o", out, code=2)
     run("record", "The cat", "--stages", "--log-colours", "-o", out, code=2)
 
