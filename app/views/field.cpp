@@ -65,7 +65,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     const bool tabbed = active && ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Tab], false);
     if (field.mark != TextField::Mark::none && text == field.text)
         show_mark(field.mark == TextField::Mark::right, area, tools);
-    if (ImGui::IsItemHovered() && !active && !field.tip.empty())
+    if (ImGui::IsItemHovered() && !active && !wrong && !field.tip.empty())
         show_tip(field.tip, tools);
     if (!edit.next.empty())
         return; // another field is about to take the keyboard

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float key_row_high = 25, column_wide = 540, card_pad = 28, card_head = 64, keys_wide = 165;
+constexpr float key_row_high = 25, column_wide = 540, card_pad = 28, card_head = 64, keys_gap = 16;
 
 /// A line of keys, or the name of the group that begins.
 struct ListedRow {
@@ -44,7 +44,21 @@ std::vector<std::vector<ListedRow>> in_columns(const std::vector<ListedRow>& row
     return out;
 }
 
-void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, float end,
+float wide_of_keys(const KeyLine& line, const ViewTools& tools) {
+    return tools.measure(line.keys, figure::Font::ui_semibold, 13) + keys_gap;
+}
+
+/// Where what the keys do begins in all rows but those with the very longest keys.
+float keys_room(const std::vector<KeyLine>& lines, const ViewTools& tools) {
+    constexpr float least = 165, most = 190;
+    float widest = least;
+    for (const KeyLine& line : lines)
+        if (const float wide = wide_of_keys(line, tools); wide <= most)
+            widest = std::max(widest, wide);
+    return widest;
+}
+
+void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, float end, float keys_wide,
                   const ViewTools& tools) {
     const Theme& theme = tools.theme;
     const float baseline = figure::baseline_for(y + key_row_high / 2, 13);
@@ -60,6 +74,7 @@ void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, 
     scene.add(figure::TextItem{{x, baseline}, row.line->keys, figure::Font::ui_semibold, 13, theme.ink});
     // Long words are written smaller rather than over the next column.
     const std::string& what = row.line->what;
+    keys_wide = std::max(keys_wide, wide_of_keys(*row.line, tools));
     const float room = end + 20 - x - keys_wide, wide = tools.measure(what, figure::Font::ui, 13);
     scene.add(figure::TextItem{{x + keys_wide, baseline},
                                what,
@@ -79,6 +94,7 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
         std::stable_partition(lines.begin(), lines.end(),
                               [](const KeyLine& line) { return line.group == "Presentation"; });
     const auto columns = in_columns(grouped_rows(lines), area.w >= 2 * column_wide + 16 ? 2 : 1);
+    const float keys_wide = keys_room(lines, tools);
     const std::size_t rows = std::ranges::max(columns, {}, &std::vector<ListedRow>::size).size();
     const float width = std::min(column_wide * static_cast<float>(columns.size()), area.w - 16);
     const float height = card_head + key_row_high * static_cast<float>(rows) + 16;
@@ -109,7 +125,7 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
         float y = card.y + card_head;
         for (const ListedRow& row : columns[c]) {
             draw_key_row(picture.scene, row, x, y,
-                         std::min(x + column_wide - card_pad, card.right() - card_pad), tools);
+                         std::min(x + column_wide - card_pad, card.right() - card_pad), keys_wide, tools);
             y += key_row_high;
         }
     }

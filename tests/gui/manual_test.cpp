@@ -1,4 +1,7 @@
+#include "app/commands/actions.h"
 #include "app/state/preferences.h"
+#include "app/views/situation.h"
+#include "app/views/surface.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 #include "tests/test_data.h"
@@ -275,6 +278,27 @@ TEST_CASE("the context menus of heads and tokens of a checkpoint act", "[gui][me
     desk.act(ViewChange(Select{std::nullopt}));
     key(desk, GLFW_KEY_F10, GLFW_MOD_SHIFT);
     CHECK(screen_shows("Copy the head’s name"));
+}
+
+TEST_CASE("in the list of keys no row's keys run into what they do", "[gui][manual]") {
+    Desk desk;
+    desk.act(ViewChange(ShowHelp{true}));
+    desk.driver.wait(2);
+    const auto& texts = screen_texts();
+    const figure::TextMeasure measure = surface_measure(desk.driver.surface());
+    int rows = 0;
+    for (const KeyLine& line : key_lines(situation(desk.program.state()))) {
+        const auto find = [&](const std::string& text) {
+            return std::ranges::find(texts, text, &ScreenText::text);
+        };
+        const auto keys = find(line.keys), what = find(line.what);
+        if (keys == texts.end() || what == texts.end())
+            continue;
+        ++rows;
+        INFO(line.keys);
+        CHECK(keys->x + measure(line.keys, figure::Font::ui_semibold, 13) < what->x);
+    }
+    CHECK(rows > 20);
 }
 
 } // namespace headscope::test

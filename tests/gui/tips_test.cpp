@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 
+#include <GLFW/glfw3.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
@@ -93,6 +94,23 @@ TEST_CASE("a figure outlines the cell that was selected, and none that nobody ch
     const std::size_t plain = stage_scene(desk.shown(), desk.view(), size).items.size();
     desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 2, 1}}}));
     CHECK(stage_scene(desk.shown(), desk.view(), size).items.size() >= plain + 4);
+}
+
+TEST_CASE("a field that says what is wrong has no tip behind that", "[gui][tips]") {
+    Desk desk;
+    desk.act(ViewChange(ShowTab{LeftTab::edit}));
+    const auto field = control_area("##gain 1 value");
+    REQUIRE(field);
+    desk.driver.move(field->x + 5, field->y + 5);
+    desk.driver.wait(4);
+    CHECK(tip_on_screen());
+    REQUIRE(desk.click("##gain 1 value"));
+    desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+    desk.driver.type("abc");
+    desk.driver.key(GLFW_KEY_ENTER);
+    desk.driver.wait(4);
+    REQUIRE_FALSE(desk.program.state().field.error.empty());
+    CHECK_FALSE(tip_on_screen());
 }
 
 } // namespace headscope::test
