@@ -1,5 +1,6 @@
 #include "core/manual/glossary.h"
 
+#include "core/base/message.h"
 #include "core/manual/manual.h"
 
 #include <algorithm>
@@ -50,13 +51,20 @@ using Forms = std::map<std::string, std::vector<std::pair<std::string, const Ter
 
 Forms all_forms() {
     Forms all;
-    for (const Term& term : terms())
-        for (std::string& form : forms_of(term.name)) {
-            if (std::ranges::find(everyday, term.anchor) != std::end(everyday))
-                continue;
+    const auto add = [&](const Term& term, const std::string& name) {
+        for (std::string& form : forms_of(name)) {
             const auto end = std::ranges::find_if_not(form, in_word);
             all[std::string(form.begin(), end)].emplace_back(std::move(form), &term);
         }
+    };
+    for (const Term& term : terms()) {
+        if (std::ranges::find(everyday, term.anchor) != std::end(everyday))
+            continue;
+        add(term, term.name);
+        // Screens say some of them in the person's language, and mean the same term.
+        if (const std::string said = tr(term.name); said != term.name)
+            add(term, said);
+    }
     for (auto& [word, forms] : all)
         std::ranges::stable_sort(forms, std::greater{}, [](const auto& one) { return one.first.size(); });
     return all;

@@ -2,6 +2,7 @@
 #include "core/base/assets.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/manual/glossary.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -11,6 +12,7 @@
 #include <GLFW/glfw3.h>
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 // The window in another language. Tables that are built on first use keep their language, so that these tests
 // have a process of their own: the tag is hidden.
@@ -185,6 +187,17 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
             }
             CHECK(reader.left() == "");
         }
+    }
+}
+
+TEST_CASE("parts of the arithmetic lead to the glossary by their German names too", "[.language]") {
+    use_language("de");
+    for (const auto& [name, anchor] : {std::pair("Skalarprodukt", "dot-product"), {"Maske", "mask"}}) {
+        std::set<std::string> met;
+        const lesson::Spans found = manual::with_terms(
+            {lesson::Span{.style = lesson::SpanStyle::plain, .text = name, .value = {}}}, met);
+        CHECK(met.contains(anchor));
+        CHECK_FALSE(found.front().link.empty());
     }
 }
 
