@@ -105,7 +105,7 @@ TensorDifference difference(TensorId id, const Tensor& a, const Tensor& b, const
 std::string why_not_comparable(const Problem& a, const Problem& b) {
     if (a.dims != b.dims)
         // Translators: {} are sizes, such as "H = 4, dk = 8"
-        return tr("A has {}, now it is {}.", sizes_that_differ(a.dims, b.dims, false),
+        return tr("A has {}, B has {}.", sizes_that_differ(a.dims, b.dims, false),
                   sizes_that_differ(a.dims, b.dims, true));
     if (a.cross() != b.cross())
         return a.cross() ? tr("A reads keys and values from a second sequence, now there is one sequence.")

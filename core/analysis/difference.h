@@ -30,7 +30,7 @@ struct TensorDifference {
 TensorDifference difference(TensorId id, const Tensor& a, const Tensor& b, const Dims& dims,
                             std::int64_t batch);
 
-/// Why B cannot be subtracted from A cell by cell: "A has H 2, now it is H 4." Empty when it can.
+/// Why B cannot be subtracted from A cell by cell: "A has H 2, B has H 4." Empty when it can.
 std::string why_not_comparable(const Problem& a, const Problem& b);
 
 /// Whether the same places hold other words, so that cells are compared by place alone.

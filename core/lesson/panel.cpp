@@ -100,43 +100,45 @@ std::vector<double> lengths() {
 std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
     KnobList list(set);
     std::visit(
-        Overloaded{
-            [&](const CostPanel& p) {
-                list.whole("T", tr("tokens"), p.T, lengths());
-                const std::int64_t D =
-                    list.whole("D", tr("width of x"), p.D, powers_of_two(16, widest, true));
-                const std::int64_t H = list.stop("H", tr("heads; H divides D"), p.H, divisors(D, most_heads));
-                list.stop("Hkv", tr("key/value heads; Hkv divides H"), p.Hkv == 0 ? H : p.Hkv,
-                          divisors(H, most_heads));
-            },
-            [&](const CachePanel& p) {
-                list.whole("T", tr("tokens kept"), p.T, lengths());
-                list.whole("layers", tr("layers of the model"), p.layers,
-                           powers_of_two(1, most_layers, true));
-                const std::int64_t H =
-                    list.whole("H", tr("query heads"), p.H, powers_of_two(1, most_heads, true));
-                list.stop("Hkv", tr("key/value heads; Hkv divides H"), p.Hkv, divisors(H, most_heads));
-                list.whole("dk", tr("width of a head"), p.dk, powers_of_two(16, 256, true));
-                list.stop("bytes", tr("bytes per number"), p.bytes, {1, 2, 4});
-            },
-            [&](const BlurPanel&) {
-                list.number("merged", tr("how much of the others' questions each head asks, too"), 0, 0, 1);
-            },
-            [](const LoopPanel&) {},
-            [&](const SamplingPanel& p) {
-                list.number("temperature", tr("divides the logits"), p.temperature, 0.1, 3);
-                list.whole("top_k", tr("only so many of the likeliest tokens"), p.top_k,
-                           {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, SamplingPanel::most_top_k});
-                list.number("top_p", tr("only the likeliest tokens that together reach this"), p.top_p, 0.05,
-                            1);
-            },
-            [](const HeadsPanel&) {}, [](const PathPanel&) {},
-            [&](const PositionsPanel& p) {
-                constexpr std::int64_t last = 63;
-                list.whole("query", tr("position of the token that asks"), p.query, counted(last));
-                list.whole("key", tr("position of the token that is asked"), p.key, counted(last));
-                list.whole("pair", tr("pair of numbers that turns together"), p.pair, counted(p.dk / 2 - 1));
-            }},
+        Overloaded{[&](const CostPanel& p) {
+                       list.whole("T", tr("tokens"), p.T, lengths());
+                       const std::int64_t D =
+                           list.whole("D", tr("width of x"), p.D, powers_of_two(16, widest, true));
+                       const std::int64_t H =
+                           list.stop("H", tr("heads; H divides D"), p.H, divisors(D, most_heads));
+                       list.stop("Hkv", tr("key/value heads; Hkv divides H"), p.Hkv == 0 ? H : p.Hkv,
+                                 divisors(H, most_heads));
+                   },
+                   [&](const CachePanel& p) {
+                       list.whole("T", tr("tokens kept"), p.T, lengths());
+                       list.whole("layers", tr("layers of the model"), p.layers,
+                                  powers_of_two(1, most_layers, true));
+                       const std::int64_t H =
+                           list.whole("H", tr("query heads"), p.H, powers_of_two(1, most_heads, true));
+                       list.stop("Hkv", tr("key/value heads; Hkv divides H"), p.Hkv, divisors(H, most_heads));
+                       list.whole("dk", tr("width of a head"), p.dk, powers_of_two(16, 256, true));
+                       list.stop("bytes", tr("bytes per number"), p.bytes, {1, 2, 4});
+                   },
+                   [&](const BlurPanel&) {
+                       list.number(std::string(translatable("merged")),
+                                   tr("how much of the others' questions each head asks, too"), 0, 0, 1);
+                   },
+                   [](const LoopPanel&) {},
+                   [&](const SamplingPanel& p) {
+                       list.number("temperature", tr("divides the logits"), p.temperature, 0.1, 3);
+                       list.whole("top_k", tr("only so many of the likeliest tokens"), p.top_k,
+                                  {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, SamplingPanel::most_top_k});
+                       list.number("top_p", tr("only the likeliest tokens that together reach this"), p.top_p,
+                                   0.05, 1);
+                   },
+                   [](const HeadsPanel&) {}, [](const PathPanel&) {},
+                   [&](const PositionsPanel& p) {
+                       constexpr std::int64_t last = 63;
+                       list.whole("query", tr("position of the token that asks"), p.query, counted(last));
+                       list.whole("key", tr("position of the token that is asked"), p.key, counted(last));
+                       list.whole("pair", tr("pair of numbers that turns together"), p.pair,
+                                  counted(p.dk / 2 - 1));
+                   }},
         panel.kind);
     return std::move(list.all);
 }

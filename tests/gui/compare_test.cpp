@@ -157,7 +157,7 @@ TEST_CASE("with other sizes the switch is greyed and says why; it comes back whe
     desk.act(MarkBaseline{});
     desk.act(ViewChange(SetCompare{Compare::difference}));
     desk.act(Command(SetHeads{4}));
-    CHECK(bar_says(desk, "A has H 2, dk 4, now it is H 4, dk 2."));
+    CHECK(bar_says(desk, "A has H 2, dk 4, B has H 4, dk 2."));
     CHECK_FALSE(desk.click("A baseline"));
     CHECK(check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem()) > 0);
     for (const MatrixGrid& grid : desk.program.canvas().grids)

@@ -33,7 +33,9 @@ class SizeTable {
 public:
     explicit SizeTable(PanelColumn& column) : column_(column), last_(column.right()), middle_(last_ - 80) {}
 
-    void head(const std::string& middle, const std::string& last) {
+    void head(const std::string& first, const std::string& middle, const std::string& last) {
+        draw_text(column_.picture, column_.context, column_.x, baseline(), first, figure::Font::ui, 12.5F,
+                  column_.context.theme.muted);
         put(middle_, middle, column_.context.theme.muted);
         put(last_, last, column_.context.theme.muted);
         end();
@@ -82,12 +84,14 @@ void draw_cost(PanelColumn& column, const lesson::CostFigure& figure) {
     const Cost &cost = figure.cost, &full = figure.full_width;
     const figure::Color projections = plot_colour(theme, 1), attention = plot_colour(theme, 0);
     SizeTable table(column);
-    table.head("dk = " + grouped(d.dk), tr("if dk = D"));
+    table.head("T = " + grouped(d.Tq), "dk = " + grouped(d.dk), tr("if dk = D"));
     table.row(tr("parameters"), count_text(cost.parameters), count_text(full.parameters));
     table.row(tr("projections"), flops_text(cost.projection_flops), flops_text(full.projection_flops),
               projections);
     table.row(tr("attention"), flops_text(cost.attention_flops), flops_text(full.attention_flops), attention);
-    table.row(tr("weights, 4 bytes"), bytes_text(cost.weights_bytes), bytes_text(full.weights_bytes));
+    column.picture.tips.push_back(
+        {{column.x, column.y, column.width, row_height}, tr("One number of 4 bytes for each head and cell")});
+    table.row(tr("attention weights"), bytes_text(cost.weights_bytes), bytes_text(full.weights_bytes));
 
     const auto [low, high] =
         std::pair(figure.projections.front().second,
@@ -130,7 +134,7 @@ void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const les
     if (x > column.x)
         column.y += 32;
     SizeTable table(column);
-    table.head(tr("per token"), "T = " + grouped(figure.T));
+    table.head("", tr("per token"), "T = " + grouped(figure.T));
     Plot plot{.x = length_axis(), .y = {.log = true}, .x_says = tr("cache over T, the tokens")};
     for (std::size_t i = 0; i < figure.rows.size(); ++i) {
         const lesson::CacheFigure::Row& row = figure.rows[i];

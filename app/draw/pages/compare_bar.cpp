@@ -15,9 +15,10 @@ constexpr float text_size = 13.0F;
 std::string sentence_of(const DrawContext& context) {
     const Comparison& compare = *context.compare;
     if (!compare.obstacle().empty())
-        return compare.obstacle() + (compare.coming() || context.shown.document->shows_weights()
-                                         ? ""
-                                         : " " + tr("Choose these again, or mark a new A."));
+        return compare.obstacle() +
+               (compare.coming() || context.shown.document->shows_weights()
+                    ? ""
+                    : " " + tr("To compare cell by cell, change B back, or mark a new A."));
     if (context.showing == Compare::baseline)
         return tr("A is on screen: {}. An edit changes B and shows it.", compare.name());
     const ViewState& view = context.view;
@@ -32,7 +33,7 @@ std::string sentence_of(const DrawContext& context) {
     if (change->changed == 0)
         text = tr("{}: no number differs from A.", name);
     else if (context.showing == Compare::now)
-        text = tr_n("{} cell of {} differ from A ({}).", "{} cells of {} differ from A ({}).",
+        text = tr_n("{} cell of {} differs from A ({}).", "{} cells of {} differ from A ({}).",
                     change->changed, grouped(change->changed), name, compare.name());
     else if (change->largest_at)
         text = tr("Largest change: {}, {}.", address_text(context.shown, {id, *change->largest_at}),

@@ -188,13 +188,13 @@ TEST_CASE("problems of other sizes are told apart by the sizes that differ", "[d
     CHECK(why_not_comparable(sized(dims), sized(other)).empty());
     other.H = other.Hkv = 4;
     other.dk = other.dv = 2;
-    CHECK(why_not_comparable(sized(dims), sized(other)) == "A has H 2, dk 4, now it is H 4, dk 2.");
+    CHECK(why_not_comparable(sized(dims), sized(other)) == "A has H 2, dk 4, B has H 4, dk 2.");
     other = dims;
     other.Tq = other.Tk = 6;
-    CHECK(why_not_comparable(sized(dims), sized(other)) == "A has T 4, now it is T 6.");
+    CHECK(why_not_comparable(sized(dims), sized(other)) == "A has T 4, B has T 6.");
     other = dims;
     other.Hkv = 1;
-    CHECK(why_not_comparable(sized(dims), sized(other)) == "A has Hkv 2, now it is Hkv 1.");
+    CHECK(why_not_comparable(sized(dims), sized(other)) == "A has Hkv 2, B has Hkv 1.");
     Problem cross = sized(dims);
     cross.x_kv = tensor_of({1, 4, 8}, std::vector<float>(32, 1));
     CHECK_THAT(why_not_comparable(sized(dims), cross), Catch::Contains("second"));

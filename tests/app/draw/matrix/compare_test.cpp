@@ -263,7 +263,7 @@ TEST_CASE("the bar names what is on screen, the largest change, and why A does n
     const DrawContext unfit{other.b, other.view, theme(false),   other.measure, page_width, page_height, true,
                             {},      0,          &other.compare, Compare::now};
     const Picture bar = draw_compare_bar(unfit);
-    CHECK_THAT(all_text(bar), Catch::Contains("A has H 2, dk 4, now it is H 4, dk 2."));
+    CHECK_THAT(all_text(bar), Catch::Contains("A has H 2, dk 4, B has H 4, dk 2."));
     CHECK(bar.hotspots.size() == 1); // the switch is greyed: only A can be forgotten
 
     Wish words;
