@@ -4,6 +4,7 @@
 #include "core/base/overloaded.h"
 #include "core/text/lexicon.h"
 #include "core/text/preset.h"
+#include "core/text/shaping.h"
 #include "core/text/words.h"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ std::string not_listed(const Document& before, const Document& after) {
         return {};
     std::string names;
     for (const std::string& word : words)
-        names += (names.empty() ? "" : ", ") + tr("“{}”", word);
+        names += (names.empty() ? "" : ", ") + tr("“{}”", text::isolated(word));
     const std::int64_t count = std::ssize(words);
     // Translators: {} is a list of words
     return " " + (after.recipe.preset == "first-lesson"

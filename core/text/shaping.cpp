@@ -13,12 +13,16 @@ namespace {
 constexpr char32_t joining[][2] = {
     {0x0900, 0x109F}, {0x1100, 0x11FF}, {0x1780, 0x18AF}, {0x1B00, 0x1CFF}, {0xA840, 0xABFF}};
 
+bool is_right_to_left(char32_t c) {
+    const utf8proc_property_t& property = *utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
+    return property.bidi_class == UTF8PROC_BIDI_CLASS_R || property.bidi_class == UTF8PROC_BIDI_CLASS_AL;
+}
+
 bool joins(char32_t c) {
-    if (c >= 0x10000)
+    if (c >= 0x10000 || is_right_to_left(c))
         return true;
     const utf8proc_property_t& property = *utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
-    return property.bidi_class == UTF8PROC_BIDI_CLASS_R || property.bidi_class == UTF8PROC_BIDI_CLASS_AL ||
-           property.category == UTF8PROC_CATEGORY_MN || property.category == UTF8PROC_CATEGORY_MC ||
+    return property.category == UTF8PROC_CATEGORY_MN || property.category == UTF8PROC_CATEGORY_MC ||
            property.category == UTF8PROC_CATEGORY_ME ||
            std::ranges::any_of(joining, [c](const auto& one) { return c >= one[0] && c <= one[1]; });
 }
@@ -43,6 +47,12 @@ bool needs_shaping(std::string_view text) {
     // The first bytes of U+0300, the first mark, and of all beyond are 0xCC and more.
     return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0xCC; }) &&
            first_character(text, [](char32_t c, std::string_view) { return joins(c); }) != 0;
+}
+
+std::string isolated(const std::string& word) {
+    const bool turns =
+        first_character(word, [](char32_t c, std::string_view) { return is_right_to_left(c); }) != 0;
+    return turns ? "\u2068" + word + "\u2069" : word;
 }
 
 } // namespace headscope::text

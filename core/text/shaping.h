@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace headscope::text {
@@ -9,6 +10,10 @@ namespace headscope::text {
 /// of its own: letters that join (Arabic, Indic and other scripts), right-to-left text, marks on letters, and
 /// characters beyond U+FFFF, such as emoji. Broken UTF-8 does not.
 bool needs_shaping(std::string_view text);
+
+/// A word to stand among others: with right-to-left letters between U+2068 and U+2069, so that what stands
+/// around it keeps its order.
+std::string isolated(const std::string& word);
 
 /// The first character that satisfies a condition; 0: none does. The condition gets a character's number and
 /// its bytes; broken bytes are left out.

@@ -3,6 +3,7 @@
 #include "app/draw/block/block_parts.h"
 #include "app/draw/kit/format.h"
 #include "core/base/message.h"
+#include "core/text/shaping.h"
 
 #include <cmath>
 #include <numeric>
@@ -92,8 +93,9 @@ int add_dot_product(Sheet& sheet, const Index& at) {
     const Shown& shown = sheet.context.shown;
     const CellAddress cell{TensorId::scores, at};
     const auto reads = reads_of(shown, cell);
-    sheet.section(tr("Dot product"), "q[" + shortened(query_word(shown.problem(), at[2]), 8) + "] · k[" +
-                                         shortened(key_word(shown.problem(), at[3]), 8) + "]");
+    sheet.section(tr("Dot product"),
+                  "q[" + text::isolated(shortened(query_word(shown.problem(), at[2]), 8)) + "] · k[" +
+                      text::isolated(shortened(key_word(shown.problem(), at[3]), 8)) + "]");
     return draw_terms(
         sheet,
         {.columns = {"d", "q", "k", "q·k"},

@@ -1,6 +1,7 @@
 #include "app/draw/kit/picture.h"
 
 #include "app/state/model_document.h"
+#include "core/text/shaping.h"
 
 #include <algorithm>
 #include <cmath>
@@ -175,10 +176,10 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
             heads += "[" + (i < own_heads ? std::to_string(i) : given->info().made_head) + "]";
             break;
         case Axis::Tq:
-            inner += (inner.empty() ? "" : ", ") + query_word(problem, i);
+            inner += (inner.empty() ? "" : ", ") + text::isolated(query_word(problem, i));
             break;
         case Axis::Tk:
-            inner += (inner.empty() ? "" : ", ") + key_word(problem, i);
+            inner += (inner.empty() ? "" : ", ") + text::isolated(key_word(problem, i));
             break;
         case Axis::none:
         case Axis::D:

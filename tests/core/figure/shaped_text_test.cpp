@@ -23,6 +23,16 @@ float advance_of(const char* text) {
     return shape_text(text, Font::ui, 26).advance;
 }
 
+TEST_CASE("a right-to-left word among others leaves them in their order", "[shaped]") {
+    CHECK(text::isolated("cat") == "cat");
+    CHECK(text::isolated("\u062D") == "\u2068\u062D\u2069");
+    // The marks around it take no room and lack no font.
+    const ShapedText bare = shape_text("\u062D", Font::mono, 26);
+    const ShapedText alone = shape_text(text::isolated("\u062D"), Font::mono, 26);
+    CHECK(alone.missing == bare.missing);
+    CHECK(alone.advance == Approx(bare.advance));
+}
+
 } // namespace
 
 TEST_CASE("letters that join, marks, right-to-left text and characters beyond U+FFFF need shaping",
