@@ -58,7 +58,8 @@ public:
         float y = draw_overview(104);
         for (const TensorId stage : stages)
             y = draw_units(stage, y);
-        const float below = draw_curve(104);
+        // Where there is no room beside the columns, the curve stands below them.
+        const float below = draw_curve(curve_beside() ? 104 : y);
         y = draw_unit_weights(picture, context, chosen, std::max(y, below) + 8);
         picture.scene.height = std::max(context.height, y);
         return std::move(picture);
@@ -193,8 +194,6 @@ private:
         const Theme& theme = context.theme;
         const TensorId before = shown.tensor(mlp_gate) == nullptr ? mlp_pre : mlp_gate;
         const float x = curve_beside() ? context.width - canvas_pad - curve_width : canvas_pad + labels;
-        if (!curve_beside())
-            y = picture.scene.height;
         const float title = draw_text(picture, context, x, y + 16, tr("Activation"),
                                       figure::Font::ui_semibold, 15, theme.ink);
         draw_text(picture, context, x + title + 12, y + 16,
