@@ -254,8 +254,15 @@ private:
             head(columns[0], tr("mean"), figure::Align::right);
         head(columns[1], layer_norm ? tr("variance") : tr("mean square"), figure::Align::right);
         head(columns[2], tr("spread"), figure::Align::right);
-        head(starts[0], tr("length of {}", tensor_info(from).name), figure::Align::left);
-        head(starts[1], tr("length of {}", tensor_info(id).name), figure::Align::left);
+        // In a narrow canvas as it is written in formulas.
+        const auto length_of = [&](TensorId row) {
+            const std::string whole = tr("length of {}", tensor_info(row).name);
+            return context.measure(whole, figure::Font::mono, 12) <= bars + 50
+                       ? whole
+                       : "|" + std::string(tensor_info(row).name) + "|";
+        };
+        head(starts[0], length_of(from), figure::Align::left);
+        head(starts[1], length_of(id), figure::Align::left);
         const std::vector<float> lengths[] = {checkpoint::row_lengths(*shown.tensor(from)),
                                               checkpoint::row_lengths(*shown.tensor(id))};
         const float longest[] = {std::ranges::max(lengths[0]), std::ranges::max(lengths[1])};

@@ -3,6 +3,7 @@
 #include "app/draw/block/block_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/matrix.h"
 #include "core/base/message.h"
 
@@ -42,16 +43,43 @@ void draw_lengths(Picture& picture, const DrawContext& context, const MatrixGrid
     }
 }
 
-/// Returns where the words end.
-float draw_name(Picture& picture, const DrawContext& context, const RowBlock& block, float x,
-                float baseline) {
+/// What draw_name wants.
+float named_width(const DrawContext& context, const RowBlock& block) {
+    return context.measure(std::string(tensor_info(block.tensor).name), figure::Font::mono_semibold, 15) +
+           12 + context.measure(block.what, figure::Font::ui, 12.5F);
+}
+
+/// The head over the bars of lengths, in one word at their right end where a name ends at `named` and so
+/// needs the room. Returns where the name has to end.
+float draw_lengths_head(Picture& picture, const DrawContext& context, float left, float right, float baseline,
+                        float named) {
+    constexpr float apart = 8, size = 12;
+    const auto wide = [&](const std::string& text) { return context.measure(text, figure::Font::ui, size); };
+    const std::string whole = tr("length of the row"), brief = tr("length");
+    const figure::Color colour = context.theme.muted;
+    if (named + apart > left) {
+        draw_text(picture, context, right, baseline, brief, figure::Font::ui, size, colour,
+                  figure::Align::right);
+        return right - wide(brief) - apart;
+    }
+    draw_text(picture, context, left, baseline, wide(whole) <= right - left ? whole : brief, figure::Font::ui,
+              size, colour);
+    return left - apart;
+}
+
+/// The block's name and what it is, which end before `right`.
+void draw_name(Picture& picture, const DrawContext& context, const RowBlock& block, float x, float right,
+               float baseline) {
     const Theme& theme = context.theme;
     if (!block.sign.empty())
         draw_text(picture, context, x - 18, baseline, block.sign, figure::Font::mono_semibold, 15, theme.ink);
     const float name = draw_text(picture, context, x, baseline, std::string(tensor_info(block.tensor).name),
                                  figure::Font::mono_semibold, 15, theme.ink);
     x += name + 12;
-    return x + draw_text(picture, context, x, baseline, block.what, figure::Font::ui, 12.5F, theme.muted);
+    const std::string what = fitted(context, block.what, figure::Font::ui, 12.5F, right - x);
+    draw_text(picture, context, x, baseline, what, figure::Font::ui, 12.5F, theme.muted);
+    if (what != block.what)
+        picture.tips.push_back({{x, baseline - 13, right - x, 18}, block.what});
 }
 
 } // namespace
@@ -80,7 +108,6 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
     }
     const float high = colour_end(context, tensors), x = canvas_pad + labels;
     for (const RowBlock& block : blocks) {
-        const float named = draw_name(picture, context, block, x, y + 15);
         y += name_height;
         const MatrixGrid grid = draw_matrix(picture, context,
                                             {.tensor = block.tensor,
@@ -93,15 +120,12 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
                                              .cell_w = std::max(per_pixel, 1.0F),
                                              .cell_h = cell_h,
                                              .high = high});
-        if (&block == &blocks.front()) {
-            // Over its bars.
-            const float left = grid.area.right() + lengths_gap;
-            const std::string whole = tr("length of the row");
-            const bool fits = named + 8 < left &&
-                              context.measure(whole, figure::Font::ui, 12) <= length_width - lengths_gap;
-            draw_text(picture, context, left, y - 8, fits ? whole : tr("length"), figure::Font::ui, 12,
-                      context.theme.muted);
-        }
+        const float lengths = grid.area.right() + lengths_gap, end = lengths + length_width - lengths_gap;
+        draw_name(picture, context, block, x,
+                  &block == &blocks.front() ? draw_lengths_head(picture, context, lengths, end, y - 8,
+                                                                x + named_width(context, block))
+                                            : end,
+                  y - 9);
         draw_row_choice(picture, context, grid);
         draw_lengths(picture, context, grid, checkpoint::row_lengths(*context.shown.tensor(block.tensor)),
                      longest);
