@@ -16,7 +16,8 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float why_top = 170, sums_width = 58, pairs_height = 108;
+constexpr float why_top = 170, sums_width = 58, pairs_height = 108, pairs_line = 20;
+constexpr float lowest_row = 16; ///< in which names and sums stand apart
 
 struct WhyTable {
     float left = 0, top = why_top, cell_w = 0, cell_h = 0;
@@ -31,6 +32,28 @@ struct WhyTable {
     float bottom() const { return top + cell_h * static_cast<float>(count); }
 };
 
+/// What stands beside the title of the rotation pairs, or below it where there is no room.
+struct PairsHead {
+    std::string title, words, marks;
+    bool words_beside = false, marks_beside = false;
+
+    float height() const { return (words_beside ? 0.0F : pairs_line) + (marks_beside ? 0.0F : pairs_line); }
+};
+
+PairsHead pairs_head(const DrawContext& context, const WhyScore& why) {
+    constexpr float apart = 14;
+    PairsHead head{
+        .title = tr("The same score by rotation pair"),
+        .words = tr("pair p turns by {} θ_p between the two tokens", why.question.query - why.question.key),
+        .marks = tr("bar: as turned   line: at distance 0")};
+    const float words = context.measure(head.words, Font::ui, 12.5F) + apart,
+                marks = context.measure(head.marks, Font::ui, 12.5F) + apart,
+                room = context.width - 2 * canvas_pad - context.measure(head.title, Font::ui_semibold, 17);
+    head.words_beside = words + marks <= room;
+    head.marks_beside = marks <= room;
+    return head;
+}
+
 WhyTable table_of(const DrawContext& context, const WhyScore& why) {
     WhyTable table;
     table.count = why.groups.size();
@@ -39,13 +62,14 @@ WhyTable table_of(const DrawContext& context, const WhyScore& why) {
         names = std::max(names, context.measure(tr(group.name), Font::ui, 12));
     table.left = canvas_pad + std::min(names, 110.0F) + 10;
     const float room = context.width - canvas_pad - sums_width - table.left,
-                below = why.score.pairs.empty() ? 90.0F : pairs_height + 178;
+                below =
+                    why.score.pairs.empty() ? 90.0F : pairs_height + 178 + pairs_head(context, why).height();
     const auto n = static_cast<float>(table.count);
     table.cell_w = std::floor(std::clamp(room / n, 8.0F, 72.0F));
     constexpr float readable = 34;
     table.numbers = table.cell_w >= readable;
-    table.cell_h =
-        std::floor(std::clamp((context.height - why_top - below) / n, table.numbers ? 17.0F : 8.0F, 34.0F));
+    table.cell_h = std::floor(
+        std::clamp((context.height - why_top - below) / n, table.numbers ? 17.0F : lowest_row, 34.0F));
     return table;
 }
 
@@ -54,11 +78,13 @@ void draw_names(Picture& picture, const DrawContext& context, const WhyScore& wh
     const Theme& theme = context.theme;
     const WhyScore::Term& largest = why.largest.front();
     const Problem& problem = context.shown.problem();
-    const float taken = draw_text(picture, context, table.left, table.top - 46,
-                                  tr("written at the key, {}", key_word(problem, why.question.key)),
-                                  Font::ui_medium, 12.5F, theme.ink);
+    const float taken =
+        draw_text(picture, context, table.left, table.top - 46,
+                  tr("written at the key “{}”", shortened(key_word(problem, why.question.key), 14)),
+                  Font::ui_medium, 12.5F, theme.ink);
     draw_text(picture, context, table.left + taken + 14, table.top - 46,
-              tr("columns; rows: written at the query, {}", query_word(problem, why.question.query)),
+              tr("columns; rows: written at the query “{}”",
+                 shortened(query_word(problem, why.question.query), 14)),
               Font::ui, 12.5F, theme.muted);
     for (std::size_t n = 0; n < table.count; ++n) {
         const WhyScore::Group& group = why.groups[n];
@@ -72,6 +98,9 @@ void draw_names(Picture& picture, const DrawContext& context, const WhyScore& wh
         if (fits)
             draw_text(picture, context, column.x + column.w / 2, table.top - 8, brief,
                       key ? Font::ui_semibold : Font::ui, 12, key ? theme.ink : theme.muted, Align::center);
+        else if (n == 0) // left of it there is room
+            draw_text(picture, context, column.right(), table.top - 8, brief,
+                      key ? Font::ui_semibold : Font::ui, 12, key ? theme.ink : theme.muted, Align::right);
         // The layer above its heads.
         const bool first = n == 0 || why.groups[n - 1].layer != group.layer;
         if (first && group.layer >= 0 && !why.joined)
@@ -108,11 +137,20 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
     const std::vector<analysis::RotationPair>& pairs = why.score.pairs;
     const float right = context.width - canvas_pad, left = canvas_pad + 36;
     draw_hairline(picture, context, canvas_pad, y, right - canvas_pad);
-    const float taken = draw_text(picture, context, canvas_pad, y + 30, tr("The same score by rotation pair"),
-                                  Font::ui_semibold, 17, theme.ink);
-    const std::int64_t distance = why.question.query - why.question.key;
-    draw_text(picture, context, canvas_pad + taken + 14, y + 30,
-              tr("pair p turns by {} θ_p between the two tokens", distance), Font::ui, 12.5F, theme.muted);
+    const PairsHead head = pairs_head(context, why);
+    const float taken =
+        draw_text(picture, context, canvas_pad, y + 30, head.title, Font::ui_semibold, 17, theme.ink);
+    if (head.marks_beside)
+        draw_text(picture, context, right, y + 30, head.marks, Font::ui, 12.5F, theme.muted, Align::right);
+    if (head.words_beside)
+        draw_text(picture, context, canvas_pad + taken + 14, y + 30, head.words, Font::ui, 12.5F,
+                  theme.muted);
+    else
+        draw_text(picture, context, canvas_pad, (y += pairs_line) + 30, head.words, Font::ui, 12.5F,
+                  theme.muted);
+    if (!head.marks_beside)
+        draw_text(picture, context, canvas_pad, (y += pairs_line) + 30, head.marks, Font::ui, 12.5F,
+                  theme.muted);
     double low = 0, high = 0;
     for (const analysis::RotationPair& pair : pairs) {
         low = std::min({low, pair.turned, pair.at_distance_0});
@@ -174,8 +212,6 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
         draw_text(picture, context, (from + to) / 2, foot + 28, names[g] + " " + signed_number(sum, 2),
                   Font::ui_medium, 12.5F, theme.ink, Align::center);
     }
-    draw_text(picture, context, right, y + 30, tr("bar: as turned   line: at distance 0"), Font::ui, 12.5F,
-              theme.muted, Align::right);
     return foot + 40;
 }
 
@@ -196,7 +232,7 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
         return;
     const std::string label = why.joined ? tr("Heads one by one") : tr("Join heads");
     x = context.width - canvas_pad - context.measure(label, Font::ui_medium, 12.5F) - 16;
-    draw_text_button(picture, context, x, 62, label, false,
+    draw_text_button(picture, context, x, 86, label, false, // below the formula, which may be long
                      ViewChange(AttentionChange(JoinWriters{!why.joined})),
                      why.joined ? tr("A row and a column for every head")
                                 : tr("One row and one column for the heads of a layer"));
@@ -245,6 +281,7 @@ Picture draw_why_page(const DrawContext& context) {
     y += 34;
     if (!why->score.pairs.empty())
         y = draw_pairs(picture, context, *why, y);
+    picture.scene.width = std::max(context.width, table.right() + sums_width + canvas_pad);
     picture.scene.height = std::max(context.height, y + 16);
     return picture;
 }
