@@ -80,13 +80,17 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
     draw_hairline(picture, context, canvas_pad, y, right - canvas_pad);
     const float taken = draw_text(picture, context, canvas_pad, y + 30, tr("Heads that compose"),
                                   Font::ui_semibold, 17, theme.ink);
-    draw_text(picture, context, canvas_pad + taken + 14, y + 30,
-              tr("a line: the later head can read what the earlier one writes"), Font::ui, 12.5F,
-              theme.muted);
+    const std::string line = tr("a line: the later head can read what the earlier one writes"),
+                      least = tr("at least");
+    constexpr float slider = 150;
+    const float controls = context.controls ? slider + 10 + context.measure(least, Font::ui, 12.5F) : 0;
+    const bool beside =
+        canvas_pad + taken + 14 + context.measure(line, Font::ui, 12.5F) + 14 <= right - controls;
+    if (beside)
+        draw_text(picture, context, canvas_pad + taken + 14, y + 30, line, Font::ui, 12.5F, theme.muted);
     if (context.controls) {
-        const figure::Rect track{right - 150, y + 25, 110, 4};
-        draw_text(picture, context, track.x - 10, y + 30, tr("at least"), Font::ui, 12.5F, theme.muted,
-                  Align::right);
+        const figure::Rect track{right - slider, y + 25, 110, 4};
+        draw_text(picture, context, track.x - 10, y + 30, least, Font::ui, 12.5F, theme.muted, Align::right);
         draw_track(
             picture, context, track,
             {.track = track,
@@ -101,6 +105,8 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
         draw_text(picture, context, right, y + 30, number(static_cast<double>(view.threshold()), 2),
                   Font::mono, 12.5F, theme.ink, Align::right);
     }
+    if (!beside)
+        draw_text(picture, context, canvas_pad, (y += 22) + 30, line, Font::ui, 12.5F, theme.muted);
     const float top = y + 66,
                 row =
                     std::min(graph_row, std::max((context.height - top - 30) / static_cast<float>(L), 46.0F));

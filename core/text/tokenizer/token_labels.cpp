@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 
@@ -25,6 +26,14 @@ std::string visible(std::string text, BlankMark mark) {
             blanks += "␣";
         return blanks;
     }
+    // Other control characters as the bytes that they are.
+    std::string shown;
+    for (const char c : text) {
+        char byte[8];
+        std::snprintf(byte, sizeof byte, "<0x%02X>", static_cast<unsigned char>(c));
+        shown += (c >= 0 && c < ' ') || c == 0x7F ? std::string(byte) : std::string(1, c);
+    }
+    text = std::move(shown);
     if (text.front() == ' ')
         text.replace(0, 1, mark == BlankMark::dot ? "·" : "");
     return text;

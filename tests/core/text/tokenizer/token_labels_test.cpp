@@ -53,6 +53,7 @@ TEST_CASE("a character that was cut into tokens stands in each of them", "[token
 TEST_CASE("what cannot be read keeps a name", "[tokenizer]") {
     const auto loaded = load_tokenizer(test_data("/tokenizers/gpt2_like"));
     CHECK(token_label(*loaded, 100000, BlankMark::dot) == "#100000");
+    CHECK(joined(token_labels(*loaded, loaded->encode("\x10").ids, BlankMark::dot)) == "<0x10>");
     // The first of four bytes on its own.
     const auto ids = loaded->encode("\U0001F98A").ids;
     CHECK(token_label(*loaded, ids.front(), BlankMark::dot) == loaded->token_text(ids.front()));
