@@ -174,6 +174,36 @@ Picture draw_projection_page(const DrawContext& context) {
     return picture;
 }
 
+namespace {
+
+/// A colour scale below the head's outputs.
+struct Legend {
+    std::string name;
+    const Ramp& ramp;
+    float low = 0, high = 1;
+    bool masked = false;
+};
+
+/// Beside each other from x on, in lines that end at the page's margin. Returns the lower edge.
+float draw_legends(Picture& picture, const DrawContext& context, const std::vector<Legend>& legends, float x,
+                   float y) {
+    constexpr float bar = 120, before = 16, apart = 28, line = 40, sample = 44;
+    float at = x;
+    for (const Legend& legend : legends) {
+        const float width =
+            bar + before + context.measure(legend.name, figure::Font::ui, 12.5F) +
+            (legend.masked ? sample + context.measure(tr("masked"), figure::Font::ui, 12.5F) : 0.0F);
+        if (at > x && at + width > context.width - canvas_pad)
+            at = x, y += line;
+        draw_legend(picture, context, at, y, bar, legend.ramp, legend.low, legend.high, legend.name,
+                    legend.masked);
+        at += width + apart;
+    }
+    return y + line;
+}
+
+} // namespace
+
 Picture draw_head_out_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
@@ -203,15 +233,36 @@ Picture draw_head_out_page(const DrawContext& context) {
     product.bar_head = h;
     // A bar above the weights would cover their token labels, so the name carries the head there.
     product.left_head_cols = 0;
-    const ProductLayout layout = draw_product(
-        picture, context, product,
-        {canvas_pad, product_top, context.width - 2 * canvas_pad, context.height - product_top - 60});
-    const Ramp& ramp = context.theme.heat(h, dims.H, context.view.colour_map);
-    draw_legend(picture, context, layout.left.area.x, layout.left.area.bottom() + 16, 140, ramp, 0, 1,
-                tr("weight"), any_masked({Reading(context, HeadsView::each, h)}));
-    float end = layout.area.bottom() + 56;
-    draw_small_cell_legend(picture, context, layout.result, layout.result.area.bottom() + 40);
-    finish(picture, context, layout.area, end);
+    const bool masked = any_masked({Reading(context, HeadsView::each, h)});
+    struct Drawn {
+        Picture picture;
+        figure::Rect area;
+        float end;
+    };
+    const auto drawn_above = [&](float below) {
+        Drawn drawn;
+        const ProductLayout layout = draw_product(
+            drawn.picture, context, product,
+            {canvas_pad, product_top, context.width - 2 * canvas_pad, context.height - product_top - below});
+        std::vector<Legend> legends{{tr("weight"), *product.left.ramp, 0, 1, masked}};
+        if (layout.right.heatmap)
+            legends.push_back({std::string(tensor_info(TensorId::v_heads).name), context.theme.diverging,
+                               -layout.right.high, layout.right.high});
+        if (layout.result.heatmap)
+            legends.push_back({difference_name(context, std::string(tensor_info(TensorId::head_out).name)),
+                               context.theme.diverging, -layout.result.high, layout.result.high});
+        drawn.area = layout.area;
+        drawn.end =
+            draw_legends(drawn.picture, context, legends, layout.left.area.x, layout.area.bottom() + 16);
+        return drawn;
+    };
+    // Which legends there are follows from the size of the cells, and that from the room that they leave.
+    constexpr float one_line = 60;
+    Drawn drawn = drawn_above(one_line);
+    if (const float wanted = drawn.end - drawn.area.bottom(); wanted > one_line)
+        drawn = drawn_above(wanted);
+    picture.append(std::move(drawn.picture), 0, 0);
+    finish(picture, context, drawn.area, drawn.end);
     return picture;
 }
 
