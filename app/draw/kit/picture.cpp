@@ -29,7 +29,8 @@ CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId i
         begin = view.head * dims.dv;
         end = begin + dims.dv;
     }
-    const bool by_size = info.scale == Scale::values;
+    // Of logits the largest, which is the likeliest token; a low one says little.
+    const bool by_size = info.scale == Scale::values && id != TensorId::logits;
     CellAddress best{id, at};
     best.at[last] = begin;
     float largest = -INFINITY;

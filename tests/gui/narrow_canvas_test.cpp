@@ -1,0 +1,131 @@
+#include "app/draw/kit/free_paper.h"
+#include "app/shell/layout.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
+
+// Pages of a checkpoint between two open panels: 640 logical pixels are left of a window of 1280.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+struct NarrowDesk : Desk {
+    NarrowDesk(const std::string& folder, const std::string& text) : Desk("first-lesson", "", 1280, 720) {
+        open(folder, text);
+        act(ViewChange(OpenInspector{true}));
+        settle();
+    }
+    void show(StageGroup group) {
+        act(ViewChange(GoTo{group}));
+        settle();
+    }
+    void show(Screen screen) {
+        act(ViewChange(AttentionChange(ShowScreen{screen})));
+        settle();
+    }
+
+    /// Two upright texts of the canvas that lie on each other; empty: none do.
+    std::string clash() {
+        const figure::TextMeasure measure = surface_measure(driver.surface());
+        std::vector<std::pair<figure::Rect, std::string>> texts;
+        for (const figure::SceneItem& item : program.canvas().scene.items) {
+            const auto* const text = std::get_if<figure::TextItem>(&item);
+            if (text == nullptr || text->angle != 0 || text->text.empty())
+                continue;
+            figure::Rect area = text_area(*text, measure);
+            area = {area.x + 1, area.y + 2, area.w - 2, area.h - 4};
+            for (const auto& [other, words] : texts)
+                if (overlap(area, other))
+                    return text->text + " on " + words;
+            texts.emplace_back(area, text->text);
+        }
+        return {};
+    }
+};
+
+const std::string pocket_sentence = "When Mary and John went to the shop, John gave a book to";
+
+} // namespace
+
+TEST_CASE("no page around attention writes over itself in a narrow canvas", "[gui][model][narrow]") {
+    const std::string folder =
+        GENERATE(checkpoint::model_folder("pocket"), test_data("/models/llama_tiny_tied"));
+    NarrowDesk desk(folder,
+                    folder == checkpoint::model_folder("pocket") ? pocket_sentence : "12,7,30,5,9,11");
+    REQUIRE(desk.program.canvas().scene.width < 700);
+    const Walk walk = desk.view().walk;
+    for (const auto* const part : {&walk.before, &walk.layer, &walk.after})
+        for (const StageGroup stop : *part) {
+            if (!is_around(stop))
+                continue;
+            desk.show(stop);
+            INFO(group_info(stop).label);
+            CHECK(desk.clash() == "");
+        }
+}
+
+TEST_CASE("a score taken apart by single heads has a row for each name, and the page scrolls",
+          "[gui][effects][narrow]") {
+    NarrowDesk desk(checkpoint::model_folder("pocket"), pocket_sentence);
+    desk.act(ViewChange(AttentionChange(OpenHead{3, 2})));
+    desk.show(StageGroup::scores);
+    desk.act(ViewChange(Select{CellAddress{TensorId::scores, {0, 2, 14, 9}}}));
+    desk.show(Screen::why);
+    REQUIRE(desk.shown().why != nullptr);
+    for (const bool joined : {false, true}) {
+        desk.act(ViewChange(AttentionChange(JoinWriters{joined})));
+        desk.settle();
+        CHECK(desk.clash() == "");
+        CHECK(screen_shows("embedding"));
+    }
+    CHECK(screen_shows("written at the key “,”"));
+    // The button covers no text.
+    const Picture& canvas = desk.program.canvas();
+    const auto button = std::ranges::find(canvas.hotspots, std::string("Heads one by one"), &Hotspot::label);
+    REQUIRE(button != canvas.hotspots.end());
+    const figure::TextMeasure measure = surface_measure(desk.driver.surface());
+    for (const figure::SceneItem& item : canvas.scene.items)
+        if (const auto* const text = std::get_if<figure::TextItem>(&item);
+            text && text->text != button->label)
+            CHECK_FALSE(overlap(text_area(*text, measure), button->area));
+}
+
+TEST_CASE("circuits in a narrow canvas: no text on another, and every token has a name",
+          "[gui][effects][narrow]") {
+    NarrowDesk desk(checkpoint::model_folder("pocket"), pocket_sentence);
+    desk.show(Screen::circuits);
+    REQUIRE(desk.shown().circuits != nullptr);
+    CHECK(desk.clash() == "");
+    CHECK(screen_shows("<0x10>")); // among the tokens that head 0 suppresses
+}
+
+TEST_CASE("the outputs of a head have a legend for each of their colours, inside the page",
+          "[gui][model][narrow]") {
+    NarrowDesk desk(checkpoint::model_folder("pocket"), pocket_sentence);
+    desk.show(StageGroup::head_out);
+    CHECK(desk.clash() == "");
+    const Picture& canvas = desk.program.canvas();
+    const float top = arrange(desk.program.state(), 1280, 720).canvas.y;
+    bool named = false;
+    for (const figure::SceneItem& item : canvas.scene.items)
+        if (const auto* const text = std::get_if<figure::TextItem>(&item)) {
+            CHECK(text->at.y < top + canvas.scene.height);
+            named = named || text->text == "v_heads";
+        }
+    CHECK(named);
+}
+
+TEST_CASE("with the mouse elsewhere the inspector explains the likeliest token's logit",
+          "[gui][model][narrow]") {
+    NarrowDesk desk(test_data("/models/llama_tiny_tied"), "12,7,30,5,9,11");
+    desk.show(StageGroup::logits);
+    const auto cell = spoken_of(desk.shown(), desk.view());
+    REQUIRE(cell);
+    const std::span<const float> logits = desk.shown().tensor(TensorId::logits)->values();
+    CHECK(logits[static_cast<std::size_t>(cell->at[2])] == std::ranges::max(logits));
+}
+
+} // namespace headscope::test
