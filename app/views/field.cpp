@@ -41,8 +41,8 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
          .id = "##" + field.label},
         text, tools);
     const bool waits = edit.next == field.label;
-    // After Enter in a live field the caret was at the end.
-    const bool to_end = waits && (field.live || field.changed_in_part);
+    // After Enter in a field that keeps the keyboard the caret was at the end.
+    const bool to_end = waits && (field.live || field.stays || field.changed_in_part);
     if (tools.focus.offer_text(area) || waits) {
         ImGui::SetKeyboardFocusHere();
         if (waits && !to_end)
@@ -57,7 +57,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
             (field.changed_in_part ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
         place_caret, &caret);
     if (to_end && ImGui::IsItemActive())
-        edit = {};
+        edit = field.stays || wrong ? FieldEdit{field.label, text, edit.error} : FieldEdit{};
     ImGui::PopAllowKeyboardFocus();
     const bool left = ImGui::IsItemDeactivatedAfterEdit() && !entered;
     const bool active = ImGui::IsItemActive();
@@ -104,7 +104,9 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     }
     if (entered || (left && text != field.text)) {
         take(left && field.leave ? field.leave : field.action);
-        if (entered && field.live && edit.error.empty())
+        if (entered && field.stays)
+            edit = {field.label, text, edit.error, field.label};
+        else if (entered && field.live)
             edit.next = field.label;
     } else if (!active && mine &&
                (edit.error.empty() || ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||

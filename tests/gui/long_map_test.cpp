@@ -241,6 +241,57 @@ TEST_CASE("a place on a long map is found by its number, and what is not there i
     CHECK(desk.program.state().field.error.find("The map has queries 0 to 5,999") != std::string::npos);
 }
 
+TEST_CASE("Enter in the search of a map goes to the next match, again and again", "[long map]") {
+    auto options = needle();
+    auto problem = std::make_shared<Problem>(*options.recipe.base);
+    for (std::int64_t i = 0; i < length; ++i)
+        problem->tokens.push_back(i % 1000 == 500 ? "kite" : "a");
+    options.recipe.base = problem;
+    Desk desk(options);
+    desk.act(ViewChange(LongMapChange(GoToWeight{5999, 100})));
+    REQUIRE(desk.click("##find on map"));
+    desk.driver.wait(3);
+    desk.driver.type("kite");
+    for (const std::int64_t at : {500, 1500, 2500}) {
+        desk.driver.key(GLFW_KEY_ENTER);
+        desk.settle();
+        REQUIRE(view_of(desk).selected);
+        CHECK(view_of(desk).selected->col == at);
+        CHECK(view_of(desk).selected->row == 5999);
+    }
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    desk.settle();
+    CHECK(desk.program.state().field.text.empty());
+}
+
+TEST_CASE("a map always says what its colours mean, and that there are more heads", "[long map]") {
+    for (const float height : {600.0F, 720.0F, 1000.0F}) {
+        Desk desk(needle(), 1280, height);
+        CHECK(screen_shows("≤ 0.0001"));
+    }
+    std::string ids;
+    for (std::int64_t i = 0; i <= Document::most_held; ++i)
+        ids += (i == 0 ? "" : ",") + std::to_string(i * i % 127);
+    Desk desk("first-lesson", "", 1280, 720);
+    desk.open(test_data("/models/llama_tiny_untied"), ids);
+    desk.act(ViewChange(OpenInspector{true}));
+    const std::int64_t H = desk.shown().dims().H;
+    REQUIRE(H > 4);
+    std::int64_t seen = 0;
+    for (std::int64_t click = 0; click < H && desk.view().head < H - 1; ++click) {
+        for (std::int64_t h = H - 1; h > desk.view().head; --h)
+            if (screen_shows("H" + std::to_string(h) + " …")) {
+                desk.press("H" + std::to_string(h) + " …");
+                ++seen;
+                break;
+            }
+        if (screen_shows("H" + std::to_string(H - 1)))
+            desk.press("H" + std::to_string(H - 1));
+    }
+    CHECK(seen > 0);
+    CHECK(desk.view().head == H - 1);
+}
+
 TEST_CASE("F1 opens the manual beside a map whose document has no stages", "[long map]") {
     Desk desk(needle());
     REQUIRE(desk.shown().trace == nullptr);

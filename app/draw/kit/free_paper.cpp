@@ -50,6 +50,29 @@ bool overlap(const figure::Rect& a, const figure::Rect& b) {
     return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
 
+figure::Rect free_place_beside(const figure::Rect& thing, figure::Point size,
+                               std::span<const figure::Rect> taken) {
+    constexpr float gap = 2, farthest = 3; // that many times its height
+    for (float out = gap; out < farthest * size.y; out += size.y) {
+        const float right = thing.right() + out, left = thing.x - out - size.x,
+                    above = thing.y - out - size.y, below = thing.bottom() + out,
+                    middle_x = thing.x + (thing.w - size.x) / 2, middle_y = thing.y + (thing.h - size.y) / 2;
+        for (const figure::Point at : {figure::Point{right, middle_y},
+                                       {left, middle_y},
+                                       {middle_x, above},
+                                       {middle_x, below},
+                                       {right, above},
+                                       {right, below},
+                                       {left, above},
+                                       {left, below}}) {
+            const figure::Rect area{at.x, at.y, size.x, size.y};
+            if (std::ranges::none_of(taken, [&](const figure::Rect& other) { return overlap(area, other); }))
+                return area;
+        }
+    }
+    return {thing.right() + gap, thing.y + (thing.h - size.y) / 2, size.x, size.y};
+}
+
 FreePaper::FreePaper(const Picture& picture, const figure::TextMeasure& measure, const figure::Rect& area)
     : area_(area) {
     for (const MatrixGrid& grid : picture.grids)

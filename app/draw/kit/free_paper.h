@@ -2,11 +2,17 @@
 
 #include "app/draw/kit/picture.h"
 
+#include <span>
+
 namespace headscope::app {
 
 /// What a line of text covers. Of a turned one: what its corners span.
 figure::Rect text_area(const figure::TextItem& text, const figure::TextMeasure& measure);
 bool overlap(const figure::Rect& a, const figure::Rect& b);
+/// Where a label of that size (x wide, y high) stands near its thing and covers nothing of what is taken: at
+/// a side or a corner of it, else farther out; at its right where all is taken.
+figure::Rect free_place_beside(const figure::Rect& thing, figure::Point size,
+                               std::span<const figure::Rect> taken);
 
 /// Where a picture leaves room for something that lies over it.
 class FreePaper {

@@ -60,6 +60,8 @@ struct TextField {
     /// Acts on every letter that makes a text it can read, and Enter leaves the keyboard here.
     bool live = false;
     /// Mostly a word of the text is changed: the keyboard comes to its end, and the text is not selected.
+    /// Enter leaves the text and the keyboard here: the next Enter acts again.
+    bool stays = false;
     bool changed_in_part = false;
 };
 

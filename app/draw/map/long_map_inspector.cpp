@@ -218,8 +218,15 @@ Picture draw_long_map_strip(const DrawContext& context) {
     const auto add = [&](std::int64_t open, std::int64_t count, std::int64_t room, const auto& tab) {
         const std::int64_t first =
             std::clamp<std::int64_t>(open - room / 2, 0, std::max<std::int64_t>(count - room, 0));
-        for (std::int64_t n = first; n < std::min(count, first + room); ++n)
+        const std::int64_t end = std::min(count, first + room);
+        for (std::int64_t n = first; n < end; ++n) {
             tabs.push_back(tab(n));
+            // There are more, and a click goes on to them.
+            if (n == first && first > 0)
+                tabs.back().label = "… " + tabs.back().label;
+            if (n == end - 1 && end < count)
+                tabs.back().label += " …";
+        }
     };
     std::int64_t heads = most;
     if (const MapLayers of = layers_of(*context.shown.document); of.count > 1) {

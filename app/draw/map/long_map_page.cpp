@@ -130,45 +130,6 @@ void draw_numbers(Picture& picture, const MapScene& scene, const figure::Rect& r
         }
 }
 
-/// Rings round the listed spots and a frame round what is selected.
-void draw_marks(Picture& picture, const MapScene& scene, const figure::Rect& room, std::size_t listed) {
-    const Theme& theme = scene.context.theme;
-    const MapSight sight = scene.sight();
-    const auto cell = static_cast<float>(sight.pixels);
-    const auto frame = [&](const MapPart& part) {
-        const figure::Rect area{room.x + sight.x(static_cast<double>(part.col)),
-                                room.y + sight.y(static_cast<double>(part.row)),
-                                cell * static_cast<float>(part.cols), cell * static_cast<float>(part.rows)};
-        const float grow = std::max(2.0F, (14 - std::min(area.w, area.h)) / 2);
-        return figure::Rect{area.x - grow, area.y - grow, area.w + 2 * grow, area.h + 2 * grow};
-    };
-    const auto outline = [&](const figure::Rect& area, bool strong) {
-        const float radius = cell < 8 ? area.w / 2 : 2;
-        picture.scene.add(figure::RectItem{.area = {area.x - 1, area.y - 1, area.w + 2, area.h + 2},
-                                           .stroke = theme.canvas,
-                                           .stroke_width = 1,
-                                           .radius = radius + 1});
-        picture.scene.add(figure::RectItem{
-            .area = area, .stroke = theme.ink, .stroke_width = strong ? 2.5F : 1.5F, .radius = radius});
-    };
-    for (std::size_t n = 0; n < listed; ++n) {
-        const analysis::MapSpot& spot = (*scene.map.spots)[n];
-        const figure::Rect area = frame({spot.query, spot.key, 1, 1});
-        if (area.right() < room.x || area.x > room.right() || area.bottom() < room.y ||
-            area.y > room.bottom())
-            continue;
-        outline(area, false);
-        const std::string text = std::to_string(n + 1);
-        const float width = scene.context.measure(text, Font::ui_semibold, 12) + 6;
-        picture.scene.add(figure::RectItem{
-            .area = {area.right() + 2, area.y - 2, width, 17}, .fill = theme.canvas, .radius = 3});
-        draw_text(picture, scene.context, area.right() + 5, area.y + 11, text, Font::ui_semibold, 12,
-                  theme.ink);
-    }
-    if (scene.map.selected)
-        outline(frame({scene.map.selected->query, scene.map.selected->key, 1, 1}), true);
-}
-
 void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room, std::size_t listed) {
     const Theme& theme = scene.context.theme;
     picture.scene.add(figure::ClipItem{room});
@@ -183,7 +144,7 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
                                   static_cast<float>(static_cast<double>(scene.map.rows) * sight.pixels) + 2},
                          .stroke = theme.line});
     draw_numbers(picture, scene, room);
-    draw_marks(picture, scene, room, listed);
+    draw_map_marks(picture, scene, room, listed);
     picture.scene.add(figure::ClipItem{});
     picture.scene.add(
         figure::RectItem{.area = {room.x - 1, room.y - 1, room.w + 2, room.h + 2}, .stroke = theme.line2});
@@ -213,12 +174,22 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
                              .actual = scene.sight().scale <= 0});
 }
 
-/// Goes to the next token that holds the text behind the one in the middle, or to a number: "881", or query
-/// and key "9042, 881".
-Action found(const Document& document, const LongMap& map, const MapPart& seen, const std::string& typed) {
+/// What is selected, as far as it is looked up; otherwise what is seen.
+MapPart selected_or_seen(const MapScene& scene) {
+    const auto& part = scene.view.selected;
+    if (!part)
+        return seen_part(scene.view, scene.map.rows, scene.map.cols);
+    const auto& weight = scene.map.selected;
+    const bool known = weight && weight->query >= part->row && weight->query < part->row + part->rows &&
+                       weight->key >= part->col && weight->key < part->col + part->cols;
+    return known ? MapPart{weight->query, weight->key, 1, 1} : *part;
+}
+
+/// Goes to the next token that holds the text behind the one in the middle of `from`, or to a number: "881",
+/// or query and key "9042, 881".
+Action found(const Document& document, const LongMap& map, const MapPart& from, const std::string& typed) {
     const Problem& problem = document.problem;
-    const std::int64_t row = map.selected ? map.selected->query : seen.row + seen.rows / 2,
-                       col = map.selected ? map.selected->key : seen.col + seen.cols / 2;
+    const std::int64_t row = from.row + from.rows / 2, col = from.col + from.cols / 2;
     const auto go = [&](std::int64_t query, std::int64_t key) {
         return ViewChange(LongMapChange(GoToWeight{query, key}));
     };
@@ -288,16 +259,16 @@ float draw_zoom_row(Picture& picture, const MapScene& scene, float right) {
          .label = "find on map",
          .text = "",
          .action = [document = context.shown.document, map = context.shown.map,
-                    seen = seen_part(scene.view, scene.map.rows, scene.map.cols)](
-                       const std::string& typed) -> Action {
+                    from = selected_or_seen(scene)](const std::string& typed) -> Action {
              return typed.empty() ? Action(ViewChange(LongMapChange(SelectOnMap{})))
-                                  : found(*document, *map, seen, typed);
+                                  : found(*document, *map, from, typed);
          },
          .leave = [selected = scene.view.selected](const std::string&) -> Action {
              return ViewChange(LongMapChange(SelectOnMap{selected})); // not typed to its end
          },
          .tip = tr("Text of a token, the number of a key, or query and key as 9042, 881; Enter goes there, "
-                   "and again to the next")});
+                   "and again to the next"),
+         .stays = true});
     return x - 8 - context.measure(tr("find"), Font::ui, 12.5F);
 }
 
@@ -316,11 +287,11 @@ void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     draw_text(picture, context, side.x, side.y - 11, tr("Whole map"), Font::ui_semibold, 12.5F, theme.ink);
-    const float square = std::min(side.w, side.h);
+    // The colours are always told: the map gives way.
+    constexpr float gap = 18, legend = 46, least = 80;
+    const float square = std::max(std::min(side.w, side.h - gap - legend), least);
     draw_map_whole(picture, scene, {side.x, side.y, square, square});
-    float y = side.y + square + 18;
-    if (y + 40 > side.bottom())
-        return;
+    float y = side.y + square + gap;
     draw_scale_legend(picture, scene, side.x, y, side.w);
     y += 58;
     const auto key_line = [&](const std::string& text, const auto& sample) {

@@ -33,6 +33,8 @@ figure::Color map_colour(const MapScene& scene, float value, float end);
 
 /// The whole map with what is seen as a rectangle that can be dragged.
 void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect& area);
+/// On the main map: rings with numbers round the listed spots, and a frame round what is selected.
+void draw_map_marks(Picture& picture, const MapScene& scene, const figure::Rect& room, std::size_t listed);
 /// The strongest weights far from the diagonal, as many as there is room for.
 void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect& area);
 /// The height of a list with so many rows.

@@ -1,6 +1,7 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/free_paper.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/map/long_map_parts.h"
 #include "core/base/message.h"
@@ -133,6 +134,49 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
             {row, label, ViewChange(LongMapChange(GoToWeight{spot.query, spot.key})),
              tr("Query {} reads key {}: goes there", grouped(spot.query), grouped(spot.key))});
     }
+}
+
+void draw_map_marks(Picture& picture, const MapScene& scene, const figure::Rect& room, std::size_t listed) {
+    const Theme& theme = scene.context.theme;
+    const MapSight sight = scene.sight();
+    const auto cell = static_cast<float>(sight.pixels);
+    const auto frame = [&](const MapPart& part) {
+        const figure::Rect area{room.x + sight.x(static_cast<double>(part.col)),
+                                room.y + sight.y(static_cast<double>(part.row)),
+                                cell * static_cast<float>(part.cols), cell * static_cast<float>(part.rows)};
+        const float grow = std::max(2.0F, (14 - std::min(area.w, area.h)) / 2);
+        return figure::Rect{area.x - grow, area.y - grow, area.w + 2 * grow, area.h + 2 * grow};
+    };
+    const auto outline = [&](const figure::Rect& area, bool strong) {
+        const float radius = cell < 8 ? area.w / 2 : 2;
+        picture.scene.add(figure::RectItem{.area = {area.x - 1, area.y - 1, area.w + 2, area.h + 2},
+                                           .stroke = theme.canvas,
+                                           .stroke_width = 1,
+                                           .radius = radius + 1});
+        picture.scene.add(figure::RectItem{
+            .area = area, .stroke = theme.ink, .stroke_width = strong ? 2.5F : 1.5F, .radius = radius});
+    };
+    std::vector<figure::Rect> rings, taken; // by the spots in the list; and what no number may cover
+    for (std::size_t n = 0; n < listed; ++n) {
+        const analysis::MapSpot& spot = (*scene.map.spots)[n];
+        rings.push_back(frame({spot.query, spot.key, 1, 1}));
+        if (overlap(rings.back(), room)) {
+            outline(rings.back(), false);
+            taken.push_back(rings.back());
+        }
+    }
+    for (std::size_t n = 0; n < rings.size(); ++n) {
+        if (!overlap(rings[n], room))
+            continue;
+        const std::string text = std::to_string(n + 1);
+        const figure::Rect area =
+            free_place_beside(rings[n], {scene.context.measure(text, Font::ui_semibold, 12) + 6, 17}, taken);
+        taken.push_back(area);
+        picture.scene.add(figure::RectItem{.area = area, .fill = theme.canvas, .radius = 3});
+        draw_text(picture, scene.context, area.x + 3, area.y + 13, text, Font::ui_semibold, 12, theme.ink);
+    }
+    if (scene.map.selected)
+        outline(frame({scene.map.selected->query, scene.map.selected->key, 1, 1}), true);
 }
 
 } // namespace headscope::app

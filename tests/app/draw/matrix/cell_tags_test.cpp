@@ -1,5 +1,6 @@
 #include "app/draw/matrix/cell_tags.h"
 
+#include "app/draw/kit/free_paper.h"
 #include "app/draw/matrix/matrix.h"
 #include "tests/app/support/weights_fixture.h"
 #include "tests/catch.h"
@@ -14,10 +15,6 @@ namespace {
 
 lesson::CellRange one_weight(std::int64_t head, std::int64_t i, std::int64_t j) {
     return {TensorId::weights, {0, head, i, j}, {1, 1, 1, 1}};
-}
-
-bool overlap(const figure::Rect& a, const figure::Rect& b) {
-    return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
 
 Picture draw_tagged(const Shown& shown, const ViewState& view, float width, float height) {
