@@ -26,20 +26,31 @@ figure::Rect physical(const figure::Rect& area, float x, float y, float scale) {
     return {x + area.x * scale, y + area.y * scale, area.w * scale, area.h * scale};
 }
 
+/// The next row that can be chosen, down or up; the same where there is none.
+int next_row(const std::vector<Choice>& choices, int row, int by) {
+    const int count = static_cast<int>(choices.size());
+    for (int next = std::max(row + by, row < 0 ? 0 : -1); next >= 0 && next < count; next += by < 0 ? -1 : 1)
+        if (choices[static_cast<std::size_t>(next)].can)
+            return next;
+    return row;
+}
+
 /// The rows of an open drop-down; the keyboard's row is kept in ImGui's storage of the popup.
-void popup_rows(const std::vector<Choice>& choices, const ViewTools& tools) {
+/// from_chosen: that begins at what is chosen, as where the keyboard opened the list.
+void popup_rows(const std::vector<Choice>& choices, bool from_chosen, const ViewTools& tools) {
     ImGuiStorage* storage = ImGui::GetStateStorage();
     const ImGuiID key = ImGui::GetID("row");
     int row = storage->GetInt(key, -1);
     const int count = static_cast<int>(choices.size());
     const int* keys = ImGui::GetIO().KeyMap;
-    // Opened by the keyboard it begins at what is chosen.
-    if (ImGui::IsWindowAppearing())
-        row = tools.focus.visible()
+    const bool appears = ImGui::IsWindowAppearing();
+    const int step = appears ? 0 : list_step();
+    if (appears)
+        row = from_chosen
                   ? static_cast<int>(std::ranges::find(choices, true, &Choice::on) - choices.begin()) % count
                   : -1;
-    else if (const int step = list_step(); step != 0)
-        row = std::clamp(row + step, 0, count - 1);
+    else if (step != 0)
+        row = next_row(choices, row, step);
     storage->SetInt(key, row);
     const bool enter = ImGui::IsKeyPressed(keys[ImGuiKey_Enter], false);
     if (ImGui::IsKeyPressed(keys[ImGuiKey_Escape], false))
@@ -48,18 +59,63 @@ void popup_rows(const std::vector<Choice>& choices, const ViewTools& tools) {
         const Choice& choice = choices[static_cast<std::size_t>(i)];
         tools.surface.need_glyphs(choice.label);
         const bool chosen =
-            ImGui::Selectable((choice.on ? "✓  " + choice.label : "     " + choice.label).c_str(), i == row);
+            ImGui::Selectable((choice.on ? "✓  " + choice.label : "     " + choice.label).c_str(), i == row,
+                              choice.can ? ImGuiSelectableFlags_None : ImGuiSelectableFlags_Disabled);
         if (i == row) {
             const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
             draw_list_focus({from.x, from.y, to.x - from.x, to.y - from.y}, tools);
         }
-        if (ImGui::IsItemHovered() && !choice.tip.empty())
+        // A list that is higher than its room scrolls.
+        if (appears ? choice.on : step != 0 && i == row)
+            ImGui::SetScrollHereY();
+        if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) && !choice.tip.empty())
             show_tip(choice.tip, tools);
-        if (chosen || (enter && i == row)) {
+        if (choice.can && (chosen || (enter && i == row))) {
             tools.send(choice.action);
             ImGui::CloseCurrentPopup();
         }
     }
+}
+
+/// The open list of that name below `place`, in physical pixels, or above it where there is more room. False
+/// once it is closed.
+bool show_list(const char* popup, const figure::Rect& place, const std::vector<Choice>& choices,
+               bool from_chosen, const ViewTools& tools) {
+    constexpr float pad = 8, apart = 4, between = 10;
+    const float scale = tools.surface.scale();
+    ImGui::PushFont(tools.surface.font(figure::Font::ui_medium, 13));
+    const float wanted = static_cast<float>(choices.size()) * (ImGui::GetFontSize() + between * scale) +
+                         2 * pad * scale,
+                below = ImGui::GetIO().DisplaySize.y - place.bottom() - (apart + pad) * scale,
+                above = place.y - (apart + pad) * scale;
+    const bool up = wanted > below && above > below;
+    ImGui::SetNextWindowPos({place.x, up ? place.y - apart * scale : place.bottom() + apart * scale},
+                            ImGuiCond_Always, {0, up ? 1.0F : 0.0F});
+    ImGui::SetNextWindowSizeConstraints({0, 0}, {FLT_MAX, std::max(up ? above : below, 60 * scale)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {pad * scale, pad * scale});
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {pad * scale, between * scale});
+    const bool open = ImGui::BeginPopup(popup);
+    if (open) {
+        popup_rows(choices, from_chosen, tools);
+        ImGui::EndPopup();
+    }
+    ImGui::PopStyleVar(2);
+    ImGui::PopFont();
+    return open;
+}
+
+/// A list that the state says is open. ImGui closes it when the mouse is pressed elsewhere.
+void show_drop_down(const DropDown& list, const figure::Rect& place, const ViewTools& tools) {
+    ImGuiStorage& storage = *ImGui::GetStateStorage();
+    const ImGuiID key = ImGui::GetID(list.label.c_str());
+    const int frame = ImGui::GetFrameCount();
+    const bool was_open = storage.GetInt(key, -1) == frame - 1;
+    if (!was_open)
+        ImGui::OpenPopup(list.label.c_str());
+    if (show_list(list.label.c_str(), place, list.choices, true, tools))
+        storage.SetInt(key, frame);
+    else if (was_open)
+        tools.send(list.close);
 }
 
 /// Scrolls the current region so far that an area, in physical pixels, is seen.
@@ -346,6 +402,8 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
         show_field(field, physical(field.area, x, y, scale), tools);
         on_hotspot = ImGui::IsItemHovered() || on_hotspot;
     }
+    for (const DropDown& list : picture.lists)
+        show_drop_down(list, physical(list.area, x, y, scale), tools);
     if (on_hotspot || !ImGui::IsWindowHovered())
         return;
     for (const Tip& tip : picture.tips)
@@ -421,16 +479,7 @@ void combo(const std::string& caption, const std::string& value, const figure::R
     const std::string popup = id + " list";
     if (clicked || tools.focus.offer(place))
         ImGui::OpenPopup(popup.c_str());
-    ImGui::SetNextWindowPos({place.x, place.bottom() + 4 * scale});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {8 * scale, 8 * scale});
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {8 * scale, 10 * scale});
-    ImGui::PushFont(tools.surface.font(figure::Font::ui_medium, 13));
-    if (ImGui::BeginPopup(popup.c_str())) {
-        popup_rows(choices, tools);
-        ImGui::EndPopup();
-    }
-    ImGui::PopFont();
-    ImGui::PopStyleVar(2);
+    show_list(popup.c_str(), place, choices, tools.focus.visible(), tools);
 }
 
 } // namespace headscope::app

@@ -123,14 +123,6 @@ int list_step();
 /// Around the row of an open list that the keyboard is on, in physical pixels.
 void draw_list_focus(const figure::Rect& row, const ViewTools& tools);
 
-/// One line of a drop-down list.
-struct Choice {
-    std::string label;
-    Action action;
-    bool on = false;
-    std::string tip;
-};
-
 /// A drop-down: caption, value and a chevron in a bordered field at `area` (logical pixels of the current
 /// window).
 void combo(const std::string& caption, const std::string& value, const figure::Rect& area,

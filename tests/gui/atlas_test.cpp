@@ -210,18 +210,70 @@ TEST_CASE("a rectangle drawn over the scatter chooses the heads in it", "[gui][a
     CHECK(desk.chosen().brush.empty());
 }
 
+TEST_CASE("a search that cannot be read says why and keeps the keyboard", "[gui][atlas]") {
+    AtlasDesk desk;
+    desk.type_over("##find heads", "induct > 0.4");
+    CHECK(desk.program.state().field.error.find("there is no score") != std::string::npos);
+    for (int letter = 0; letter < 6; ++letter)
+        desk.driver.key(GLFW_KEY_BACKSPACE);
+    desk.driver.type("ion > 0.4");
+    desk.driver.key(GLFW_KEY_ENTER);
+    desk.settle();
+    CHECK(desk.program.state().field.error.empty());
+    CHECK(desk.chosen().search == "induction > 0.4");
+}
+
+TEST_CASE("the list of scores is worked with the keyboard and stays inside the window", "[gui][atlas]") {
+    AtlasDesk desk;
+    const HeadScore before = desk.look().colour;
+    const std::int64_t row = desk.view().row;
+    desk.press_key(GLFW_KEY_C, GLFW_MOD_ALT);
+    REQUIRE(desk.chosen().menu == AtlasMenu::colour);
+    std::size_t listed = 0;
+    for (const ScreenItem& item : screen_items())
+        if (item.window.starts_with("##Popup")) {
+            ++listed;
+            CHECK(item.reachable());
+        }
+    CHECK(listed > 10);
+    desk.press_key(GLFW_KEY_DOWN);
+    desk.press_key(GLFW_KEY_ENTER);
+    CHECK(desk.look().colour != before);
+    CHECK(desk.chosen().menu == AtlasMenu::none);
+    CHECK(desk.view().row == row);
+    // A click beside it closes it, and it opens again.
+    desk.press("choose y");
+    CHECK(desk.chosen().menu == AtlasMenu::y);
+    desk.driver.click(4, 400);
+    desk.settle();
+    CHECK(desk.chosen().menu == AtlasMenu::none);
+    desk.choose("choose y", "entropy");
+    CHECK(desk.look().y == HeadScore::entropy);
+}
+
+TEST_CASE("a list of scores that is higher than its room scrolls to the current one", "[gui][atlas]") {
+    Desk desk("first-lesson", "", 860, 480);
+    desk.open(checkpoint::model_folder("pocket"), "When Mary and John went");
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::atlas})));
+    desk.act(ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::colour}))));
+    const auto& items = screen_items();
+    const auto current =
+        std::ranges::find_if(items, [](const ScreenItem& one) { return one.label.starts_with("✓"); });
+    REQUIRE(current != items.end());
+    CHECK(current->reachable());
+    CHECK(current->clip.bottom() <= 480);
+}
+
 TEST_CASE("scores are chosen from a list; the effect is measured once somebody asks for it", "[gui][atlas]") {
     AtlasDesk desk;
-    desk.press("choose colour by");
-    CHECK(desk.chosen().menu == AtlasMenu::colour);
-    desk.press("score ablation effect");
+    desk.choose("choose colour by", "ablation effect");
+    CHECK(desk.chosen().menu == AtlasMenu::none);
     CHECK(desk.look().colour == HeadScore::effect);
     CHECK(desk.atlas().known.test(static_cast<std::size_t>(HeadScore::effect)));
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h)
             CHECK(desk.atlas().at(l, h)->has(HeadScore::effect));
-    desk.press("choose colour by");
-    desk.press("score share of output");
+    desk.choose("choose colour by", "share of output");
     for (std::int64_t l = 0; l < 4; ++l) {
         float sum = 0;
         for (std::int64_t h = 0; h < 8; ++h)
@@ -229,8 +281,7 @@ TEST_CASE("scores are chosen from a list; the effect is measured once somebody a
         CHECK(sum == Approx(1.0F));
     }
     CHECK(desk.atlas().needle == nullptr);
-    desk.press("choose colour by");
-    desk.press("score retrieval");
+    desk.choose("choose colour by", "retrieval");
     REQUIRE(desk.atlas().needle != nullptr);
     CHECK(desk.atlas().needle->texts == 30);
     CHECK(desk.score(2, 7, HeadScore::retrieval) == static_cast<float>(desk.atlas().needle->scores[2][7]));

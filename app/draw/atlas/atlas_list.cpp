@@ -121,6 +121,27 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
     return y + 12;
 }
 
+namespace {
+
+/// What cannot be measured here is listed too, and says why.
+std::vector<Choice> scores_of(const AtlasScene& scene, AtlasMenu what, HeadScore now) {
+    std::vector<Choice> choices;
+    for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {
+        const bool offered = scene.atlas.offers(info.score);
+        const ScoreWork* const work = scene.atlas.work(info.score);
+        if (offered || work != nullptr)
+            choices.push_back(
+                {.label = name_of(info.score),
+                 .action = ViewChange(AttentionChange(AtlasChange(ChooseScore{what, info.score}))),
+                 .on = info.score == now,
+                 .tip = offered ? tr(info.formula) : work->why_not,
+                 .can = offered});
+    }
+    return choices;
+}
+
+} // namespace
+
 float draw_score_button(Picture& picture, const AtlasScene& scene, float x, float y, AtlasMenu what,
                         bool right) {
     const DrawContext& context = scene.context;
@@ -148,50 +169,13 @@ float draw_score_button(Picture& picture, const AtlasScene& scene, float x, floa
     picture.hotspots.push_back({area, "choose " + id,
                                 ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{what}))),
                                 tr(analysis::info_of(score).formula)});
+    if (context.controls && scene.view().menu == what)
+        picture.lists.push_back(
+            {.area = area,
+             .label = "list of scores",
+             .choices = scores_of(scene, what, score),
+             .close = ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::none})))});
     return width;
-}
-
-Picture draw_score_list(const AtlasScene& scene, const figure::Rect& page) {
-    Picture picture;
-    const AtlasMenu what = scene.view().menu;
-    if (what == AtlasMenu::none || !scene.context.controls)
-        return picture;
-    const DrawContext& context = scene.context;
-    const Theme& theme = context.theme;
-    // What cannot be measured here is listed too, and says why.
-    std::vector<HeadScore> listed;
-    for (const analysis::HeadScoreInfo& info : analysis::head_scores())
-        if (scene.atlas.offers(info.score) || scene.atlas.work(info.score) != nullptr)
-            listed.push_back(info.score);
-    const HeadScore now = what == AtlasMenu::colour ? scene.look.colour
-                          : what == AtlasMenu::x    ? scene.look.x
-                                                    : scene.look.y;
-    constexpr float width = 230, line = 25;
-    const float height = line * static_cast<float>(listed.size()) + 12;
-    const figure::Rect area{std::min(page.x, context.width - width - 8),
-                            std::clamp(page.y, 8.0F, std::max(8.0F, context.height - height - 8)), width,
-                            height};
-    picture.scene.add(
-        figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    float y = area.y + 6;
-    for (const HeadScore score : listed) {
-        const bool offered = scene.atlas.offers(score);
-        const figure::Rect row{area.x + 4, y, area.w - 8, line};
-        if (score == now)
-            picture.scene.add(figure::RectItem{.area = row, .fill = theme.highlight, .radius = 4});
-        draw_text(picture, context, row.x + 10, figure::baseline_for(y + line / 2, 12.5F), name_of(score),
-                  score == now ? Font::ui_semibold : Font::ui, 12.5F, offered ? theme.ink : theme.muted);
-        const AtlasChange change = offered ? AtlasChange(ChooseScore{what, score}) : OpenAtlasMenu{what};
-        picture.hotspots.push_back(
-            {row, "score " + std::string(analysis::info_of(score).name), ViewChange(AttentionChange(change)),
-             offered ? tr(analysis::info_of(score).formula) : scene.atlas.work(score)->why_not});
-        y += line;
-    }
-    picture.hotspots.push_back({{0, 0, context.width, std::max(context.height, area.bottom())},
-                                "close the list",
-                                ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::none}))),
-                                ""});
-    return picture;
 }
 
 } // namespace headscope::app

@@ -90,7 +90,7 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
 
 void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, float width) {
     const DrawContext& context = scene.context;
-    if (!context.controls || scene.view().menu != AtlasMenu::none)
+    if (!context.controls)
         return;
     const float caption = draw_text(picture, context, x, figure::baseline_for(y + 14, 12.5F), tr("find"),
                                     Font::ui, 12.5F, context.theme.muted);
@@ -266,17 +266,6 @@ Picture draw_atlas_page(const DrawContext& context) {
         bottom = draw_atlas_histograms(picture, scene, {canvas_pad, bottom + 8, board, 0});
     bottom = std::max(bottom, draw_beside(picture, scene, room, !below_board));
     picture.scene.height = std::max(context.height, bottom + 24);
-    // The open list stands below its button; its rows go before all that lies under them.
-    const auto button = std::ranges::find_if(picture.hotspots, [&](const Hotspot& spot) {
-        return spot.label == (view.menu == AtlasMenu::x   ? "choose x"
-                              : view.menu == AtlasMenu::y ? "choose y"
-                                                          : "choose colour by");
-    });
-    if (button != picture.hotspots.end() && view.menu != AtlasMenu::none) {
-        Picture list = draw_score_list(scene, {button->area.x, button->area.bottom() + 4, 0, 0});
-        picture.scene.append(list.scene, 0, 0);
-        picture.hotspots.insert(picture.hotspots.begin(), list.hotspots.begin(), list.hotspots.end());
-    }
     return picture;
 }
 

@@ -83,10 +83,9 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
 /// The pinned heads side by side; returns its lower edge.
 float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure::Rect& room);
 
-/// "colour by induction v": opens the list of scores. Returns its width; `right`: area ends at x.
+/// "colour by induction v" with the list of scores while that is open. Returns its width; `right`: area ends
+/// at x.
 float draw_score_button(Picture& picture, const AtlasScene& scene, float x, float y, AtlasMenu what,
                         bool right);
-/// The list that is open, over everything: drawn last, and asked first.
-Picture draw_score_list(const AtlasScene& scene, const figure::Rect& page);
 
 } // namespace headscope::app

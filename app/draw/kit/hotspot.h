@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace headscope::app {
 
@@ -59,10 +60,27 @@ struct TextField {
     std::string before = {}, after = {}; ///< labels of the fields that Shift Tab and Tab go to
     /// Acts on every letter that makes a text it can read, and Enter leaves the keyboard here.
     bool live = false;
-    /// Mostly a word of the text is changed: the keyboard comes to its end, and the text is not selected.
     /// Enter leaves the text and the keyboard here: the next Enter acts again.
     bool stays = false;
+    /// Mostly a word of the text is changed: the keyboard comes to its end, and the text is not selected.
     bool changed_in_part = false;
+};
+
+/// One line of a drop-down list.
+struct Choice {
+    std::string label;
+    Action action;
+    bool on = false;
+    std::string tip;
+    bool can = true; ///< false: listed in grey, and its tip says why
+};
+
+/// A list that is open, hanging from `area`, over all else.
+struct DropDown {
+    figure::Rect area;
+    std::string label; ///< unique in its picture
+    std::vector<Choice> choices;
+    Action close; ///< sent when it is closed without a choice
 };
 
 /// A word that stands for a token and does nothing on a click; the right mouse button opens its menu.

@@ -99,6 +99,7 @@ void Picture::move_by(float dx, float dy) {
     std::ranges::for_each(drags, move, &DragArea::area);
     std::ranges::for_each(drags, move, &DragArea::frame);
     std::ranges::for_each(fields, move, &TextField::area);
+    std::ranges::for_each(lists, move, &DropDown::area);
     std::ranges::for_each(words, move, &TokenWord::area);
     std::ranges::for_each(tips, move, &Tip::area);
     std::ranges::for_each(tags, move, &CellTag::area);
@@ -115,6 +116,7 @@ void Picture::append(Picture other, float dx, float dy) {
     all_of(other.sliders, sliders);
     all_of(other.drags, drags);
     all_of(other.fields, fields);
+    all_of(other.lists, lists);
     all_of(other.words, words);
     all_of(other.tips, tips);
     all_of(other.tags, tags);

@@ -60,6 +60,7 @@ struct Picture {
     std::vector<Tip> tips;
     std::vector<TokenWord> words;
     std::vector<TextField> fields;
+    std::vector<DropDown> lists;
     std::vector<CellTag> tags;
     figure::Rect pointed{}; ///< encloses everything that a lesson points at here; may be empty
     bool scrolls = false;   ///< on screen: larger than its room
