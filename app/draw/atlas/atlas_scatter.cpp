@@ -1,6 +1,7 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/free_paper.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -218,29 +219,20 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                                  }});
 }
 
-void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) {
+/// A mark with a name beside it.
+struct NamedMark {
+    std::int64_t l = 0, h = 0;
+    figure::Rect area;
+    bool strong = false;
+};
+
+/// Draws the marks and returns those that are named.
+std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     const bool few = scene.atlas.heads.size() <= few_heads;
     const float dot = few ? large_dot : small_dot;
-    std::vector<figure::Rect> taken;
-    std::size_t named = 0;
-    const auto name = [&](figure::Point at, std::int64_t l, std::int64_t h, bool strong) {
-        const std::string words = scene.name(l, h);
-        const float width = context.measure(words, Font::mono_semibold, 12);
-        const bool left = at.x + 12 + width > plane.area.right();
-        const figure::Rect area{left ? at.x - 12 - width : at.x + 12, at.y - 8, width, 16};
-        const auto meets = [&](const figure::Rect& other) {
-            return area.x < other.right() && other.x < area.right() && area.y < other.bottom() &&
-                   other.y < area.bottom();
-        };
-        if (!strong && (named >= most_names || std::ranges::any_of(taken, meets)))
-            return;
-        ++named;
-        taken.push_back(area);
-        draw_text(picture, context, area.x, at.y + 4, words, strong ? Font::mono_semibold : Font::mono, 12,
-                  theme.ink);
-    };
+    std::vector<NamedMark> named;
     // Those that stand out are drawn over the others.
     for (const bool over : {false, true})
         for (std::int64_t l = 0; l < scene.atlas.L; ++l)
@@ -270,8 +262,45 @@ void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) 
                                             ViewChange(AttentionChange(OpenHead{l, h})),
                                             scene.tip(l, h, {scene.look.x, scene.look.y})});
                 if (stands_out || scene.chosen(l, h))
-                    name(*at, l, h, stands_out);
+                    named.push_back({l, h, {at->x - size / 2, at->y - size / 2, size, size}, stands_out});
             }
+    return named;
+}
+
+/// Over marks and brush: each on a ground of its own, joined to its mark where it stands farther off. Of many
+/// marks that lie close together some go without.
+void draw_names(Picture& picture, const AtlasScene& scene, const Plane& plane, std::vector<NamedMark> marks) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    std::ranges::stable_sort(marks, std::ranges::greater{}, &NamedMark::strong);
+    marks.resize(std::min(marks.size(), most_names));
+    std::vector<figure::Rect> taken;
+    for (const NamedMark& mark : marks)
+        taken.push_back(mark.area);
+    // What lies beside the plot is taken too.
+    const figure::Rect& area = plane.area;
+    constexpr float far = 1000;
+    taken.insert(taken.end(), {{area.right(), area.y - far, far, area.h + 2 * far},
+                               {area.x - far, area.y - far, far, area.h + 2 * far},
+                               {area.x, area.y - far, area.w, far},
+                               {area.x, area.bottom(), area.w, far}});
+    for (const NamedMark& mark : marks) {
+        const Font font = mark.strong ? Font::mono_semibold : Font::mono;
+        const std::string& words = scene.name(mark.l, mark.h);
+        const figure::Rect place =
+            free_place_beside(mark.area, {context.measure(words, font, 12) + 6, 16}, taken);
+        if (!mark.strong &&
+            std::ranges::any_of(taken, [&](const figure::Rect& other) { return overlap(place, other); }))
+            continue;
+        taken.push_back(place);
+        const figure::Point from{mark.area.x + mark.area.w / 2, mark.area.y + mark.area.h / 2},
+            to{std::clamp(from.x, place.x, place.right()), std::clamp(from.y, place.y, place.bottom())};
+        if (std::hypot(to.x - from.x, to.y - from.y) > 16)
+            picture.scene.add(figure::LineItem{from, to, theme.muted, 1});
+        picture.scene.add(
+            figure::RectItem{.area = place, .fill = figure::with_alpha(theme.canvas, 220), .radius = 3});
+        draw_text(picture, context, place.x + 3, place.y + 12, words, font, 12, theme.ink);
+    }
 }
 
 /// The colours of the layers; returns the baseline.
@@ -340,9 +369,10 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
         if (const std::string words = awaited(scene); !words.empty())
             draw_paragraph(picture, context, area.x + 12, area.y + 22, area.w - 24, words, Font::ui, 12.5F,
                            18, theme.muted);
-        draw_points(picture, scene, plane);
+        const std::vector<NamedMark> named = draw_points(picture, scene, plane);
         if (context.controls)
             draw_brush(picture, scene, plane);
+        draw_names(picture, scene, plane, named);
     } else {
         picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line2});
         draw_paragraph(picture, context, area.x + 12, area.y + 22, area.w - 24, awaited(scene), Font::ui,
