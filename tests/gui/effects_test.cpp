@@ -450,6 +450,13 @@ TEST_CASE("a model without a head, or with two stacks, shows what it can be aske
     CHECK(effects.others != 0);
     CHECK(effects.all_heads + effects.all_mlps + effects.embedding + effects.biases + effects.others ==
           Approx(effects.attribution.logit).margin(1e-4));
+    // A layer's total is that of the row beside it.
+    for (std::size_t l = 0; l < effects.layers.size(); ++l) {
+        double row = effects.mlps[l];
+        for (const analysis::LogitPart* const head : effects.heads[l])
+            row += head->value;
+        CHECK(effects.layers[l] == Approx(row).margin(1e-6));
+    }
     CHECK_FALSE(screen_shows("Patching"));
     desk.open(test_data("/models/bert_tiny"), "3 7 5");
     desk.settle();

@@ -15,30 +15,30 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float source_map_top = 124, source_sums_width = 170, source_number_width = 62,
+constexpr float source_map_top = 124, widest_sums = 170, narrowest_sums = 130, source_number_width = 62,
                 source_legend_height = 74, largest_source_cell = 64;
 
 /// Beside each row its sum, which is the head's part at that position. A click takes that position apart.
 void draw_sums_of_sources(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
-                          const EffectsSources& sources) {
+                          const EffectsSources& sources, float width) {
     const Theme& theme = context.theme;
     const std::int64_t open = context.shown.effects->question.position;
     const float left = grid.area.right() + 12;
     if (grid.pitch_y >= 14)
-        draw_text(picture, context, left + source_sums_width, grid.area.y - 10, tr("sum: the head’s part"),
-                  Font::ui, 12, theme.muted, Align::right);
+        draw_text(picture, context, left + width, grid.area.y - 10, tr("sum: the head’s part"), Font::ui, 12,
+                  theme.muted, Align::right);
     for (std::int64_t i = 0; i < grid.rows; ++i) {
         const figure::Rect row = grid.cell(i, 0);
         const double sum = sources.sums[static_cast<std::size_t>(i)];
         const std::string& token = context.shown.effects->queries[static_cast<std::size_t>(i)];
         if (grid.pitch_y >= 14) {
-            draw_signed_bar(picture, theme, {left, row.y, source_sums_width - source_number_width, row.h},
-                            sum, sources.limit);
-            draw_text(picture, context, left + source_sums_width,
-                      figure::baseline_for(row.y + row.h / 2, 12.5F), signed_number(sum, 2), Font::mono,
-                      12.5F, i == open ? theme.ink : theme.text, Align::right);
+            draw_signed_bar(picture, theme, {left, row.y, width - source_number_width, row.h}, sum,
+                            sources.limit);
+            draw_text(picture, context, left + width, figure::baseline_for(row.y + row.h / 2, 12.5F),
+                      signed_number(sum, 2), Font::mono, 12.5F, i == open ? theme.ink : theme.text,
+                      Align::right);
         }
-        const figure::Rect beside{left, row.y, source_sums_width, grid.pitch_y};
+        const figure::Rect beside{left, row.y, width, grid.pitch_y};
         const std::string adds = signed_number(sum, 3);
         if (context.controls)
             picture.hotspots.push_back(
@@ -83,16 +83,27 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
         return;
     }
     const float labels = row_label_width(context, false);
-    const float room_w = context.width - 2 * canvas_pad - labels - source_sums_width - 12;
+    const double limit = effects_limit(sources->limit);
+    const float room_w = context.width - 2 * canvas_pad - labels - 12;
+    const auto cell_beside = [&](float sums) {
+        return std::min(std::floor((room_w - sums) / static_cast<float>(Tk)), largest_source_cell);
+    };
+    // The bars of the sums give way where that makes room for numbers of two decimals.
+    const float readable = two_decimals_cell(static_cast<float>(-limit), static_cast<float>(limit), false);
+    const float sums = cell_beside(widest_sums) < readable && cell_beside(narrowest_sums) >= readable
+                           ? narrowest_sums
+                           : widest_sums;
     const auto fits = [&](float cell) {
         return column_label_height(context, cell, true) + cell * static_cast<float>(Tq);
     };
     const float room_h = context.height - source_map_top - source_legend_height;
-    float cell = std::min(std::floor(room_w / static_cast<float>(Tk)), largest_source_cell);
+    float cell = cell_beside(sums);
     while (cell > 14 && fits(cell) > room_h)
         --cell;
     cell = std::max(cell, 2.0F);
-    const double limit = effects_limit(sources->limit);
+    // Where only the height is short, cells are wide enough for two decimals.
+    const float wide =
+        cell < lowest_with_numbers ? cell : std::min(cell_beside(sums), std::max(cell, readable));
     const std::int64_t head = std::clamp<std::int64_t>(sources->head, 0, context.dims().H - 1);
     MatrixSpec spec{.tensor = TensorId::weights,
                     .origin = {0, head, 0, 0},
@@ -101,24 +112,24 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
                     .rows = Tq,
                     .cols = Tk,
                     .x = canvas_pad + labels,
-                    .y = source_map_top + column_label_height(context, cell, true),
-                    .cell_w = cell,
+                    .y = source_map_top + column_label_height(context, wide, true),
+                    .cell_w = wide,
                     .cell_h = cell,
                     .fill = CellFill::diverging,
                     .high = static_cast<float>(limit),
-                    .plus = true};
+                    .dots = true};
     spec.value = [&](std::int64_t i, std::int64_t j) { return sources->map.at(i, j); };
     const MatrixGrid grid = draw_matrix(picture, context, spec);
     draw_row_labels(picture, context, grid, false);
     draw_column_labels(picture, context, grid, true);
-    draw_sums_of_sources(picture, context, grid, *sources);
+    draw_sums_of_sources(picture, context, grid, *sources, sums);
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18, 160, context.theme.diverging,
                 static_cast<float>(-limit), static_cast<float>(limit),
                 effects.against.empty()
                     ? tr("logits towards {}, below 0 (violet): away from it", effects.token)
                     : tr("logits towards {}, below 0 (violet): towards {}", effects.token, effects.against),
                 false);
-    picture.scene.width = std::max(context.width, grid.area.right() + 12 + source_sums_width + canvas_pad);
+    picture.scene.width = std::max(context.width, grid.area.right() + 12 + sums + canvas_pad);
     picture.scene.height = std::max(context.height, grid.area.bottom() + source_legend_height);
 }
 

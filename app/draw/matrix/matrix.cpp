@@ -28,7 +28,7 @@ struct CellNumbers {
 };
 
 std::string cell_text(const MatrixSpec& spec, float value, int decimals) {
-    if (spec.plus && value == 0)
+    if ((spec.plus || spec.dots) && value == 0)
         return "·";
     return spec.plus ? signed_number(value, decimals) : number(value, decimals);
 }
@@ -46,7 +46,7 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
         for (const float value : values)
             if (std::isfinite(value))
                 widest = std::max(widest, columns(cell_text(spec, value, decimals)));
-        const float margin = spec.fill == CellFill::heat ? heat_margin : number_margin;
+        const float margin = spec.fill == CellFill::owned ? number_margin : heat_margin;
         const float room =
             (spec.cell_w - 2 * margin) / (digit_width * static_cast<float>(std::max(widest, 1)));
         if (room >= smallest_text - 0.01F)

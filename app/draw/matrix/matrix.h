@@ -29,7 +29,8 @@ struct MatrixSpec {
     bool log = false;           ///< heat by the logarithm, down from `high`; `low` says nothing then
     float low = 0, high = 1;    ///< ends of the colours; for owned cells the bar of `high` fills half a cell
     int decimals = 2;           ///< at most
-    bool plus = false;          ///< positive numbers carry a sign and an exact zero is a dot (differences)
+    bool plus = false;          ///< positive numbers carry a sign (differences)
+    bool dots = false;          ///< an exact zero is a dot, as in differences
     /// The head that owns a cell, or -1; only for owned cells. Default: none.
     std::function<std::int64_t(std::int64_t row, std::int64_t col)> owner = {};
     /// The number shown; default: the tensor's own.

@@ -68,9 +68,9 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
             if (part.writer.stack == stack) {
                 out.heads[l][static_cast<std::size_t>(part.writer.head)] = &part;
                 out.limit = std::max(out.limit, std::abs(part.value));
+                out.layers[l] += part.value; // of what the table shows
             }
             (part.writer.stack == stack ? out.all_heads : out.others) += part.value;
-            out.layers[l] += part.value;
             break;
         case Kind::mlp:
             out.mlps[l] = part.value;
