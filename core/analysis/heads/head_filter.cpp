@@ -2,38 +2,104 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/text/lexicon.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <regex>
+#include <string_view>
 
 namespace headscope::analysis {
 
 namespace {
 
-std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
+/// In lower case, one blank between words, none at the ends; "_" counts as a blank, so that ids read like
+/// names.
+std::string plain(std::string_view text) {
+    std::string out;
+    for (const char c : text::folded_word(text))
+        if (c != ' ' && c != '_' && c != '\t')
+            out += c;
+        else if (!out.empty() && out.back() != ' ')
+            out += ' ';
+    if (out.ends_with(' '))
+        out.pop_back();
+    return out;
+}
+
+/// What a score goes by: its id, and its name in English and in the person's language, each also without what
+/// tells two of a kind apart, as "induction" for "probe_induction" and "induction, probe".
+std::vector<std::string> names_of(const HeadScoreInfo& info) {
+    std::vector<std::string> names{plain(info.id), plain(info.name), plain(tr(info.name))};
+    for (std::size_t n = 1; n < 3; ++n)
+        names.push_back(names[n].substr(0, names[n].find(',')));
+    std::string brief = names.front();
+    if (brief.starts_with("probe "))
+        brief.erase(0, 6);
+    if (brief.ends_with(" text"))
+        brief.resize(brief.size() - 5);
+    names.push_back(std::move(brief));
+    return names;
 }
 
 /// The scores that go by a name, those of the probe first.
 std::vector<HeadScore> scores_named(const std::string& name) {
     std::vector<HeadScore> scores;
-    for (const std::string& id : {"probe_" + name, name, name + "_text"})
-        if (const HeadScoreInfo* const info = find_head_score(id))
-            scores.push_back(info->score);
+    for (const bool probes : {true, false})
+        for (const HeadScoreInfo& info : head_scores()) {
+            const std::vector<std::string> names = names_of(info);
+            if ((info.of == ScoreSource::probe) == probes && std::ranges::find(names, name) != names.end())
+                scores.push_back(info.score);
+        }
     return scores;
 }
 
-std::vector<std::string> split(const std::string& text) {
-    static const std::regex between("\\s*(,|\\band\\b)\\s*");
+/// The names of the list "colour by", each once.
+std::string all_names() {
+    std::string all;
+    std::vector<std::string> listed;
+    for (const HeadScoreInfo& info : head_scores()) {
+        const std::string whole = tr(info.name), name = whole.substr(0, whole.find(','));
+        if (std::ranges::find(listed, name) != listed.end())
+            continue;
+        all += (listed.empty() ? "" : ", ") + name;
+        listed.push_back(name);
+    }
+    return all;
+}
+
+/// The first number of a term behind a letter, which are taken off; nothing where they do not stand there.
+std::optional<std::int64_t> take(std::string_view& text, char letter) {
+    constexpr std::string_view digits = "0123456789";
+    const std::size_t at = text.starts_with(letter) ? text.find_first_not_of(' ', 1) : std::string::npos;
+    if (at == std::string::npos || digits.find(text[at]) == std::string::npos)
+        return std::nullopt;
+    std::int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data() + at, end, number);
+    if (read.ec != std::errc())
+        return std::nullopt;
+    text = {read.ptr, end};
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    return number;
+}
+
+/// What stands before "<" or ">"; the whole text without one.
+std::string before_limit(const std::string& text) {
+    return plain(text.substr(0, text.find_first_of("<>")));
+}
+
+/// The parts between commas and the word "and".
+std::vector<std::string> split(std::string text) {
+    // Translators: joins two terms of a search for heads, such as L5 and induction > 0.4
+    for (const std::string& word : {std::string("and"), plain(tr_in("search", "and"))})
+        for (std::size_t at = 0; (at = (" " + text + " ").find(" " + word + " ", at)) != std::string::npos;)
+            text.replace(at, word.size(), ",");
     std::vector<std::string> parts;
-    for (std::sregex_token_iterator part(text.begin(), text.end(), between, -1), end; part != end; ++part) {
-        const std::string found = std::regex_replace(part->str(), std::regex("^\\s+|\\s+$"), "");
-        if (!found.empty())
-            parts.push_back(found);
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        if (std::string part = plain(text.substr(begin, end - begin)); !part.empty())
+            parts.push_back(std::move(part));
+        begin = end + 1;
     }
     return parts;
 }
@@ -41,38 +107,31 @@ std::vector<std::string> split(const std::string& text) {
 } // namespace
 
 HeadFilter::Term HeadFilter::term_of(const std::string& text) {
-    static const std::regex place("l\\s*(\\d{1,6})\\s*(?:h\\s*(\\d{1,6}))?|h\\s*(\\d{1,6})"),
-        limit("([a-z_]+)\\s*(>=|<=|>|<)\\s*(-?[0-9.]+(?:e-?\\d+)?)");
-    std::smatch found;
     Term term;
-    const auto number = [&](int group) {
-        return found[static_cast<std::size_t>(group)].matched
-                   ? std::optional<std::int64_t>(std::stoll(found[static_cast<std::size_t>(group)]))
-                   : std::nullopt;
-    };
-    if (std::regex_match(text, found, place)) {
-        term.layer = number(1);
-        term.head = found[2].matched ? number(2) : number(3);
+    std::string_view place = text;
+    term.layer = take(place, 'l');
+    term.head = take(place, 'h');
+    if (place.empty())
         return term;
-    }
-    if (std::regex_match(text, found, limit)) {
-        term.scores = scores_named(found[1]);
+    term = {};
+    if (const std::size_t sign = text.find_first_of("<>"); sign != std::string::npos) {
+        const std::string name = before_limit(text);
+        term.scores = scores_named(name);
         if (term.scores.empty())
-            fail_input(tr("there is no score \"{}\"; the scores are those of the list \"colour by\", such as "
-                          "induction or first",
-                          found[1].str()));
-        const std::string digits = found[3];
+            fail_input(tr("there is no score \"{}\"; there are: {}", name, all_names()));
+        term.more = text[sign] == '>';
+        term.equal = text.substr(sign + 1).starts_with('=');
+        const std::string digits = plain(text.substr(sign + (term.equal ? 2 : 1)));
         const char* const end = digits.data() + digits.size();
         if (const auto read = std::from_chars(digits.data(), end, term.limit);
             read.ec != std::errc() || read.ptr != end)
             fail_input(tr("\"{}\" is no number; write a limit such as induction > 0.4", digits));
-        term.more = found[2].str().front() == '>';
-        term.equal = found[2].length() == 2;
         return term;
     }
     for (const HeadScoreInfo& info : head_scores())
-        if (!info.label.text.empty() && text == info.label.text)
-            term.label = text;
+        if (!info.label.text.empty() &&
+            (text == plain(info.label.text) || text == plain(tr(info.label.text))))
+            term.label = info.label.text;
     if (term.label.empty())
         fail_input(tr("\"{}\" names no head; write L5H3, a limit such as induction > 0.4, or a label "
                       "such as previous token",
@@ -81,13 +140,17 @@ HeadFilter::Term HeadFilter::term_of(const std::string& text) {
 }
 
 HeadFilter HeadFilter::parse(const std::string& text) {
-    // A regular expression runs once for each letter on the stack, so that its text has to be short.
-    constexpr std::size_t longest = 400;
-    if (text.size() > longest)
-        fail_input(tr("the search has {} letters; write at most {}", text.size(), longest));
     HeadFilter filter;
-    for (const std::string& part : split(lower(text)))
+    const std::vector<std::string> parts = split(plain(text));
+    for (std::size_t n = 0; n < parts.size(); ++n) {
+        std::string part = parts[n];
+        // The names of some scores have a comma.
+        if (n + 1 < parts.size() && part.find_first_of("<>") == std::string::npos)
+            if (const std::string joined = part + ", " + parts[n + 1];
+                !scores_named(before_limit(joined)).empty())
+                part = joined, ++n;
         filter.terms_.push_back(term_of(part));
+    }
     return filter;
 }
 
