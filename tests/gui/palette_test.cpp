@@ -113,6 +113,10 @@ TEST_CASE("the palette opens a head of a checkpoint, a screen and a lesson", "[g
     CHECK(desk.view().head == 1);
     done("atlas");
     CHECK(desk.view().attention.screen == Screen::atlas);
+    done("edit W_in");
+    CHECK(desk.view().group == StageGroup::mlp_pre);
+    REQUIRE(desk.view().selected);
+    CHECK(desk.view().selected->tensor == TensorId::W_in);
     done("#30");
     CHECK(desk.program.state().model.position == 2);
 }

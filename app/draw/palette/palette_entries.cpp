@@ -147,15 +147,21 @@ void add_matrices(Entries& entries, const PaletteSources& sources) {
     const Problem& problem = sources.document.problem;
     if (sources.now.weights_alone || sources.shown.trace == nullptr)
         return;
+    const auto add = [&](const TensorInfo& info) {
+        entries.push_back({.id = "edit " + std::string(info.name),
+                           .kind = EntryKind::stage,
+                           .label = tr("matrix"),
+                           .title = tr("Edit {}", info.name),
+                           .tip = tr("Selects its first number at the stage that reads it"),
+                           .words = tr(info.title),
+                           .send = [id = info.id](const Situation&) { return edit_matrix(id); }});
+    };
     for (const TensorInfo& info : input_table())
         if (is_editable(info.id) && problem.input(info.id) != nullptr)
-            entries.push_back({.id = "edit " + std::string(info.name),
-                               .kind = EntryKind::stage,
-                               .label = tr("matrix"),
-                               .title = tr("Edit {}", info.name),
-                               .tip = tr("Selects its first number at the stage that reads it"),
-                               .words = tr(info.title),
-                               .send = [id = info.id](const Situation&) { return edit_matrix(id); }});
+            add(info);
+    for (const TensorInfo& info : block_weight_table())
+        if (sources.shown.tensor(info.id) != nullptr)
+            add(info);
 }
 
 void add_stages(Entries& entries, const Situation& now) {
