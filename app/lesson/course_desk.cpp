@@ -76,9 +76,10 @@ Derived<OpenedModel> CourseDesk::ask_scene() {
     const lesson::StepScene& scene = course_.coming->scene;
     return scenes_.ask<OpenedModel>(
         {course_.coming, "scene"}, Urgency::on_screen, [this, scene](Progress& progress, const auto&) {
-            checkpoint::TextModelPtr& model = models_[*scene.model];
+            std::weak_ptr<const checkpoint::TextModel>& known = models_[*scene.model];
+            checkpoint::TextModelPtr model = known.lock();
             if (model == nullptr)
-                model = checkpoint::open_text_model(checkpoint::model_folder(*scene.model));
+                known = model = checkpoint::open_text_model(checkpoint::model_folder(*scene.model));
             if (model->model->encoder() != nullptr)
                 fail_input(tr("the lesson asks for {}, which has an encoder and a decoder; lessons speak of "
                               "models of one stack",

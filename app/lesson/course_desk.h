@@ -72,8 +72,9 @@ private:
     std::filesystem::path progress_path_;
     std::string fault_, last_fault_;         ///< to be taken; of the last time that progress was saved
     std::unique_ptr<engine::Engine> engine_; ///< for the worker of panels_ alone, which makes it
-    std::map<std::string, checkpoint::TextModelPtr> models_; ///< for the worker of scenes_ alone; by name
-    DerivedValues panels_, scenes_;                          ///< end before what they work with
+    /// For the worker of scenes_ alone; by name. The pages that show a model hold it.
+    std::map<std::string, std::weak_ptr<const checkpoint::TextModel>> models_;
+    DerivedValues panels_, scenes_; ///< end before what they work with
 };
 
 } // namespace headscope::app

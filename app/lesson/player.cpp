@@ -190,8 +190,12 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
 void close_lesson(CourseState& course) {
     course.open = nullptr;
     course.page = 0;
-    course.given = {};
+    course.given = course.by_button = {};
     course.coming.reset();
+    // What was computed for the page holds its model.
+    course.pass = nullptr;
+    course.model = nullptr;
+    course.panels.clear();
 }
 
 bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view) {

@@ -64,6 +64,15 @@ TEST_CASE("a page with a model shows its layer and head, in the tab of the cours
     CHECK_FALSE(learner.away());
 }
 
+TEST_CASE("a lesson that is left lets its model go", "[gui][lesson][model]") {
+    ModelLearner learner;
+    learner.turn_to("two-heads-that-copy", 4);
+    const std::weak_ptr<const checkpoint::TextModel> model = learner.document().part()->model;
+    learner.act(FileCommand(NewProject{}));
+    REQUIRE_FALSE(learner.document().is_checkpoint());
+    CHECK(model.expired());
+}
+
 TEST_CASE("a head is turned down, the gate opens, and one click or Ctrl Z leads back",
           "[gui][lesson][model]") {
     TemporaryFolder folder;

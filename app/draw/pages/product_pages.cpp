@@ -75,16 +75,46 @@ void draw_head_switch(Picture& picture, const DrawContext& context) {
     draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);
 }
 
-/// Draws the colour scale if cells are too small for numbers.
-float draw_small_cell_legend(Picture& picture, const DrawContext& context, const MatrixGrid& grid, float y) {
-    if (!grid.heatmap)
-        return y;
-    const std::string name = difference_name(context, std::string(tensor_info(grid.tensor).name));
-    const float room =
-        context.width - canvas_pad - grid.area.x - context.measure(name, figure::Font::ui, 12.5F) - 20;
-    draw_legend(picture, context, grid.area.x, y + 16, std::clamp(room, 80.0F, 160.0F),
-                context.theme.diverging, -grid.high, grid.high, name, false);
-    return y + 56;
+/// A colour scale below a product.
+struct Legend {
+    std::string name;
+    const Ramp& ramp;
+    float low = 0, high = 1;
+    bool masked = false;
+};
+
+/// Beside each other from x on, in lines that end at the page's margin. Returns the lower edge.
+float draw_legends(Picture& picture, const DrawContext& context, const std::vector<Legend>& legends, float x,
+                   float y) {
+    constexpr float bar = 120, before = 16, apart = 28, line = 40, sample = 44;
+    float at = x;
+    for (const Legend& legend : legends) {
+        const float width =
+            bar + before + context.measure(legend.name, figure::Font::ui, 12.5F) +
+            (legend.masked ? sample + context.measure(tr("masked"), figure::Font::ui, 12.5F) : 0.0F);
+        if (at > x && at + width > context.width - canvas_pad)
+            at = x, y += line;
+        draw_legend(picture, context, at, y, bar, legend.ramp, legend.low, legend.high, legend.name,
+                    legend.masked);
+        at += width + apart;
+    }
+    return y + line;
+}
+
+/// The colour scales of those of a product's matrices whose cells are too small for numbers. Returns the
+/// lower edge.
+float draw_small_cell_legends(Picture& picture, const DrawContext& context, const ProductLayout& layout) {
+    std::vector<Legend> legends;
+    float x = layout.result.area.x;
+    for (const MatrixGrid* grid : {&layout.left, &layout.right, &layout.result})
+        if (grid->heatmap) {
+            const std::string name(tensor_info(grid->tensor).name);
+            legends.push_back({grid == &layout.result ? difference_name(context, name) : name,
+                               context.theme.diverging, -grid->high, grid->high});
+            x = std::min(x, grid->area.x);
+        }
+    const float y = layout.area.bottom();
+    return legends.empty() ? y : draw_legends(picture, context, legends, x, y + 16);
 }
 
 // The sum of heads below the output: what the page scrolls for.
@@ -169,40 +199,10 @@ Picture draw_projection_page(const DrawContext& context) {
         draw_product(picture, context, product,
                      {canvas_pad, product_top, context.width - 2 * canvas_pad,
                       context.height - product_top - (context.difference() ? 64.0F : 30.0F)});
-    const float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
+    const float end = draw_small_cell_legends(picture, context, layout);
     finish(picture, context, layout.area, end);
     return picture;
 }
-
-namespace {
-
-/// A colour scale below the head's outputs.
-struct Legend {
-    std::string name;
-    const Ramp& ramp;
-    float low = 0, high = 1;
-    bool masked = false;
-};
-
-/// Beside each other from x on, in lines that end at the page's margin. Returns the lower edge.
-float draw_legends(Picture& picture, const DrawContext& context, const std::vector<Legend>& legends, float x,
-                   float y) {
-    constexpr float bar = 120, before = 16, apart = 28, line = 40, sample = 44;
-    float at = x;
-    for (const Legend& legend : legends) {
-        const float width =
-            bar + before + context.measure(legend.name, figure::Font::ui, 12.5F) +
-            (legend.masked ? sample + context.measure(tr("masked"), figure::Font::ui, 12.5F) : 0.0F);
-        if (at > x && at + width > context.width - canvas_pad)
-            at = x, y += line;
-        draw_legend(picture, context, at, y, bar, legend.ramp, legend.low, legend.high, legend.name,
-                    legend.masked);
-        at += width + apart;
-    }
-    return y + line;
-}
-
-} // namespace
 
 Picture draw_head_out_page(const DrawContext& context) {
     Picture picture;
@@ -301,7 +301,7 @@ Picture draw_contributions_page(const DrawContext& context) {
     const float product_room = std::min(wanted, std::max(room * share, 220.0F));
     const ProductLayout layout = draw_product(
         picture, context, product, {canvas_pad, product_top, context.width - 2 * canvas_pad, product_room});
-    float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
+    float end = draw_small_cell_legends(picture, context, layout);
     end += 24;
     draw_hairline(picture, context, canvas_pad, end, context.width - 2 * canvas_pad);
     end += 14;
@@ -390,7 +390,7 @@ Picture draw_output_page(const DrawContext& context) {
                            between ? 34.0F : 2.0F, built);
         }
     }
-    float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
+    float end = draw_small_cell_legends(picture, context, layout);
     if (sum_fits) {
         end = std::max(end + 28, context.height - sum_room - 14);
         draw_hairline(picture, context, canvas_pad, end, context.width - 2 * canvas_pad);
