@@ -126,7 +126,8 @@ void write_predictions(Sheet& sheet, const Predictions& found, bool masked) {
 
 void write_change(Sheet& sheet, const ModelState& model, const Predictions& found) {
     const Theme& theme = sheet.context.theme;
-    sheet.section(tr("Changed by the edits"), tr("before → after"));
+    const bool patched = patched_run(*sheet.context.shown.document->part()) != nullptr;
+    sheet.section(patched ? tr("Changed by the patch") : tr("Changed by the edits"), tr("before → after"));
     const int decimals = found.kl >= 0.01 ? 3 : 6;
     sheet.row(tr("KL(before ‖ after)"), number(found.kl, decimals) + " nats", true);
     if (found.moved.empty())
