@@ -17,6 +17,7 @@
 #include "core/base/user_folders.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/library.h"
+#include "core/tensor/free_buffers.h"
 #include "core/text/preset.h"
 
 #include <CLI/CLI.hpp>
@@ -115,6 +116,7 @@ std::string begin_language(const std::string& asked, const std::string& preferen
 }
 
 int open_window(const Options& options) {
+    give_memory_back(); // before there are other threads
     const std::filesystem::path preferences = preferences_path();
     const std::string stored = read_file_if_exists(preferences),
                       language = begin_language(options.language, stored);

@@ -422,7 +422,6 @@ private:
 } // namespace
 
 int run_window(Ui& ui, const WindowOptions& options) {
-    give_large_blocks_back();
     const Glfw glfw;
     Window(ui, options).run();
     return 0;

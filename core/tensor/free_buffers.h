@@ -4,9 +4,9 @@
 
 namespace headscope {
 
-/// From now on the system gets large blocks as soon as they are freed. For the beginning of a program that
-/// runs for hours.
-void give_large_blocks_back() noexcept;
+/// From now on the system gets large blocks as soon as they are freed, and threads share one heap, so that
+/// few pages hold little. For the beginning of a program that runs for hours, before it starts threads.
+void give_memory_back() noexcept;
 
 /// Gives the system what every BufferStore and every KeptForNextRun of the process keeps and nobody holds,
 /// and what the C library keeps. Work that is under way goes on, and takes fresh memory. Any thread.

@@ -217,7 +217,7 @@ TEST_CASE("random input breaks nothing", "[gui][random]") {
     std::filesystem::create_directory(home_path);
     std::filesystem::current_path(home_path); // where choosers begin
     if (std::getenv("HEADSCOPE_RANDOM_MEMORY") != nullptr)
-        give_large_blocks_back(); // as the window does
+        give_memory_back(); // as the window does
     Desk desk("first-lesson", "", first_width, first_height, 1, folder.file("state"));
     const auto begin = [&] {
         desk.act(ViewChange(SetZoom{1}));
