@@ -2,6 +2,7 @@
 
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
+#include "core/text/bilingual.h"
 #include "core/text/lexicon.h"
 #include "core/text/preset.h"
 #include "core/text/shaping.h"
@@ -124,9 +125,12 @@ std::vector<std::string> unknown_words(const project::Recipe& recipe, const std:
     std::vector<std::string> found;
     if (recipe.base != nullptr || recipe.preset == "random" || sentence.empty())
         return found;
+    const auto known = [&](const std::string& word) {
+        return recipe.preset == "translation" ? text::has_listed_meaning(word)
+                                              : text::look_up(word).word_class != text::WordClass::unknown;
+    };
     for (const text::Word& word : text::split_words(sentence))
-        if (text::look_up(word.text).word_class == text::WordClass::unknown &&
-            std::ranges::find(found, word.text) == found.end())
+        if (!known(word.text) && std::ranges::find(found, word.text) == found.end())
             found.push_back(word.text);
     return found;
 }

@@ -14,6 +14,7 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace headscope::app {
 
@@ -239,6 +240,11 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
                       ImGuiWindowFlags_HorizontalScrollbar |
                           (how.by_wheel ? 0 : ImGuiWindowFlags_NoScrollWithMouse));
     ImGui::PopStyleVar();
+    int& shown_page = *ImGui::GetStateStorage()->GetIntRef(ImGui::GetID("page"), how.page);
+    if (std::exchange(shown_page, how.page) != how.page) {
+        ImGui::SetScrollX(0);
+        ImGui::SetScrollY(0);
+    }
     const ImVec2 at = ImGui::GetCursorScreenPos();
     Picture picture = draw(area.w, area.h);
     show_picture(picture, at.x, at.y, tools, hovered);
@@ -287,13 +293,15 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
     const bool wheel_edits = state.view.hover && is_owned(state.view.hover->tensor) &&
                              (!kept.scrolls || state.view.hover == state.view.selected);
     if (!state.shown.document->has_board())
-        scrolled_picture(
-            "canvas", area, tools, &hovered, &kept,
-            [&](float width, float height) {
-                return pointing_at_found(draw_canvas(canvas_context(state, tools, width, height)), state.find,
-                                         state.view);
-            },
-            {.pointing = state.find.follow ? at_once : state.view.pointing, .by_wheel = !wheel_edits});
+        scrolled_picture("canvas", area, tools, &hovered, &kept,
+                         [&](float width, float height) {
+                             return pointing_at_found(
+                                 draw_canvas(canvas_context(state, tools, width, height)), state.find,
+                                 state.view);
+                         },
+                         {.pointing = state.find.follow ? at_once : state.view.pointing,
+                          .by_wheel = !wheel_edits,
+                          .page = static_cast<int>(state.view.group)});
     if (screen_of(state.shown, state.view) == Screen::map && !state.shown.document->has_board())
         steer_long_map(state, area, tools);
     if (state.view.arrival < 1) { // a new stage comes out of the paper

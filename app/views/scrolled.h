@@ -11,6 +11,7 @@ struct Scrolling {
     /// Below 1 what the picture points at comes into sight, as ViewState::pointing goes on.
     float pointing = 1;
     bool by_wheel = true;
+    int page = 0; ///< which of several stands in the region: another one begins at its top
 };
 inline constexpr float at_once = 0.95F; ///< as `pointing`: in one frame
 

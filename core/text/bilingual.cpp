@@ -105,6 +105,10 @@ Meaning meaning_vector(std::int64_t number) {
     return out;
 }
 
+bool has_listed_meaning(std::string_view word) {
+    return !numbers_of(folded_word(word)).empty();
+}
+
 Meaning meaning_of(std::string_view given) {
     const std::string word = folded_word(given);
     const MeaningNumbers numbers = numbers_of(word);

@@ -24,6 +24,9 @@ Meaning meaning_vector(std::int64_t number);
 /// line for a damaged list. Any thread may call this function.
 Meaning meaning_of(std::string_view word);
 
+/// Whether the list has the word, or its parts before and after an apostrophe. Throws and runs as meaning_of.
+bool has_listed_meaning(std::string_view word);
+
 /// Numbers of the meanings that a list in the format of assets/bilingual.tsv gives to a word; empty for an
 /// unlisted word. Throws Error(input) naming the line at fault.
 std::vector<std::int64_t> listed_meanings(std::string_view list, std::string_view word);

@@ -84,6 +84,21 @@ TEST_CASE("in a small window at 150 % every stage prints its numbers, and the st
     end_recording();
 }
 
+TEST_CASE("another stage begins at its top", "[gui][layout]") {
+    Desk desk("first-lesson", "The cat sat down", 1280, 720, 1.5F);
+    desk.act(ViewChange(GoTo{StageGroup::split}));
+    const auto top = [&] { return desk.program.canvas().grids.front().area.y; };
+    const float before = top();
+    desk.driver.move(640, 360);
+    desk.driver.scroll(-3);
+    desk.settle();
+    REQUIRE(top() < before);
+    desk.driver.key(GLFW_KEY_RIGHT);
+    desk.driver.key(GLFW_KEY_LEFT);
+    desk.settle();
+    CHECK(top() == before);
+}
+
 TEST_CASE("brackets and rails fold and open the panels", "[gui][layout]") {
     Desk desk;
     CHECK(desk.driver.find("Headscope/fold left"));

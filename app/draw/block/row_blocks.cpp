@@ -136,7 +136,7 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
     if (last.heatmap)
         draw_legend(picture, context, x, y, 160, context.theme.diverging, last.low, last.high,
                     context.difference() ? "B − A" : tr("value, beyond the ends full colour"), false);
-    else
+    else if (std::min(last.pitch_x, last.pitch_y) >= smallest_with_bar)
         draw_paragraph(picture, context, x, y + 12, std::max(last.area.w, 320.0F),
                        tr("The bar under a number shows its size and, left or right of the tick, its sign."),
                        figure::Font::ui, 12.5F, 18, context.theme.muted);

@@ -132,7 +132,7 @@ float least_row_height(float rows) {
 MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& given) {
     MatrixSpec spec = difference_spec(context, given);
     const bool image = std::min(spec.cell_w, spec.cell_h) < texture_below;
-    const bool bars = spec.fill == CellFill::owned && spec.cell_h >= 24.0F && spec.cell_w >= 24.0F;
+    const bool bars = spec.fill == CellFill::owned && std::min(spec.cell_w, spec.cell_h) >= smallest_with_bar;
     const std::vector<float> values = image ? std::vector<float>{} : values_of(context, spec);
     const CellNumbers numbers = image ? CellNumbers{} : fit_numbers(spec, values, context.view.numbers);
     // Without a number or a bar, size and sign can only be told by colour.

@@ -62,6 +62,8 @@ void draw_masked_in_one(Picture& picture, const DrawContext& context, const figu
 float two_decimals_cell(float low, float high, bool plus);
 /// The height of the lowest cells that print numbers.
 inline constexpr float lowest_with_numbers = 18.0F;
+/// Wide and high enough for the bar under a number.
+inline constexpr float smallest_with_bar = 24.0F;
 /// The height that a page which scrolls gives its rows at least: enough for numbers where there are few, for
 /// names where there are some more.
 float least_row_height(float rows);

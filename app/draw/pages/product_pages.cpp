@@ -51,11 +51,11 @@ std::string name_in_model(const DrawContext& context) {
     return document.has_board() ? open_head_name(document, context.view.head) : "";
 }
 
-/// A switch for the head in focus.
-void draw_head_switch(Picture& picture, const DrawContext& context) {
+/// A switch for the head in focus. Returns the room that it takes at the right.
+float draw_head_switch(Picture& picture, const DrawContext& context) {
     const std::int64_t H = context.dims().H;
     if (H < 2 || context.shown.document->has_board())
-        return; // the board picks heads
+        return 0; // the board picks heads
     std::vector<Segment> segments;
     if (H <= 12) {
         for (std::int64_t h = 0; h < H; ++h)
@@ -69,10 +69,13 @@ void draw_head_switch(Picture& picture, const DrawContext& context) {
             {"▶", ViewChange(PickHead{std::min(h + 1, H - 1)}), false, tr("The next head")}};
     }
     const float width = segmented_width(context, segments);
-    if (H > 4 && H <= 12)
-        draw_text(picture, context, context.width - canvas_pad - width - 10, 46, tr("head"), figure::Font::ui,
-                  13, context.theme.muted, figure::Align::right);
     draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);
+    if (H <= 4 || H > 12)
+        return width;
+    constexpr float gap = 10;
+    return width + gap +
+           draw_text(picture, context, context.width - canvas_pad - width - gap, 46, tr("head"),
+                     figure::Font::ui, 13, context.theme.muted, figure::Align::right);
 }
 
 /// A colour scale below a product.
@@ -209,9 +212,9 @@ Picture draw_head_out_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const std::int64_t h = context.view.head, g = dims.kv_head(h);
     const std::string name = name_in_model(context);
+    const float controls = draw_head_switch(picture, context);
     draw_page_head(picture, context, name.empty() ? tr("Head outputs") : tr("Head outputs of {}", name),
-                   "head_out[h] = weights[h] · v_heads[h]");
-    draw_head_switch(picture, context);
+                   "head_out[h] = weights[h] · v_heads[h]", controls);
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::weights, h),
                         .right = spec_of(factors, TensorId::v_heads, g),
@@ -272,10 +275,11 @@ Picture draw_contributions_page(const DrawContext& context) {
     const std::int64_t h = context.view.head;
     const float gain = context.shown.problem().gain(h);
     const std::string name = name_in_model(context);
+    const float controls = draw_head_switch(picture, context);
     draw_page_head(
         picture, context, name.empty() ? tr("Contributions of the heads") : tr("Contribution of {}", name),
-        tr(tensor_info(TensorId::contributions).formula) + (gain == 1.0F ? "" : " × " + number(gain, 2)));
-    draw_head_switch(picture, context);
+        tr(tensor_info(TensorId::contributions).formula) + (gain == 1.0F ? "" : " × " + number(gain, 2)),
+        controls);
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::head_out, h),
                         .right = spec_of(factors, TensorId::W_O),

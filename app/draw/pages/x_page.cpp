@@ -151,7 +151,7 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
         draw_legend(picture, context, grid.area.x, end, 160, theme.diverging, grid.low, grid.high,
                     context.difference() ? "B − A" : tr("value"), false);
         end += 40;
-    } else {
+    } else if (std::min(cell_w, cell_h) >= smallest_with_bar) {
         end = draw_paragraph(
             picture, context, grid.area.x, end + 6, std::max(grid.area.w, 320.0F),
             tr("The bar under a number shows its size and, left or right of the tick, its sign."),

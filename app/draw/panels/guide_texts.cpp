@@ -195,7 +195,8 @@ GuideText say_concat(const Speaker& s) {
 }
 
 GuideText say_contributions(const Speaker& s) {
-    const std::int64_t d = s.output_column(), first = s.h * s.dims.dv;
+    const std::int64_t d = s.marked_column(TensorId::contributions, {s.b, s.h, s.i, 0}, s.output_column()),
+                       first = s.h * s.dims.dv;
     const auto part = [&](std::int64_t h) { return s.at(TensorId::contributions, {s.b, h, s.i, d}); };
     const std::string own = number(part(s.h), 2);
     GuideText out{.heading = tr("What each head adds"), .paragraphs = {}, .try_it = {}};
@@ -224,7 +225,7 @@ GuideText say_contributions(const Speaker& s) {
 }
 
 GuideText say_output(const Speaker& s) {
-    const std::int64_t d = s.output_column();
+    const std::int64_t d = s.marked_column(TensorId::output, {s.b, s.i, 0, 0}, s.output_column());
     const bool bias = s.problem.weights.b_O != nullptr;
     const bool identity = s.shown.document->recipe.identity_W_O;
     const bool square = s.dims.H * s.dims.dv == s.dims.D;

@@ -42,6 +42,13 @@ std::vector<std::pair<std::string, double>> read_by(const Problem& problem, std:
 
 } // namespace
 
+TEST_CASE("words of both languages are listed, also behind an apostrophe", "[text]") {
+    for (const char* const word : {"cat", "Le", "chat", "l'eau", "froide"})
+        CHECK(has_listed_meaning(word));
+    for (const char* const word : {"Xylophon", "l'xylophon", ""})
+        CHECK_FALSE(has_listed_meaning(word));
+}
+
 TEST_CASE("meanings are 120 vectors of the E8 lattice, no two of them close and none opposite") {
     std::set<Meaning> different;
     for (std::int64_t a = 0; a < most_meanings; ++a) {
