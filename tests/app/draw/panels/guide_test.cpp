@@ -169,8 +169,9 @@ Expected expected(const Shown& s, StageGroup group, const Place& p) {
         const auto out = t.stage(TensorId::output)
                              ->values()
                              .subspan(static_cast<std::size_t>(p.i * d.D), static_cast<std::size_t>(d.D));
-        const auto c = std::ranges::max_element(out, {}, [](float v) { return std::abs(v); }) - out.begin();
         const Tensor& parts = *t.stage(TensorId::contributions);
+        const auto c = group == StageGroup::output ? marked(out, 0, d.D)
+                                                   : marked(parts.values(), (p.h * d.Tq + p.i) * d.D, d.D);
         e.count(c), e.count(1), e.count(d.H), e.count(d.H - 1), e.count(p.h * d.dv), last_column(d.dv);
         e.value(parts.at(0, p.h, p.i, c));
         if (group == StageGroup::output) {
