@@ -105,7 +105,10 @@ void Program::change_view(const ViewChange& change) {
         compare_.mark(true);
     const auto page = [this] { return std::pair(state_.view.group, state_.view.attention.screen); };
     const auto [left, said] = std::pair(page(), state_.error);
+    const std::string told = state_.notice;
     workspace_.change_view(change);
+    if (page().second != left.second && state_.notice == told)
+        state_.notice.clear();
     // What was said of a page goes with it; why a picture is old or nothing is saved does not.
     if (page() != left && state_.error == said && said != state_.files.save_error &&
         state_.shown.document == workspace_.session().wanted())

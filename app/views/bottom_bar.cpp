@@ -208,12 +208,12 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         bar.append(draw_long_map_bar(draw_context(state, tools, area.w, area.h)), area.x, area.y);
         return show_picture(bar, origin.x, origin.y, tools, nullptr);
     }
-    if (state.shown.trace == nullptr)
-        return;
     const Theme& theme = tools.theme;
     Picture picture;
     picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
     picture.scene.add(figure::LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
+    if (state.shown.trace == nullptr) // of a long text no stage is walked through
+        return show_picture(picture, origin.x, origin.y, tools, nullptr);
     const float y = area.y + area.h / 2;
     const bool playing = state.view.playing;
     struct Button {

@@ -138,6 +138,7 @@ TEST_CASE("the pair of tokens stays while an edit makes another token likelier",
     CHECK(screen_shows("= " + signed_number(desk.shown().effects->attribution.logit, 2)));
     desk.press("Stages");
     CHECK(screen_shows("A is on screen"));
+    CHECK_FALSE(screen_shows("this screen shows B"));
 }
 
 TEST_CASE("every head is switched off in turn, as whole runs do it", "[gui][effects]") {

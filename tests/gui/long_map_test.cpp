@@ -339,6 +339,14 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
         CHECK(desk.program.state().error.empty());
         CHECK(desk.program.state().model.error.empty());
     }
+    for (const auto& [key, screen] :
+         {std::pair(GLFW_KEY_2, Screen::atlas), {GLFW_KEY_3, Screen::effects}, {GLFW_KEY_6, Screen::map}}) {
+        desk.press_key(key, GLFW_MOD_CONTROL);
+        CHECK(screen_of(desk.shown(), desk.view()) == screen);
+    }
+    desk.press_key(GLFW_KEY_4, GLFW_MOD_CONTROL);
+    CHECK(screen_of(desk.shown(), desk.view()) == Screen::map);
+    CHECK(screen_shows("Patching needs a shorter prompt"));
     REQUIRE(desk.program.state().model.predictions);
     desk.act(ViewChange(ShowTab{LeftTab::predictions}));
     CHECK(screen_shows("4,097"));

@@ -19,7 +19,7 @@ bool has_stages_screen(const Situation& now) {
     return !now.long_document;
 }
 bool has_atlas(const Situation& now) {
-    return !now.long_document || now.weights_file;
+    return !now.long_document || now.weights_file || now.checkpoint;
 }
 
 bool on_atlas(const Situation& now) {
@@ -35,12 +35,16 @@ std::function<Actions(const Situation&)> score_list(AtlasMenu of) {
 }
 
 bool has_map(const Situation& now) {
-    return now.weights_file || (!now.weights_alone && !now.long_document);
+    return now.weights_file || now.checkpoint || (!now.weights_alone && !now.long_document);
 }
 std::string needs_long_text(const Situation& now) {
-    return std::max(now.problem.dims.Tq, now.problem.dims.Tk) >= map_from
+    return now.long_document || std::max(now.problem.dims.Tq, now.problem.dims.Tk) >= map_from
                ? ""
                : tr("The map is for {} tokens and more", map_from);
+}
+
+std::string needs_kept_stages(const Situation& now) {
+    return now.long_document ? tr("Patching needs a shorter prompt, whose stages are kept") : "";
 }
 
 } // namespace
@@ -51,7 +55,7 @@ std::vector<ActionInfo> screen_actions() {
         {"stages screen", tr("Stages"), tr("Shows the walk through the numbers"), {ctrl(digit(1))}, has_stages_screen, look(AttentionChange(ShowScreen{Screen::stages})), {}, tr("the stages of this problem")},
         {"atlas screen", tr("Atlas"), tr("Shows all heads by what they measurably do"), {ctrl(digit(2))}, has_atlas, look(AttentionChange(ShowScreen{Screen::atlas})), {}, tr("all heads by what they measurably do")},
         {"effects screen", tr("Effects"), tr("Shows what every head does to the prediction"), {ctrl(digit(3))}, has_screens, look(AttentionChange(ShowScreen{Screen::effects})), {}, tr("what every head does to the prediction")},
-        {"patching screen", tr("Patching"), tr("Shows what of this prompt brings its answer back in another"), {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), {}, tr("which vectors bring the answer back in another prompt")},
+        {"patching screen", tr("Patching"), tr("Shows what of this prompt brings its answer back in another"), {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), needs_kept_stages, tr("which vectors bring the answer back in another prompt")},
         {"circuits screen", tr("Circuits"), tr("Shows what a head does by its weights alone"), {ctrl(digit(5))}, has_screens, look(AttentionChange(ShowScreen{Screen::circuits})), {}, tr("what a head does by its weights alone")},
         {"map screen", tr("Map"), tr("Shows the weights of one head as a map of any length"), {ctrl(digit(6))}, has_map, look(AttentionChange(ShowScreen{Screen::map})), needs_long_text, tr("the map of a long text")},
         {"pin head", tr("Pin the open head"), tr("Pins the open head, or takes the pin out: pinned heads are compared"), {alt('P')}, on_atlas, pin_open_head, {}, tr("on the atlas: pin the open head, choose all heads again")},

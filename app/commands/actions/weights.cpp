@@ -31,6 +31,8 @@ std::string lacking(const Situation& now, Option option) {
         std::ranges::find(analysis::readings(), option, &analysis::ReadingInfo::option);
     if (now.view.attention.possible.*option)
         return {};
+    if (now.long_document)
+        return tr("A long text is shown with its weights as they are");
     // Translators: {} is what makes a switch useless: "one key alone", "weights alone, and no values"
     return now.checkpoint ? tr("This checkpoint, on this prompt, has {}", tr(reading->lacks))
                           : tr("This file has {}", tr(reading->lacks));
