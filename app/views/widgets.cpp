@@ -150,7 +150,8 @@ bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools
         send(slider.stepped(keyed.steps));
     else if (ImGui::IsItemActive())
         send(slider.low + (slider.high - slider.low) * (io.MousePos.x - area.x) / area.w);
-    else if (ImGui::IsItemHovered() && io.MouseWheel != 0)
+    else if (ImGui::IsItemHovered() && io.MouseWheel != 0 && ImGui::GetScrollMaxY() == 0)
+        // In a panel that scrolls, the wheel scrolls: a slider may only be passing under the mouse.
         send(slider.value + io.MouseWheel * std::max(0.05F, slider.grain));
     if (!ImGui::IsItemHovered())
         return false;

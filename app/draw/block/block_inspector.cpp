@@ -400,8 +400,12 @@ std::string say_around(const Shown& shown, const CellAddress& cell) {
     case mlp_act:
         return tr("unit {} of {}, after the activation", k, token);
     case logits:
-    case probabilities:
-        return tr("for {} after {}", checkpoint::label_of(*shown.document->part()->model, k), token);
+    case probabilities: {
+        const checkpoint::TextModel& model = *shown.document->part()->model;
+        const std::string label = checkpoint::label_of(model, k);
+        return model.masked() ? tr("for {} in the place of {}", label, token)
+                              : tr("for {} after {}", label, token);
+    }
     default:
         return tr("dimension {} of {}", k, token);
     }

@@ -26,14 +26,17 @@ float draw_positions(Picture& picture, const DrawContext& context, float y) {
     constexpr std::int64_t most = 60;
     const std::int64_t first =
         std::clamp<std::int64_t>(chosen - most / 2, 0, std::max<std::int64_t>(T - most, 0));
-    draw_text(picture, context, canvas_pad, y + 15, tr("after the token"), figure::Font::ui, 12.5F,
-              theme.muted);
-    float x = canvas_pad + 104;
+    const std::string where =
+        context.shown.document->part()->model->masked() ? tr("in the place of") : tr("after the token");
+    const float before = std::max(
+        draw_text(picture, context, canvas_pad, y + 15, where, figure::Font::ui, 12.5F, theme.muted) + 12,
+        104.0F);
+    float x = canvas_pad + before;
     for (std::int64_t i = first; i < std::min(T, first + most); ++i) {
         const std::string text = shortened(problem.query_label(i), 14);
         const float width = context.measure(text, figure::Font::ui, 12.5F) + 12;
         if (x + width > context.width - canvas_pad) {
-            x = canvas_pad + 104;
+            x = canvas_pad + before;
             y += 26;
         }
         const bool on = i == chosen;

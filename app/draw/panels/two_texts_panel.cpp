@@ -32,7 +32,7 @@ void write_how_written(Sheet& sheet, const ModelPart& part) {
     if (part.inputs->T == 1)
         sheet.paragraph(tr("The start token alone: the decoder has written nothing yet."), theme.muted);
     else if (part.written > 0)
-        sheet.paragraph(tr_n("The underlined {} token were written by the model.",
+        sheet.paragraph(tr_n("The underlined {} token was written by the model.",
                              "The underlined {} tokens were written by the model.", part.written,
                              grouped(part.written)),
                         theme.muted);
