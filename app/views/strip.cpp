@@ -46,6 +46,10 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
                          gap * static_cast<float>(current) + widths[current] / 2;
     const float passed_by = std::clamp(middle - area.w / 2, 0.0F, std::max(length - area.w, 0.0F));
     float x = edge - passed_by;
+    // Names that go on beyond an edge leave its last pixels to a step that way.
+    constexpr float chevron = 16;
+    const bool before = passed_by > 0, behind = length - area.w > passed_by;
+    const float first = before ? chevron : 0, last = behind ? area.w - chevron : area.w;
     picture.scene.add(figure::ClipItem{{0, 0, area.w, area.h}});
     std::array<std::pair<float, float>, group_count> places{}; // left edge and width of each name
     for (int g = 0; g < group_count; ++g) {
@@ -55,7 +59,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         const bool on = group == state.view.group;
         const bool passed = group <= state.view.group;
         const float width = widths[static_cast<std::size_t>(g)];
-        const float left = std::max(x - gap / 2, 0.0F), right = std::min(x + width + gap / 2, area.w);
+        const float left = std::max(x - gap / 2, first), right = std::min(x + width + gap / 2, last);
         picture.scene.add(figure::TextItem{{x + width / 2, figure::baseline_for(area.h / 2 - 1, 13)},
                                            label,
                                            on ? figure::Font::ui_semibold : figure::Font::ui_medium,
@@ -86,22 +90,20 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         figure::RectItem{.area = {std::lerp(from, to, t), area.h - 2, std::lerp(from_width, to_width, t), 2},
                          .fill = theme.ink});
     picture.scene.add(figure::ClipItem{});
-    // Names go on beyond the edge: a click on the chevron is a step that way.
     const auto more = [&](float left, Pointing where, int step) {
-        constexpr float wide = 16;
-        const float tip = where == Pointing::left ? left + 5 : left + wide - 5;
-        picture.scene.add(figure::RectItem{.area = {left, 0, wide, area.h - 1}, .fill = theme.canvas});
+        const float tip = where == Pointing::left ? left + 5 : left + chevron - 5;
+        picture.scene.add(figure::RectItem{.area = {left, 0, chevron, area.h - 1}, .fill = theme.canvas});
         draw_chevron(picture.scene, {tip, area.h / 2}, where, theme.ink);
         const auto next = static_cast<StageGroup>(static_cast<int>(current) + step);
-        picture.hotspots.push_back({{left, 0, wide, area.h},
-                                    where == Pointing::left ? "stages before" : "stages behind",
+        picture.hotspots.push_back({{left, 0, chevron, area.h},
+                                    step < 0 ? "stage before in the strip" : "next stage in the strip",
                                     ViewChange(GoTo{next}),
                                     tr(group_info(next).title)});
     };
-    if (passed_by > 0)
+    if (before)
         more(0, Pointing::left, -1);
-    if (length - area.w > passed_by)
-        more(area.w - 16, Pointing::right, 1);
+    if (behind)
+        more(last, Pointing::right, 1);
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
 

@@ -107,7 +107,7 @@ void give_memory_back() noexcept {
     // then lie between small ones, and what is freed stays with the process.
     constexpr int large_block = 4 * 1024 * 1024;
     mallopt(M_MMAP_THRESHOLD, large_block);
-    // A heap for each thread would keep pages that hold little: 12 MB after hours of use, 1.5 MB with one
+    // A heap for each thread would keep pages that hold little: 12 MB after long random use, 1.5 MB with one
     // heap.
     mallopt(M_ARENA_MAX, 1);
 #endif

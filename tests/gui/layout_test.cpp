@@ -80,6 +80,13 @@ TEST_CASE("in a small window at 150 % every stage prints its numbers, and the st
         CHECK(check_printed_numbers(canvas, computed(desk.problem()), desk.problem()) >= 16);
         REQUIRE(name != items.end());
         CHECK(name->reachable());
+        // A click on a chevron is a step that way, and no click on the name below it.
+        const auto next = std::ranges::find(items, "next stage in the strip", &ScreenItem::label);
+        if (next != items.end()) {
+            desk.driver.click(next->middle_x(), next->middle_y());
+            desk.settle();
+            CHECK(desk.view().group == static_cast<StageGroup>(group + 1));
+        }
     }
     end_recording();
 }
