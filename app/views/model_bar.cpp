@@ -54,8 +54,8 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetWindowPos();
-    // An error is about the text that the document does not have, if there is one.
-    const bool wrong = !state.model.error.empty() && (field.caption.empty() || field.text != field.valid);
+    // Not every error is about a text: of one that is, the document does not have the text.
+    const bool wrong = !state.model.error.empty() && field.text != field.valid;
     FrameLook look{.stroke = theme.line2, .wrong = wrong, .id = field.id};
     constexpr float caption_size = 12;
     if (!field.caption.empty())

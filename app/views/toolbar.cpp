@@ -173,14 +173,14 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     const bool typed = ImGui::InputTextWithHint(field.id, (fixed ? field.tip : field.hint).c_str(), &text);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
-    const figure::Rect on_screen{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
-                                 area.h * scale};
-    if (tools.focus.offer(on_screen) && !fixed)
+    if (tools.focus.offer(
+            {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}) &&
+        !fixed)
         tools.send(WindowAction(TypeSentence{field.second}));
     if (fixed && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
         show_tip(field.tip, tools);
-    if (wrong && (ImGui::IsItemActive() || ImGui::IsItemHovered()))
-        show_typing_error(state.error, on_screen, tools);
+    if (wrong && ImGui::IsItemHovered())
+        show_tip(state.error, tools);
     return typed ? std::optional(text) : std::nullopt;
 }
 
