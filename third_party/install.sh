@@ -12,7 +12,7 @@ packages=(
   libvulkan-dev glslc libvulkan1 mesa-vulkan-drivers vulkan-validationlayers
   fonts-inter fonts-jetbrains-mono fonts-dejavu-core
   libgl1-mesa-dri libegl1 libegl-mesa0
-  xvfb xauth x11-utils xdotool imagemagick ffmpeg python3 python3-numpy python3-torch qemu-user
+  xvfb xauth x11-utils xdotool imagemagick ffmpeg python3 python3-numpy python3-torch libopenblas0-pthread qemu-user
   dpkg-dev file desktop-file-utils appstream shared-mime-info librsvg2-bin groff-base
 )
 

@@ -5,6 +5,7 @@ The weights come from `headscope trace` or from an attention file; the definitio
 that nothing is shared with the program.
 """
 import csv
+import functools
 import json
 import pathlib
 import re
@@ -33,6 +34,7 @@ def run(*arguments):
     return subprocess.run([PROGRAM, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
 
 
+@functools.cache
 def is_punctuation(token):
     text = token.lstrip("\u0120\u2581 ")
     return bool(text) and all(c in string.punctuation or unicodedata.category(c).startswith("P") for c in text)
@@ -47,7 +49,7 @@ def scores(weights, tokens, ids=None, cross=False):
     keep = [j for j in range(A.shape[1]) if not (tokens and tokens[j] in ENDS)]
     logs = numpy.log(numpy.where(A > 0, A, 1))
     mean = lambda values: float(numpy.mean(values)) if len(values) else 0.0
-    of_class = lambda holds: mean([A[i][[holds(t) for t in tokens]].sum() for i in full]) if tokens else None
+    of_class = lambda holds: mean(A[full][:, [holds(t) for t in tokens]].sum(axis=1)) if tokens else None
     out = {
         "entropy": mean([-(A[i] * logs[i]).sum() for i in full]),
         "confidence": mean([A[i][keep].max(initial=0) for i in full]),

@@ -82,30 +82,33 @@ def done_blocks(folder, out):
     return done, total
 
 
-def counting(A, tokens, ids):
-    """By score: how much each cell counts. None: its weight off the first key."""
+def counting(score, A, tokens, ids):
+    """How much each cell counts for a score. None: its weight off the first key."""
     T = len(A)
     near = lambda k: A * numpy.eye(T, k=k)
     columns = lambda holds: A * numpy.array([holds(token) for token in tokens])
     names = numpy.array(ids)
-    duplicate = numpy.tril(names[:, None] == names[None, :], k=-1)
+    duplicate = lambda: numpy.tril(names[:, None] == names[None, :], k=-1)
     first = A * (numpy.arange(T) == 0)
     first[0] = 0
-    return {
-        "first": first, "previous": near(-1), "self": near(0), "next": near(1), "sink": first, "largest": A,
-        "distance": A * numpy.abs(numpy.subtract.outer(numpy.arange(T), numpy.arange(T))),
-        "confidence": columns(lambda token: token not in ENDS),
-        "duplicate_text": A * duplicate,
-        "induction_text": A * numpy.tril(numpy.roll(duplicate, 1, axis=1) * (numpy.arange(T) > 0)),
-        "special": columns(lambda token: bool(SPECIAL.fullmatch(token))), "punctuation": columns(is_punctuation),
+    of_score = {
+        "first": lambda: first, "previous": lambda: near(-1), "self": lambda: near(0), "next": lambda: near(1),
+        "sink": lambda: first, "largest": lambda: A,
+        "distance": lambda: A * numpy.abs(numpy.subtract.outer(numpy.arange(T), numpy.arange(T))),
+        "confidence": lambda: columns(lambda token: token not in ENDS),
+        "duplicate_text": lambda: A * duplicate(),
+        "induction_text": lambda: A * numpy.tril(numpy.roll(duplicate(), 1, axis=1) * (numpy.arange(T) > 0)),
+        "special": lambda: columns(lambda token: bool(SPECIAL.fullmatch(token))),
+        "punctuation": lambda: columns(is_punctuation),
     }  # fmt: skip
+    return of_score[score]() if score in of_score else None
 
 
 def check_cell(example, A, tokens, ids):
     A = A.astype(float)
     query, key = example["query"], example["key"]
     assert abs(A[query, key] - example["weight"]) <= 2e-6, (example, A[query, key])
-    counts = counting(A, tokens, ids).get(example["score"])
+    counts = counting(example["score"], A, tokens, ids)
     off_first = A.copy()
     off_first[:, 0] = 0
     if A[0, 0] == 1:  # a first row that reads itself alone
