@@ -17,7 +17,7 @@ namespace {
 constexpr float digit_width = 0.6F; ///< of a monospaced digit, in ems
 constexpr float smallest_text = 12.0F;
 constexpr float number_margin = 2.0F;
-constexpr float heat_margin = 3.0F;   ///< of cells that their colours hardly set apart
+constexpr float heat_margin = 3.0F;   ///< of cells that their colours hardly set apart; a sign does
 constexpr float edited_corner = 9.0F; ///< mark of an edited cell
 
 /// The numbers of a matrix as text: all of them, or none when the widest does not fit.
@@ -46,7 +46,7 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
         for (const float value : values)
             if (std::isfinite(value))
                 widest = std::max(widest, columns(cell_text(spec, value, decimals)));
-        const float margin = spec.fill == CellFill::owned ? number_margin : heat_margin;
+        const float margin = spec.fill == CellFill::owned || spec.plus ? number_margin : heat_margin;
         const float room =
             (spec.cell_w - 2 * margin) / (digit_width * static_cast<float>(std::max(widest, 1)));
         if (room >= smallest_text - 0.01F)
@@ -216,7 +216,7 @@ float two_decimals_cell(float low, float high, bool plus) {
         return columns(plus ? signed_number(value, decimals) : number(value, decimals));
     };
     return std::ceil(static_cast<float>(std::max(wide(low), wide(high))) * digit_width * smallest_text +
-                     2 * heat_margin);
+                     2 * (plus ? number_margin : heat_margin));
 }
 
 int decimals_shown(const DrawContext& context, const MatrixSpec& given) {

@@ -86,16 +86,22 @@ struct Legend {
     bool masked = false;
 };
 
-/// Beside each other from x on, in lines that end at the page's margin. Returns the lower edge.
+/// Beside each other from x on, in lines that end at the page's margin; further left where the widest would
+/// not end there. Returns the lower edge.
 float draw_legends(Picture& picture, const DrawContext& context, const std::vector<Legend>& legends, float x,
                    float y) {
     constexpr float bar = 120, before = 16, apart = 28, line = 40, sample = 44;
+    const auto wide = [&](const Legend& legend) {
+        return bar + before + context.measure(legend.name, figure::Font::ui, 12.5F) +
+               (legend.masked ? sample + context.measure(tr("masked"), figure::Font::ui, 12.5F) : 0.0F);
+    };
+    const float end = context.width - canvas_pad;
+    for (const Legend& legend : legends)
+        x = std::max(std::min(x, end - wide(legend)), canvas_pad);
     float at = x;
     for (const Legend& legend : legends) {
-        const float width =
-            bar + before + context.measure(legend.name, figure::Font::ui, 12.5F) +
-            (legend.masked ? sample + context.measure(tr("masked"), figure::Font::ui, 12.5F) : 0.0F);
-        if (at > x && at + width > context.width - canvas_pad)
+        const float width = wide(legend);
+        if (at > x && at + width > end)
             at = x, y += line;
         draw_legend(picture, context, at, y, bar, legend.ramp, legend.low, legend.high, legend.name,
                     legend.masked);
