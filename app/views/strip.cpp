@@ -1,6 +1,7 @@
 #include "app/draw/block/block_strip.h"
 #include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
+#include "app/draw/kit/strip_places.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
@@ -39,17 +40,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         std::clamp((area.w - 2 * edge - all) / static_cast<float>(group_count - 1), 6.0F, 44.0F);
     const auto current =
         static_cast<std::size_t>(std::clamp(static_cast<int>(state.view.group), 0, group_count - 1));
-    // Where even so not all names fit, the one of the stage on screen stays in the middle.
-    const float length = all + gap * static_cast<float>(group_count - 1) + 2 * edge;
-    const float middle = edge +
-                         std::reduce(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(current)) +
-                         gap * static_cast<float>(current) + widths[current] / 2;
-    const float passed_by = std::clamp(middle - area.w / 2, 0.0F, std::max(length - area.w, 0.0F));
-    float x = edge - passed_by;
-    // Names that go on beyond an edge leave its last pixels to a step that way.
-    constexpr float chevron = 16;
-    const bool before = passed_by > 0, behind = length - area.w > passed_by;
-    const float first = before ? chevron : 0, last = behind ? area.w - chevron : area.w;
+    const StripPlaces strip = strip_places({widths.begin(), widths.end()}, gap, edge, area.w, current);
     picture.scene.add(figure::ClipItem{{0, 0, area.w, area.h}});
     std::array<std::pair<float, float>, group_count> places{}; // left edge and width of each name
     for (int g = 0; g < group_count; ++g) {
@@ -59,7 +50,8 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         const bool on = group == state.view.group;
         const bool passed = group <= state.view.group;
         const float width = widths[static_cast<std::size_t>(g)];
-        const float left = std::max(x - gap / 2, first), right = std::min(x + width + gap / 2, last);
+        const float x = strip.left[static_cast<std::size_t>(g)];
+        const figure::Rect spot = name_spot(strip, x - gap / 2, width + gap, area.h);
         picture.scene.add(figure::TextItem{{x + width / 2, figure::baseline_for(area.h / 2 - 1, 13)},
                                            label,
                                            on ? figure::Font::ui_semibold : figure::Font::ui_medium,
@@ -67,17 +59,13 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
                                            passed ? theme.ink : theme.muted,
                                            figure::Align::center});
         places[static_cast<std::size_t>(g)] = {x, width};
-        if (left < right)
-            picture.hotspots.push_back({{left, 0, right - left, area.h},
-                                        "stage " + std::string(info.label),
-                                        ViewChange(GoTo{group}),
-                                        tr(info.title)});
-        x += width;
+        if (spot.w > 0)
+            picture.hotspots.push_back(
+                {spot, "stage " + std::string(info.label), ViewChange(GoTo{group}), tr(info.title)});
         if (g + 1 < group_count && gap >= 24) {
-            const figure::Point tip{x + gap / 2 + 2, area.h / 2};
+            const figure::Point tip{x + width + gap / 2 + 2, area.h / 2};
             draw_chevron(picture.scene, tip, Pointing::right, theme.line2);
         }
-        x += gap;
     }
     // The mark under the name slides there from the stop before.
     const auto place = [&](StageGroup group) {
@@ -90,20 +78,13 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         figure::RectItem{.area = {std::lerp(from, to, t), area.h - 2, std::lerp(from_width, to_width, t), 2},
                          .fill = theme.ink});
     picture.scene.add(figure::ClipItem{});
-    const auto more = [&](float left, Pointing where, int step) {
-        const float tip = where == Pointing::left ? left + 5 : left + chevron - 5;
-        picture.scene.add(figure::RectItem{.area = {left, 0, chevron, area.h - 1}, .fill = theme.canvas});
-        draw_chevron(picture.scene, {tip, area.h / 2}, where, theme.ink);
-        const auto next = static_cast<StageGroup>(static_cast<int>(current) + step);
-        picture.hotspots.push_back({{left, 0, chevron, area.h},
-                                    step < 0 ? "stage before in the strip" : "next stage in the strip",
-                                    ViewChange(GoTo{next}),
-                                    tr(group_info(next).title)});
+    const auto step = [&](const char* label, std::size_t group) {
+        const auto next = static_cast<StageGroup>(std::min<std::size_t>(group, group_count - 1));
+        return Hotspot{{}, label, ViewChange(GoTo{next}), tr(group_info(next).title)};
     };
-    if (before)
-        more(0, Pointing::left, -1);
-    if (behind)
-        more(last, Pointing::right, 1);
+    draw_strip_steps(picture, theme, strip, area.w, area.h,
+                     step("stage before in the strip", current == 0 ? 0 : current - 1),
+                     step("next stage in the strip", current + 1));
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
 

@@ -1,9 +1,11 @@
 #include "app/draw/kit/controls.h"
 
 #include "app/draw/kit/sheet.h"
+#include "app/draw/kit/strip_places.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace headscope::app {
 
@@ -16,7 +18,7 @@ constexpr float control_text = 13.0F;
 /// The size at which a title fits, as long as it stays larger than the text below.
 float title_size(const DrawContext& context, const std::string& title, float room) {
     float size = 22;
-    while (size > 15 && context.measure(title, figure::Font::ui_semibold, size) > room)
+    while (size > smallest_title && context.measure(title, figure::Font::ui_semibold, size) > room)
         size -= 1;
     return size;
 }
@@ -58,20 +60,39 @@ void draw_segmented(Picture& picture, const DrawContext& context, float x, float
 void draw_strip_tabs(Picture& picture, const DrawContext& context, const std::vector<Segment>& tabs,
                      float gap, const std::string& prefix, const std::string& words) {
     const Theme& theme = context.theme;
-    constexpr float size = 13, words_size = 12.5F, pad = 28, between = 20;
+    constexpr float size = 13, words_size = 12.5F, pad = 28, narrow_pad = 12, between = 20;
     const float height = context.height;
-    float x = pad;
-    for (const Segment& tab : tabs) {
-        const float wide = context.measure(tab.label, figure::Font::ui_semibold, size);
+    std::vector<float> widths;
+    for (const Segment& tab : tabs)
+        widths.push_back(context.measure(tab.label, figure::Font::ui_semibold, size));
+    const float length =
+        std::reduce(widths.begin(), widths.end()) + gap * static_cast<float>(tabs.size() - 1);
+    const float edge = length + 2 * pad > context.width ? narrow_pad : pad;
+    const auto on = static_cast<std::size_t>(std::ranges::find(tabs, true, &Segment::on) - tabs.begin());
+    const std::size_t current = on < tabs.size() ? on : 0;
+    const StripPlaces places = strip_places(widths, gap, edge, context.width, current);
+    if (places.before || places.behind)
+        picture.scene.add(figure::ClipItem{{0, 0, context.width, height}});
+    for (std::size_t n = 0; n < tabs.size(); ++n) {
+        const Segment& tab = tabs[n];
+        const float x = places.left[n];
         draw_text(picture, context, x, figure::baseline_for(height / 2 - 1, size), tab.label,
                   tab.on ? figure::Font::ui_semibold : figure::Font::ui_medium, size,
                   tab.on ? theme.ink : theme.muted);
         if (tab.on)
-            picture.scene.add(figure::RectItem{.area = {x, height - 2, wide, 2}, .fill = theme.ink});
-        picture.hotspots.push_back(
-            {{x - gap / 2, 0, wide + gap, height}, prefix + tab.label, tab.action, tab.tip});
-        x += wide + gap;
+            picture.scene.add(figure::RectItem{.area = {x, height - 2, widths[n], 2}, .fill = theme.ink});
+        if (const figure::Rect spot = name_spot(places, x - gap / 2, widths[n] + gap, height); spot.w > 0)
+            picture.hotspots.push_back({spot, prefix + tab.label, tab.action, tab.tip});
     }
+    if (places.before || places.behind)
+        picture.scene.add(figure::ClipItem{});
+    const auto step = [&](const std::string& label, std::size_t to) {
+        const Segment& tab = tabs[std::min(to, tabs.size() - 1)];
+        return Hotspot{{}, prefix + label, tab.action, tab.tip.empty() ? tab.label : tab.tip};
+    };
+    draw_strip_steps(picture, theme, places, context.width, height,
+                     step("tab before", current == 0 ? 0 : current - 1), step("next tab", current + 1));
+    const float x = places.left.back() + widths.back() + gap;
     if (!words.empty() && x + context.measure(words, figure::Font::ui, words_size) + between < context.width)
         draw_text(picture, context, context.width - pad, figure::baseline_for(height / 2 - 1, words_size),
                   words, figure::Font::ui, words_size, theme.muted, figure::Align::right);
@@ -205,17 +226,21 @@ void draw_page_head(Picture& picture, const DrawContext& context, const std::str
                     const std::string& formula, float controls) {
     constexpr float least = 40, apart = 12; // room in which a few letters can be read
     const float room = context.width - 2 * canvas_pad;
-    const auto put = [&](const std::string& text, float baseline, figure::Font font, float size, float most,
-                         figure::Color color) {
-        const std::string shown = most < least ? "" : fitted(context, text, font, size, most);
+    const auto put = [&](const std::string& text, const std::string& fitting, float baseline,
+                         figure::Font font, float size, float most, figure::Color color) {
+        const std::string shown = most < least ? "" : fitting;
         draw_text(picture, context, canvas_pad, baseline, shown, font, size, color);
         if (shown != text && most >= least)
             picture.tips.push_back({{canvas_pad, baseline - size, most, 1.3F * size}, text});
     };
     const float title_room = controls > 0 ? room - controls - apart : room;
-    put(title, 52, figure::Font::ui_semibold, title_size(context, title, title_room), title_room,
-        context.theme.ink);
-    put(formula, 78, figure::Font::mono, 13, room, context.theme.muted);
+    constexpr figure::Font bold = figure::Font::ui_semibold, mono = figure::Font::mono;
+    const float size = title_size(context, title, title_room);
+    put(title, fitted(context, title, bold, size, title_room), 52, bold, size, title_room, context.theme.ink);
+    // A formula that is a little too wide is smaller; of a longer one the last words go.
+    const float formula_size = context.measure(formula, mono, 13) <= room ? 13 : 12;
+    put(formula, fitted_words(context, formula, mono, formula_size, room), 78, mono, formula_size, room,
+        context.theme.muted);
 }
 
 } // namespace headscope::app

@@ -67,8 +67,9 @@ void draw_hairline(Picture& picture, const DrawContext& context, float x, float 
 void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, float length,
                 const std::string& caption = {});
 
-/// The heading of a page: title (22) and formula (13.5), at the top left of the canvas. The title gives way
-/// to controls of that width at its right; what is cut is told on hover.
+inline constexpr float smallest_title = 15.0F; ///< larger than the text below it
+/// The heading of a page: title (22, or as much smaller as it needs) and formula (13), at the top left of the
+/// canvas. The title gives way to controls of that width at its right; what is cut is told on hover.
 void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
                     const std::string& formula, float controls = 0);
 

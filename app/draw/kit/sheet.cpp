@@ -28,6 +28,17 @@ std::string fitted(const DrawContext& context, const std::string& text, figure::
     return shortened(text, fits);
 }
 
+std::string fitted_words(const DrawContext& context, const std::string& text, figure::Font font, float size,
+                         float width) {
+    std::string words = text, shown = text;
+    while (!words.empty() && context.measure(shown, font, size) > width) {
+        const std::size_t end = words.rfind(' ');
+        words.resize(end == std::string::npos ? 0 : end);
+        shown = words.empty() ? "" : words + " …";
+    }
+    return shown;
+}
+
 Sheet::Sheet(const DrawContext& drawn_in)
     : context(drawn_in), left(pad), right(std::max(drawn_in.width, 4 * pad) - pad) {}
 

@@ -10,6 +10,10 @@ namespace headscope::app {
 /// The text; if it is too wide, its beginning and end with "…" in between.
 std::string fitted(const DrawContext& context, const std::string& text, figure::Font font, float size,
                    float width);
+/// The text; if it is too wide, as many of its first words as there is room for, with "…" after them. Empty:
+/// not even one has room.
+std::string fitted_words(const DrawContext& context, const std::string& text, figure::Font font, float size,
+                         float width);
 
 /// A side panel that is filled from the top: sections under hairlines, rows of text and numbers. Nothing on
 /// the sheet is wider than the panel: a text that does not fit loses its middle and is shown whole on hover.
