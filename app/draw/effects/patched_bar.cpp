@@ -20,7 +20,7 @@ Picture draw_patched_bar(const DrawContext& context, const PatchedRun& patch) {
     const std::string words =
         patch.words +
         (patch.head < 0 ? "" : " " + tr("The stages of the head itself show the numbers of this prompt."));
-    const std::string fitting = fitted(context, words, figure::Font::ui, size, end - x);
+    const std::string fitting = fitted_words(context, words, figure::Font::ui, size, end - x);
     draw_text(picture, context, x, figure::baseline_for(height / 2, size), fitting, figure::Font::ui, size,
               theme.ink);
     if (fitting != words)

@@ -13,7 +13,6 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float arcs_top = 96.0F;
 constexpr float word_height = 26.0F;
 constexpr float vessel_height = 38.0F; ///< includes the number below
 constexpr float arcs_foot = 84.0F;     ///< legend below the figures
@@ -141,13 +140,13 @@ Picture draw_arcs_page(const DrawContext& context) {
     picture.scene.width = context.width;
     picture.scene.height = context.height;
     const Reading focus = reading_in_focus(context);
-    draw_weights_head(picture, context, weights_title(context), weights_formula(context));
+    const float top = draw_weights_head(picture, context, weights_title(context), weights_formula(context));
 
     std::vector<Reading> figures = readings_of(context);
     const float width = context.width - 2 * canvas_pad;
     const SentenceLine line = line_of(context, canvas_pad, width);
     const bool one_line = line.size > 0;
-    const float room = context.height - arcs_top - arcs_foot;
+    const float room = context.height - top - arcs_foot;
     const auto count = static_cast<float>(figures.size());
     const float beside = 32.0F;
     const float each =
@@ -155,9 +154,9 @@ Picture draw_arcs_page(const DrawContext& context) {
     const float least = one_line ? least_figure : columns_width(context);
     const bool all =
         figures.size() == 1 || (static_cast<std::int64_t>(figures.size()) <= most_figures && each >= least);
-    float y = arcs_top;
+    float y = top;
     if (!all) {
-        y = draw_head_buttons(picture, context, canvas_pad, arcs_top, width) + 12;
+        y = draw_head_buttons(picture, context, canvas_pad, top, width) + 12;
         figures = {focus};
     }
     const float end = scale_end(context, figures);

@@ -47,6 +47,45 @@ std::string sentence_of(const DrawContext& context) {
     return text;
 }
 
+/// What can be on screen: A, B, or their difference.
+std::vector<Segment> choices_named(const DrawContext& context, const std::string& a, const std::string& b) {
+    const auto choice = [&](const std::string& label, Compare what, const std::string& tip,
+                            std::string_view action) {
+        const bool on = context.compare->comparable() && context.view.compare == what;
+        return Segment{label, ViewChange(SetCompare{what}), on, with_key(tip, action)};
+    };
+    return {choice(a, Compare::baseline, tr("The numbers that were marked"), "baseline"),
+            choice(b, Compare::now, tr("The numbers as they are"), "baseline"),
+            choice("B − A", Compare::difference, tr("What changed, cell by cell"), "changes")};
+}
+
+/// In one line where it fits, else in two smaller ones; of a longer text the last words go, and its tip has
+/// the whole.
+void draw_sentence(Picture& picture, const DrawContext& context, const figure::Rect& area,
+                   const std::string& text, figure::Color colour) {
+    constexpr figure::Font font = figure::Font::ui;
+    constexpr float small = 12, line = 16;
+    const float middle = area.y + area.h / 2;
+    const auto put = [&](const std::string& words, float y, float size) {
+        draw_text(picture, context, area.x, figure::baseline_for(y, size), words, font, size, colour);
+    };
+    for (const float size : {text_size, small})
+        if (context.measure(text, font, size) <= area.w)
+            return put(text, middle, size);
+    const std::vector<std::string> lines = wrapped(text, area.w, context.measure, font, small);
+    const std::string first = fitted_words(context, lines.front(), font, small, area.w);
+    const std::string rest = text.substr(std::min(lines.front().size() + 1, text.size()));
+    const std::string second = fitted_words(context, rest, font, small, area.w);
+    if (second.empty()) // not a word has room there
+        put(fitted_words(context, text, font, small, area.w), middle, small);
+    else {
+        put(first, middle - line / 2, small);
+        put(second, middle + line / 2, small);
+    }
+    if (first != lines.front() || second != rest)
+        picture.tips.push_back({area, text});
+}
+
 } // namespace
 
 Picture draw_compare_bar(const DrawContext& context) {
@@ -59,35 +98,31 @@ Picture draw_compare_bar(const DrawContext& context) {
     draw_hairline(picture, context, 0, compare_bar_height - 0.5F, context.width);
     if (other)
         picture.scene.add(figure::RectItem{.area = {0, 0, 3, compare_bar_height}, .fill = theme.ink});
-    const auto segment = [&](const std::string& label, Compare what, const std::string& tip) {
-        return Segment{label, ViewChange(SetCompare{what}), possible && context.view.compare == what, tip};
+    // A narrow bar leaves the sentence its room, and its switch has the letters alone.
+    constexpr float least_sentence = 200, before = 16, after = 12;
+    const float left = canvas_pad - 8, close = context.width - 40;
+    const auto room_beside = [&](const std::vector<Segment>& choices) {
+        return close - after - left - segmented_width(context, choices) - before;
     };
-    const std::vector<Segment> segments{
-        segment(tr("A baseline"), Compare::baseline,
-                with_key(tr("The numbers that were marked"), "baseline")),
-        segment(tr("B now"), Compare::now, with_key(tr("The numbers as they are"), "baseline")),
-        segment("B − A", Compare::difference, with_key(tr("What changed, cell by cell"), "changes"))};
+    std::vector<Segment> segments = choices_named(context, tr("A baseline"), tr("B now"));
+    if (room_beside(segments) < least_sentence)
+        segments = choices_named(context, "A", "B");
     const float width = segmented_width(context, segments), y = (compare_bar_height - 28) / 2;
     if (possible) {
-        draw_segmented(picture, context, canvas_pad - 8, y, segments);
+        draw_segmented(picture, context, left, y, segments);
     } else {
         picture.scene.add(figure::RectItem{
-            .area = {canvas_pad - 8, y, width, 28}, .fill = theme.panel, .stroke = theme.line, .radius = 6});
-        float x = canvas_pad - 8 + 13;
+            .area = {left, y, width, 28}, .fill = theme.panel, .stroke = theme.line, .radius = 6});
+        float x = left + 13;
         for (const Segment& segment_off : segments) {
             draw_text(picture, context, x, figure::baseline_for(compare_bar_height / 2, text_size),
                       segment_off.label, figure::Font::ui_medium, text_size, theme.line2);
             x += context.measure(segment_off.label, figure::Font::ui_semibold, text_size) + 22;
         }
     }
-    const float close = context.width - 40;
-    const float x = canvas_pad - 8 + width + 16, room = close - 12 - x;
-    const std::string text = sentence_of(context);
-    const std::string fitting = fitted(context, text, figure::Font::ui, text_size, room);
-    draw_text(picture, context, x, figure::baseline_for(compare_bar_height / 2, text_size), fitting,
-              figure::Font::ui, text_size, other ? theme.ink : theme.text);
-    if (fitting != text)
-        picture.tips.push_back({{x, 0, room, compare_bar_height}, text});
+    draw_sentence(picture, context,
+                  {left + width + before, 0, std::max(room_beside(segments), 0.0F), compare_bar_height},
+                  sentence_of(context), other ? theme.ink : theme.text);
     const figure::Point middle{close + 14, compare_bar_height / 2};
     picture.scene.add(
         figure::LineItem{{middle.x - 5, middle.y - 5}, {middle.x + 5, middle.y + 5}, theme.muted, 1.5F});

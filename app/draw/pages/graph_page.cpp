@@ -14,7 +14,6 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float graph_top = 96.0F;
 constexpr float graph_foot = 84.0F;     ///< legend below the graph
 constexpr float node_pitch = 15.0F;     ///< distance between the closest labels
 constexpr std::int64_t most_level = 14; ///< with more tokens on the circle, labels are rotated outwards
@@ -251,8 +250,7 @@ Picture draw_graph_page(const DrawContext& context) {
     picture.scene.width = context.width;
     const Reading reading = reading_in_focus(context);
     const float width = context.width - 2 * canvas_pad;
-    draw_weights_head(picture, context, weights_title(context), weights_formula(context));
-    float y = graph_top;
+    float y = draw_weights_head(picture, context, weights_title(context), weights_formula(context));
     const bool buttons = !context.shown.document->has_board(); // the board picks heads
     if (buttons && context.view.heads_view == HeadsView::each && context.dims().H > 1)
         y = draw_head_buttons(picture, context, canvas_pad, y, width) + 8;

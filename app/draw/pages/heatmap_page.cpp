@@ -22,7 +22,6 @@ namespace {
 
 constexpr float narrowest_with_board = 460.0F;
 constexpr float board_below = 22.0F; ///< with smaller cells, the heads become a board beside one open head
-constexpr float maps_top = 96.0F;
 
 /// The content of the page's maps.
 struct Subject {
@@ -157,9 +156,7 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     const float title_width =
         draw_text(picture, context, spec.x, y + 14, text.title, figure::Font::ui_semibold, 15, theme.ink);
     const float role_room = width + (sums ? sum_width : 0.0F) - title_width - 10;
-    std::string role = text.role;
-    if (context.measure(role, figure::Font::ui, 12.5F) > role_room)
-        role = role_room > 60 ? shortened(role, static_cast<int>(role_room / 7.5F)) : "";
+    const std::string role = fitted_words(context, text.role, figure::Font::ui, 12.5F, role_room);
     if (!role.empty())
         draw_text(picture, context, spec.x + title_width + 10, y + 14, role, figure::Font::ui, 12.5F,
                   theme.muted);
@@ -420,18 +417,18 @@ Picture draw_heatmap_page(const DrawContext& context) {
     const bool named = one_head && subject.weights;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
-    draw_weights_head(picture, context, named ? head_page_title(context) : map_title(context, subject.info),
-                      named ? head_page_line(context)
-                            : formula_of(subject.tensor, context.shown.problem().parts()));
+    const float top = draw_weights_head(
+        picture, context, named ? head_page_title(context) : map_title(context, subject.info),
+        named ? head_page_line(context) : formula_of(subject.tensor, context.shown.problem().parts()));
 
     const float label_width = row_label_width(context, false);
     const float width = context.width - 2 * canvas_pad;
     if (context.view.heads_view != HeadsView::each) {
-        draw_combined(picture, context, subject, maps_top, context.height - maps_top, label_width);
+        draw_combined(picture, context, subject, top, context.height - top, label_width);
         return picture;
     }
     if (one_head) {
-        draw_open(picture, context, subject, maps_top, context.height - maps_top, label_width);
+        draw_open(picture, context, subject, top, context.height - top, label_width);
         return picture;
     }
     const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));
@@ -439,16 +436,16 @@ Picture draw_heatmap_page(const DrawContext& context) {
         return plan_maps(context, dims.H,
                          plan_room(context, subject, width, height, label_width, subject.weights));
     };
-    MapPlan plan = plan_each(context.height - maps_top - reads_height);
+    MapPlan plan = plan_each(context.height - top - reads_height);
     const bool secondary = subject.weights && plan.cell >= 40.0F && !context.difference() &&
-                           context.height - maps_top - reads_height >= least_maps_height;
+                           context.height - top - reads_height >= least_maps_height;
     if (!secondary)
-        plan = plan_each(context.height - maps_top);
+        plan = plan_each(context.height - top);
     // Too narrow for a board and a map: the maps stand below each other, and the page scrolls.
     if (context.width < narrowest_with_board && dims.H > 1)
         plan = plan_each(std::numeric_limits<float>::max());
     else if (plan.cell < board_below && !plan.precise && dims.H > 1) {
-        draw_board(picture, context, subject, maps_top, context.height - maps_top, label_width);
+        draw_board(picture, context, subject, top, context.height - top, label_width);
         return picture;
     } else if (constexpr std::int64_t few_heads = 4, few_tokens = 12;
                !plan.precise && dims.H <= few_heads && std::max(dims.Tq, dims.Tk) <= few_tokens) {
@@ -459,11 +456,11 @@ Picture draw_heatmap_page(const DrawContext& context) {
         if (scrolled.precise)
             plan = scrolled;
     }
-    draw_each(picture, context, subject, plan, maps_top, label_width);
+    draw_each(picture, context, subject, plan, top, label_width);
     if (secondary) {
         const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(plan.per_row));
         const float maps_end =
-            maps_top + lines * (plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height);
+            top + lines * (plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height);
         const float y = std::min(maps_end + 12, context.height - reads_height);
         draw_what_row_reads(picture, context, std::max(y, maps_end),
                             context.height - std::max(y, maps_end) - 8);

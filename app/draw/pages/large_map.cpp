@@ -294,7 +294,7 @@ Picture draw_large_map_page(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
-    draw_weights_head(picture, context, head_page_title(context), head_page_line(context));
+    draw_weights_head(picture, context, head_page_title(context), head_page_line(context), false);
     const Reading reading = reading_in_focus(context);
     const Window window = window_of(context);
     const float end = end_of_scale(context, reading);

@@ -13,7 +13,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float list_top = 108.0F, list_line = 26.0F;
+constexpr float list_line = 26.0F;
 constexpr std::size_t most_listed = 20;
 
 /// The keys with the largest weights in one row.
@@ -74,11 +74,11 @@ float draw_list(Picture& picture, const Reading& reading, const std::vector<anal
 Picture draw_strongest_page(const DrawContext& context, const std::string& why) {
     Picture picture;
     picture.scene.width = context.width;
-    draw_weights_head(picture, context, head_page_title(context), head_page_line(context));
+    const float top = draw_weights_head(picture, context, head_page_title(context), head_page_line(context));
     const Reading reading = reading_in_focus(context);
     const Theme& theme = context.theme;
     const float width = context.width - 2 * canvas_pad;
-    float y = draw_paragraph(picture, context, canvas_pad, list_top + 14, std::min(width, 640.0F), why,
+    float y = draw_paragraph(picture, context, canvas_pad, top + 26, std::min(width, 640.0F), why,
                              figure::Font::ui, 13.5F, 20, theme.text) +
               2;
     const bool beside = width >= 680;

@@ -15,7 +15,6 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float text_top = 96.0F;
 constexpr float text_label_width = 150.0F;
 constexpr float number_height = 20.0F;
 constexpr float word_gap = 3.0F;
@@ -59,10 +58,10 @@ Flow flow_words(const DrawContext& context, bool keys, const Type& type, float l
 }
 
 /// The largest sizes with which the sentence fits on one line and all heads fit on the page.
-Type type_for(const DrawContext& context, float width, std::size_t blocks) {
+Type type_for(const DrawContext& context, float top, float width, std::size_t blocks) {
     for (const Type type : {Type{22, 42}, Type{17, 34}}) {
         const float block = type.height + number_height + block_gap;
-        const float height = text_top + type.height + 40 + block * static_cast<float>(blocks) + text_foot;
+        const float height = top + type.height + 40 + block * static_cast<float>(blocks) + text_foot;
         const auto one_line = [&](bool keys) {
             return flow_words(context, keys, type, 0, 0, width, 1).bottom == 1;
         };
@@ -115,7 +114,7 @@ void draw_block_label(Picture& picture, const Reading& reading, const Type& type
               theme.ink);
     // The legend explains a difference or a mean.
     const std::string full = one ? reading.role() : "";
-    const std::string role = fitted(context, full, figure::Font::ui, 12.5F, room);
+    const std::string role = fitted_words(context, full, figure::Font::ui, 12.5F, room);
     if (!role.empty())
         draw_text(picture, context, x, y + bar.h / 2 + 15, role, figure::Font::ui, 12.5F, theme.muted);
     if (role != full)
@@ -164,19 +163,19 @@ Picture draw_text_page(const DrawContext& context) {
     const Reading focus = reading_in_focus(context);
     const std::int64_t row = spoken_place(context).row;
     const float width = context.width - 2 * canvas_pad;
-    draw_weights_head(picture, context, weights_title(context), weights_formula(context));
+    const float top = draw_weights_head(picture, context, weights_title(context), weights_formula(context));
 
-    const Type type = type_for(context, width - text_label_width, readings.size());
-    draw_text(picture, context, canvas_pad, text_top + 12, tr("Query"), figure::Font::ui_semibold, 13.5F,
+    const Type type = type_for(context, top, width - text_label_width, readings.size());
+    draw_text(picture, context, canvas_pad, top + 12, tr("Query"), figure::Font::ui_semibold, 13.5F,
               theme.ink);
-    draw_text(picture, context, canvas_pad, text_top + 30, tr("the word that reads"), figure::Font::ui, 12.5F,
+    draw_text(picture, context, canvas_pad, top + 30, tr("the word that reads"), figure::Font::ui, 12.5F,
               theme.muted);
-    const Flow queries = flow_words(context, false, type, canvas_pad + text_label_width, text_top,
+    const Flow queries = flow_words(context, false, type, canvas_pad + text_label_width, top,
                                     width - text_label_width, type.height);
     for (std::int64_t i = 0; i < context.dims().Tq; ++i)
         draw_query_word(picture, context, queries.places[static_cast<std::size_t>(i)], i, context.view.head,
                         i == row ? WordState::spoken : WordState::plain, type.size);
-    float y = std::max(queries.bottom, text_top + 36) + 18;
+    float y = std::max(queries.bottom, top + 36) + 18;
     draw_hairline(picture, context, canvas_pad, y, width);
     y += 20;
 

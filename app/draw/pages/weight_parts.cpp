@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/links.h"
@@ -278,9 +279,7 @@ void draw_figure_title(Picture& picture, const Reading& reading, float x, float 
                                   context.theme.ink);
     const std::string full = reading.role();
     const float room = width - title - 10;
-    std::string role = full;
-    if (context.measure(role, figure::Font::ui, 12.5F) > room)
-        role = room > 60 ? shortened(role, static_cast<int>(room / 8.5F)) : "";
+    const std::string role = fitted_words(context, full, figure::Font::ui, 12.5F, room);
     if (!role.empty())
         draw_text(picture, context, x + title + 10, y + 14, role, figure::Font::ui, 12.5F,
                   context.theme.muted);

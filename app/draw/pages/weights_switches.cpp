@@ -131,37 +131,52 @@ void draw_switches(Picture& picture, const DrawContext& context) {
 
 } // namespace
 
-void draw_weights_head(Picture& picture, const DrawContext& context, const std::string& title,
-                       const std::string& line) {
+float draw_weights_head(Picture& picture, const DrawContext& context, const std::string& title,
+                        const std::string& line, bool grows) {
     draw_switches(picture, context);
-    // Left edge of the switches beside the title, and of those beside the line below the title.
-    float free = context.width - canvas_pad, below = context.width;
-    for (const Hotspot& spot : picture.hotspots) {
-        float& edge = spot.area.y < 60 ? free : below;
-        edge = std::min(edge, spot.area.x);
-    }
-    const float room = below - 16 - canvas_pad;
-    const auto width_of = [&](const std::string& text) {
-        return context.measure(text, figure::Font::mono, 13);
+    const auto free_from = [&](float top, float bottom, float edge) {
+        for (const Hotspot& spot : picture.hotspots)
+            if (spot.area.y >= top && spot.area.y < bottom)
+                edge = std::min(edge, spot.area.x);
+        return edge;
     };
-    // A line that is too wide is its formula alone, or loses its last words.
-    std::string fitting = line;
-    if (width_of(line) > room) {
-        std::string words = fitting = line.substr(0, line.find(", "));
-        while (!words.empty() && width_of(fitting) > room) {
-            const std::size_t end = words.rfind(' ');
-            words.resize(end == std::string::npos ? 0 : end);
-            fitting = words.empty() ? "" : words + " …";
-        }
+    constexpr float second_row = 60, row = 34, everywhere = 1000, title_gap = 12;
+    float free =
+        free_from(0, second_row, context.width - canvas_pad); // left edge of what is beside the title
+    // A title that is too long beside the switches has its row alone.
+    const bool alone =
+        grows && free < context.width - canvas_pad &&
+        canvas_pad + context.measure(title, figure::Font::ui_semibold, smallest_title) > free - title_gap;
+    const float top = weights_top + (alone ? row : 0);
+    if (alone) {
+        picture.move_by(0, row);
+        free = context.width - canvas_pad;
     }
+    const float below = free_from(second_row, everywhere, context.width);
+    constexpr float size = 13;
+    constexpr figure::Font font = figure::Font::mono;
+    const float room = below - 16 - canvas_pad;
+    const auto width_of = [&](const std::string& text) { return context.measure(text, font, size); };
+    // A line that is too wide is its formula alone.
+    const std::string formula = line.substr(0, line.find(", "));
     const float after = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 18;
-    const bool beside = fitting != line && after + width_of(line) + 16 <= free;
-    draw_page_head(picture, context, title, beside ? "" : fitting,
-                   std::max(context.width - canvas_pad - free, 0.0F));
+    const bool whole = width_of(line) <= room, beside = !whole && after + width_of(line) + 16 <= free,
+               lower = !whole && !beside && width_of(formula) > room && grows;
+    const std::string fitting = whole             ? line
+                                : beside || lower ? ""
+                                                  : fitted_words(context, formula, font, size, room);
+    draw_page_head(picture, context, title, fitting, std::max(context.width - canvas_pad - free, 0.0F));
     if (beside)
-        draw_text(picture, context, after, 52, line, figure::Font::mono, 13, context.theme.muted);
-    else if (fitting != line)
+        draw_text(picture, context, after, 52, line, font, size, context.theme.muted);
+    else if (!whole && !lower)
         picture.tips.push_back({{canvas_pad, 64, room, 20}, line});
+    if (!lower)
+        return top;
+    // Neither beside the title nor below it: below the switches, in lines of its own.
+    constexpr float first = 13, step = 19, apart = 5;
+    return draw_paragraph(picture, context, canvas_pad, top + first, context.width - 2 * canvas_pad, line,
+                          font, size, step, context.theme.muted) -
+           first + apart;
 }
 
 } // namespace headscope::app

@@ -210,6 +210,59 @@ TEST_CASE("where nothing changed, cells hold dots and the bar says so", "[compar
     CHECK_THAT(all_text(draw_compare_bar(context)), Catch::Contains("no number differs from A"));
 }
 
+TEST_CASE("in a narrow bar the sentence has two lines, and loses whole words", "[compare]") {
+    Pair pair{Wish{}};
+    pair.view.group = StageGroup::output;
+    pair.view.compare = Compare::difference;
+    const auto bar = [&](float width) {
+        return draw_compare_bar({pair.compare.difference(StageGroup::output),
+                                 pair.view,
+                                 theme(false),
+                                 pair.measure,
+                                 width,
+                                 page_height,
+                                 true,
+                                 {},
+                                 0,
+                                 &pair.compare,
+                                 Compare::difference});
+    };
+    const std::string whole = all_text(bar(page_width));
+    for (float width = 400; width < 700; width += 10) {
+        const Picture picture = bar(width);
+        INFO(width);
+        for (const figure::SceneItem& item : picture.scene.items)
+            if (const auto* const text = std::get_if<figure::TextItem>(&item)) {
+                std::string words = text->text;
+                if (words.ends_with(" …")) {
+                    words.resize(words.size() - std::string(" …").size());
+                    CHECK(picture.tips.size() == 1);
+                }
+                CHECK_THAT(whole, Catch::Contains(words));
+            }
+    }
+}
+
+TEST_CASE("a difference keeps its decimals in the narrowest cells of a product", "[compare]") {
+    Pair pair{Wish{}};
+    Picture picture;
+    MatrixSpec spec{.tensor = TensorId::output,
+                    .row_axis = 1,
+                    .col_axis = 2,
+                    .rows = 2,
+                    .cols = 2,
+                    .cell_w = readable_cell,
+                    .fill = CellFill::diverging,
+                    .high = 2,
+                    .plus = true,
+                    .value = [](std::int64_t, std::int64_t) { return -1.75F; }};
+    const DrawContext context = pair.panel();
+    const MatrixGrid grid = draw_matrix(picture, context, spec);
+    const figure::TextItem* const text = text_in(picture, grid.cell(0, 0));
+    REQUIRE(text != nullptr);
+    CHECK(text->text == signed_number(-1.75, 2));
+}
+
 TEST_CASE("a score that is masked in one of both is marked with whose mask it is", "[compare]") {
     Wish causal;
     causal.mask = {CausalMask{}};

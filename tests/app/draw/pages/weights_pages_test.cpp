@@ -1,4 +1,5 @@
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/free_paper.h"
 #include "app/draw/matrix/matrix.h"
 #include "tests/app/support/weights_fixture.h"
 #include "tests/catch.h"
@@ -374,4 +375,24 @@ TEST_CASE("without tokens the numbers of rows and columns stand for them", "[wei
         CHECK(selected_by(picture, "query 3").at[2] == 3);
         check_sound(picture, 960);
     }
+}
+
+TEST_CASE("a title too long beside the switches has its row alone, and the page begins lower", "[weights]") {
+    const Shown shown = WeightsFixture{}.make();
+    ViewState view;
+    view.group = StageGroup::weights;
+    const DrawContext context{shown, view, theme(false), rough_measure, 480, 400};
+    const std::string title = "Aufmerksamkeitsgewichte", formula = "weights = softmax(masked)";
+    Picture picture;
+    const float top = draw_weights_head(picture, context, title, formula);
+    CHECK(has_text(picture, title));
+    CHECK(has_text(picture, formula));
+    for (const figure::TextItem& text : items<figure::TextItem>(picture))
+        for (const Hotspot& spot : picture.hotspots)
+            if (text.text == title || text.text == formula)
+                CHECK_FALSE(overlap(text_area(text, rough_measure), spot.area));
+    for (const Hotspot& spot : picture.hotspots)
+        CHECK(spot.area.bottom() < top);
+    Picture brief;
+    CHECK(draw_weights_head(brief, context, "Weights", "") < top);
 }
