@@ -182,23 +182,34 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
         at[static_cast<std::size_t>(matrix.col_axis)] += col;
         return CellAddress{matrix.tensor, at};
     };
-    const bool lines = pager_height(context, spec, context.width - canvas_pad - x) > pager_line;
+    const float room = context.width - canvas_pad - x;
+    const bool lines = pager_height(context, spec, room) > pager_line;
     const float left = x;
     const auto pager = [&](const PagerWords& words, const Range& range, const Labels& token,
                            const auto& cell_at) {
         if (range.count == range.all)
             return;
-        const auto turn = [&](const std::string& label, std::int64_t to, bool ends, const std::string& tip) {
-            if (ends)
-                x += draw_text(picture, context, x + 10, figure::baseline_for(y + 13, 12.5F), label,
+        // In a narrow pane the buttons are arrows behind the one name.
+        const bool narrow = pager_width(context, words.what, range.all) > room;
+        const auto turn = [&](const std::string& arrow, const std::string& label, std::int64_t to, bool ends,
+                              const std::string& tip) {
+            const std::string& shown = narrow ? arrow : label;
+            if (ends) {
+                x += draw_text(picture, context, x + 10, figure::baseline_for(y + 13, 12.5F), shown,
                                figure::Font::ui_medium, 12.5F, context.theme.line2) +
                      20;
-            else
-                x += draw_text_button(picture, context, x, y, label, false, ViewChange(Select{cell_at(to)}),
-                                      tip);
+                return;
+            }
+            x += draw_text_button(picture, context, x, y, shown, false, ViewChange(Select{cell_at(to)}), tip);
+            if (context.controls)
+                picture.hotspots.back().label = label; // of which a picture has one
         };
+        if (narrow)
+            x += draw_text(picture, context, x, figure::baseline_for(y + 13, 12.5F), words.what,
+                           figure::Font::ui_medium, 12.5F, context.theme.text) +
+                 8;
         const std::int64_t before = std::max<std::int64_t>(range.first - 1, 0) / range.count * range.count;
-        turn("◀ " + words.what, before, range.first == 0, words.before);
+        turn("◀", "◀ " + words.what, before, range.first == 0, words.before);
         x += 8;
         if (context.controls)
             picture.fields.push_back(
@@ -215,7 +226,7 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
         x += draw_text(picture, context, x, figure::baseline_for(y + 13, 12.5F), range_text(range),
                        figure::Font::mono, 12.5F, context.theme.muted) +
              8;
-        turn(words.what + " ▶", range.first + range.count, range.first + range.count >= range.all,
+        turn("▶", words.what + " ▶", range.first + range.count, range.first + range.count >= range.all,
              words.next);
         x += 22;
         if (lines) {
