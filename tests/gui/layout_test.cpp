@@ -62,10 +62,11 @@ void walk_stages(Desk& desk, float width, float height) {
 
 } // namespace
 
-TEST_CASE("in a small window at 150 % every stage prints its numbers, and the strip shows where one is",
-          "[gui][layout]") {
-    Desk desk("first-lesson", "The cat sat down", 1280, 720, 1.5F);
-    desk.driver.key(GLFW_KEY_LEFT_BRACKET); // opens the left panel beside a canvas of 490 pixels
+TEST_CASE(
+    "in a small window at 150 and 200 % every stage prints its numbers, and the strip shows where one is",
+    "[gui][layout]") {
+    Desk desk("first-lesson", "The cat sat down", 1280, 720, GENERATE(1.5F, 2.0F));
+    desk.driver.key(GLFW_KEY_LEFT_BRACKET); // opens the left panel beside a canvas of 490 or 280 pixels
     desk.settle();
     REQUIRE(desk.driver.find("Headscope/fold left"));
     begin_recording();
@@ -78,6 +79,11 @@ TEST_CASE("in a small window at 150 % every stage prints its numbers, and the st
         const auto name = std::ranges::find(items, "stage " + label, &ScreenItem::label);
         INFO(label);
         CHECK(check_printed_numbers(canvas, computed(desk.problem()), desk.problem()) >= 16);
+        constexpr float smallest_title = 15;
+        for (const figure::SceneItem& item : canvas.scene.items)
+            if (const auto* const text = std::get_if<figure::TextItem>(&item);
+                text != nullptr && text->size >= smallest_title)
+                CHECK(text->text.find("…") == std::string::npos);
         REQUIRE(name != items.end());
         CHECK(name->reachable());
         // A click on a chevron is a step that way, and no click on the name below it.

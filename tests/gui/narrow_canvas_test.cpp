@@ -46,6 +46,14 @@ struct NarrowDesk : Desk {
     }
 };
 
+/// A problem beside the open left panel: 490 logical pixels are left of a window of 1280 at 150 %.
+struct SmallDesk : Desk {
+    explicit SmallDesk(StageGroup group) : Desk("first-lesson", "The cat sat down", 1280, 720, 1.5F) {
+        act(ViewChange(OpenLeft{true}));
+        act(ViewChange(GoTo{group}));
+    }
+};
+
 const std::string pocket_sentence = "When Mary and John went to the shop, John gave a book to";
 
 } // namespace
@@ -126,6 +134,81 @@ TEST_CASE("with the mouse elsewhere the inspector explains the likeliest token's
     REQUIRE(cell);
     const std::span<const float> logits = desk.shown().tensor(TensorId::logits)->values();
     CHECK(logits[static_cast<std::size_t>(cell->at[2])] == std::ranges::max(logits));
+}
+
+TEST_CASE("the formula of the weights stands whole under switches that leave no room beside them",
+          "[gui][narrow]") {
+    SmallDesk desk(StageGroup::weights);
+    const std::string formula = formula_of(TensorId::weights, desk.problem().parts());
+    for (const WeightsView view :
+         {WeightsView::heatmap, WeightsView::arcs, WeightsView::text, WeightsView::graph}) {
+        desk.act(ViewChange(ShowWeightsAs{view}));
+        const Picture& canvas = desk.program.canvas();
+        const auto line = std::ranges::find_if(canvas.scene.items, [&](const figure::SceneItem& item) {
+            const auto* const text = std::get_if<figure::TextItem>(&item);
+            return text != nullptr && text->text == formula;
+        });
+        REQUIRE(line != canvas.scene.items.end());
+        const figure::Rect area =
+            text_area(std::get<figure::TextItem>(*line), surface_measure(desk.driver.surface()));
+        for (const Hotspot& spot : canvas.hotspots)
+            CHECK_FALSE(overlap(spot.area, area));
+    }
+}
+
+TEST_CASE("in B − A the name of a colour scale ends inside a narrow page", "[gui][compare][narrow]") {
+    SmallDesk desk(StageGroup::contributions);
+    desk.act(MarkBaseline{});
+    desk.act(Command(SetGain{0, 0}));
+    desk.act(ViewChange(SetCompare{Compare::difference}));
+    const figure::TextMeasure measure = surface_measure(desk.driver.surface());
+    const Picture& canvas = desk.program.canvas();
+    const float edge = arrange(desk.program.state(), 1280 / 1.5F, 720 / 1.5F).canvas.right();
+    bool named = false;
+    for (const figure::SceneItem& item : canvas.scene.items)
+        if (const auto* const text = std::get_if<figure::TextItem>(&item)) {
+            CHECK(text_area(*text, measure).right() <= edge);
+            named = named || text->text == "contributions, B − A";
+        }
+    CHECK(named);
+}
+
+TEST_CASE("every tab of Patching can be clicked in a narrow canvas", "[gui][effects][narrow]") {
+    SmallDesk desk(StageGroup::weights);
+    desk.open(checkpoint::model_folder("pocket"), pocket_sentence);
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::patching})));
+    begin_recording();
+    int tabs = 1;
+    const auto reachable = [](const std::string& label) {
+        return std::ranges::any_of(screen_items(), [&](const ScreenItem& item) {
+            return item.label == label && item.reachable() && item.area.right() <= item.clip.right();
+        });
+    };
+    desk.settle();
+    REQUIRE(reachable("patch next tab"));
+    for (; reachable("patch next tab"); ++tabs) {
+        REQUIRE(tabs < 12);
+        desk.press("patch next tab");
+    }
+    REQUIRE(reachable("patch Paths"));
+    desk.press("patch Paths");
+    CHECK(desk.shown().patching->asked.paths);
+    end_recording();
+}
+
+TEST_CASE("the pager of a large weight ends inside the pane beside a board", "[gui][model][narrow]") {
+    Desk desk("first-lesson", "", 1280, 720, 1.5F);
+    desk.open(checkpoint::model_folder("pocket"), pocket_sentence);
+    for (const StageGroup group :
+         {StageGroup::qkv, StageGroup::head_out, StageGroup::contributions, StageGroup::output}) {
+        desk.act(ViewChange(GoTo{group}));
+        const Picture& canvas = desk.program.canvas();
+        const figure::Rect area = arrange(desk.program.state(), 1280 / 1.5F, 720 / 1.5F).canvas;
+        INFO(group_info(group).label);
+        for (const Hotspot& spot : canvas.hotspots)
+            if (spot.label.starts_with("◀") || spot.label.ends_with("▶"))
+                CHECK(spot.area.right() <= area.right());
+    }
 }
 
 } // namespace headscope::test

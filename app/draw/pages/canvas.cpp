@@ -90,6 +90,15 @@ Picture draw_page(const DrawContext& context) {
     return pages[static_cast<std::size_t>(page)].draw(context);
 }
 
+/// A problem's page has its title, its switches and its numbers at this width; a narrower canvas scrolls. A
+/// head of a model stands beside a board, and its page fits what that leaves.
+float least_width(const DrawContext& context) {
+    constexpr float readable = 480;
+    const bool page = !context.shown.awaits() && !context.shown.document->has_board() &&
+                      screen_of(context.shown, context.view) == Screen::stages;
+    return page && context.controls ? readable : 0;
+}
+
 /// "1.00 → 1.70" above the number that is being dragged, out of the way of the column below it.
 void draw_drag_tag(Picture& picture, const DrawContext& context) {
     const auto& drag = context.view.drag;
@@ -118,7 +127,9 @@ void draw_drag_tag(Picture& picture, const DrawContext& context) {
 
 } // namespace
 
-Picture draw_canvas(const DrawContext& context) {
+Picture draw_canvas(const DrawContext& given) {
+    DrawContext context = given;
+    context.width = std::max(context.width, least_width(context));
     Picture picture = draw_page(context);
     draw_flash(picture, context);
     if (context.shown.trace == nullptr)
