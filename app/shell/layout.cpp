@@ -25,9 +25,12 @@ ProgramLayout presented(const AppState& state, float width, float height) {
     ProgramLayout out;
     out.window = {0, 0, width, height};
     out.left_open = state.course.open != nullptr;
-    out.inspector_open = presents_arithmetic(state);
     const float left = out.left_open ? std::min(presented_lesson_width, width / 2) : 0;
-    const float right = out.inspector_open ? std::min(presented_inspector_width, width / 3) : 0;
+    // Where the page is enlarged, the arithmetic gives way to the canvas that it is about.
+    constexpr float least_canvas = 400, least_inspector = 280;
+    const float beside = std::min(presented_inspector_width, width - left - least_canvas);
+    out.inspector_open = presents_arithmetic(state) && beside >= least_inspector;
+    const float right = out.inspector_open ? beside : 0;
     out.left = {0, 0, left, height};
     out.inspector = {width - right, 0, right, height};
     out.canvas = {left, 0, width - left - right, height};

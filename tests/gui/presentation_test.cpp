@@ -1,3 +1,4 @@
+#include "app/shell/layout.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 #include "tests/test_data.h"
@@ -262,6 +263,24 @@ TEST_CASE("a presented page has its room whatever the size of the window's text 
     CHECK(screen_shows("0.96"));
     desk.act(LessonAction(GoToPage{2}));
     CHECK(desk.program.zoom() == Approx(1.2F));
+}
+
+TEST_CASE("enlarging a page with its arithmetic leaves the canvas room", "[gui][presentation]") {
+    Desk desk("first-lesson", "", 1600, 1000);
+    desk.act(LessonAction(OpenLesson{"first-lesson"}));
+    desk.act(LessonAction(GoToPage{3}));
+    desk.press_key(GLFW_KEY_F5);
+    const auto places = [&] {
+        const float zoom = desk.program.zoom();
+        return arrange(desk.program.state(), 1600 / zoom, 1000 / zoom);
+    };
+    REQUIRE(places().inspector_open);
+    for (int step = 0; step < 5; ++step) {
+        desk.press_key(GLFW_KEY_EQUAL, GLFW_MOD_CONTROL);
+        INFO(desk.program.zoom());
+        CHECK(places().canvas.w >= std::min(places().window.w / 2, 400.0F));
+    }
+    CHECK_FALSE(places().inspector_open);
 }
 
 TEST_CASE("the blank end of a presented text needs no key of its own", "[gui][presentation]") {
