@@ -303,6 +303,13 @@ TEST_CASE("F1 opens the manual beside a map whose document has no stages", "[lon
     CHECK(screen_shows("In the window"));
 }
 
+TEST_CASE("what a pixel shows has a line of its own where the buttons leave it no room", "[long map]") {
+    Desk desk(needle(), 853, 480);
+    desk.act(ViewChange(OpenLeft{true}));
+    REQUIRE(desk.program.canvas().scene.width < 500);
+    CHECK(screen_shows(", largest shown"));
+}
+
 TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkpoint, and no stage",
           "[long map]") {
     std::string ids;

@@ -22,24 +22,51 @@ using figure::Font;
 
 constexpr float side_from = 860; ///< a canvas with room for the whole map beside the main one
 constexpr float side_width = 256, side_gap = 28;
-constexpr float ruler = 78, top = 132, legend_height = 44; ///< of the map: left, above, below a narrow one
-constexpr float words_from = 14;                           ///< pixels of a token that has its name beside it
-constexpr float numbers_from = 32;                         ///< and of a weight that has its number in it
+constexpr float ruler = 78, map_top = 132,
+                legend_height = 44; ///< of the map: left, above, below a narrow one
+constexpr float scale_line = 20;    ///< above it, where what a pixel shows has no room beside the buttons
+constexpr float least_height = 124; ///< of the map in a low canvas, which scrolls
+constexpr float words_from = 14;    ///< pixels of a token that has its name beside it
+constexpr float numbers_from = 32;  ///< and of a weight that has its number in it
 
 struct Places {
     figure::Rect room, list;
     figure::Rect side = {}; ///< beside the map; empty on a narrow canvas
 };
 
+constexpr float find_field = 132;
+
+/// The row of buttons below the switches: the width of a button, and the left edge of all of them.
+float button_width(const DrawContext& context, const std::string& label) {
+    return context.measure(label, Font::ui_medium, 12.5F) + 16;
+}
+float zoom_row_left(const DrawContext& context) {
+    float x = context.width - canvas_pad - find_field - 8;
+    for (const std::string& label : {tr("Whole map"), std::string("−"), std::string("+")})
+        x -= button_width(context, label) + 6;
+    return x - 8 - context.measure(tr("find"), Font::ui, 12.5F);
+}
+
+/// The room beside that row for what a pixel shows. Too narrow for it: it has a line of its own, at any zoom.
+float scale_room(const DrawContext& context) {
+    return zoom_row_left(context) - canvas_pad - 16;
+}
+bool scale_below(const DrawContext& context) {
+    constexpr int far_out = 6;
+    const std::string text = map_scale_text(context.view.attention.long_map, far_out, true);
+    return context.measure(text, Font::ui_medium, 13) > scale_room(context);
+}
+
 Places places_of(const DrawContext& context) {
     Places out;
+    const float top = map_top + (scale_below(context) ? scale_line : 0);
     const bool wide = context.width >= side_from;
     const float list = spots_height(context.height >= 840 ? 5 : context.height >= 700 ? 4 : 3);
     const float left = canvas_pad + ruler,
                 right = context.width - canvas_pad - (wide ? side_width + side_gap : 0);
     const float foot = wide ? 20 : legend_height;
     out.room = {left, top, std::max(std::floor(right - left), 80.0F),
-                std::max(std::floor(context.height - top - foot - list - 8), 80.0F)};
+                std::max(std::floor(context.height - top - foot - list - 8), least_height)};
     out.list = {canvas_pad, out.room.bottom() + foot, context.width - 2 * canvas_pad, list};
     if (wide)
         out.side = {out.room.right() + side_gap, top, side_width, out.room.h};
@@ -237,12 +264,12 @@ void draw_switches(Picture& picture, const MapScene& scene) {
     draw_segmented(picture, context, x, 28, pooling);
 }
 
-/// Below them; returns the left edge.
-float draw_zoom_row(Picture& picture, const MapScene& scene, float right) {
+/// Below them.
+void draw_zoom_row(Picture& picture, const MapScene& scene) {
     const DrawContext& context = scene.context;
-    float x = right;
+    float x = context.width - canvas_pad;
     const auto button = [&](const std::string& label, const LongMapChange& change, const std::string& tip) {
-        x -= context.measure(label, Font::ui_medium, 12.5F) + 16;
+        x -= button_width(context, label);
         draw_text_button(picture, context, x, 64, label, false, ViewChange(change), tip);
         x -= 6;
     };
@@ -250,12 +277,11 @@ float draw_zoom_row(Picture& picture, const MapScene& scene, float right) {
     button("−", scale_change("-"), with_key(tr("Twice as many weights under a pixel"), "map farther"));
     button("+", scale_change("+"),
            with_key(tr("Half as many weights under a pixel; or turn the wheel"), "map nearer"));
-    constexpr float field = 132;
-    x -= field + 8;
+    x -= find_field + 8;
     draw_text(picture, context, x - 8, figure::baseline_for(76, 12.5F), tr("find"), Font::ui, 12.5F,
               context.theme.muted, Align::right);
     picture.fields.push_back(
-        {.area = {x, 63, field, 26},
+        {.area = {x, 63, find_field, 26},
          .label = "find on map",
          .text = "",
          .action = [document = context.shown.document, map = context.shown.map,
@@ -269,7 +295,19 @@ float draw_zoom_row(Picture& picture, const MapScene& scene, float right) {
          .tip = tr("Text of a token, the number of a key, or query and key as 9042, 881; Enter goes there, "
                    "and again to the next"),
          .stays = true});
-    return x - 8 - context.measure(tr("find"), Font::ui, 12.5F);
+}
+
+/// What a pixel shows: beside the buttons, or below them.
+void draw_scale(Picture& picture, const MapScene& scene) {
+    const DrawContext& context = scene.context;
+    const bool below = scale_below(context);
+    const float room = below ? context.width - 2 * canvas_pad : scale_room(context);
+    std::string text = map_scale_text(scene.view, scene.sight().scale);
+    if (context.measure(text, Font::ui_medium, 13) > room)
+        text = map_scale_text(scene.view, scene.sight().scale, true);
+    draw_text(picture, context, canvas_pad, below ? 103 : 78,
+              fitted_words(context, text, Font::ui_medium, 13, room), Font::ui_medium, 13,
+              context.theme.text);
 }
 
 void draw_scale_legend(Picture& picture, const MapScene& scene, float x, float y, float width) {
@@ -435,13 +473,8 @@ Picture draw_long_map_page(const DrawContext& context) {
     draw_page_head(picture, context,
                    document.has_board() ? open_head_name(document, map->head) : tr("Head {}", map->head), "");
     draw_switches(picture, scene);
-    std::string scale = map_scale_text(scene.view, scene.sight().scale);
-    const float controls = draw_zoom_row(picture, scene, context.width - canvas_pad);
-    if (context.measure(scale, Font::ui_medium, 13) > controls - canvas_pad - 16)
-        scale = map_scale_text(scene.view, scene.sight().scale, true);
-    draw_text(picture, context, canvas_pad, 78,
-              fitted(context, scale, Font::ui_medium, 13, std::max(controls - canvas_pad - 16, 60.0F)),
-              Font::ui_medium, 13, context.theme.text);
+    draw_zoom_row(picture, scene);
+    draw_scale(picture, scene);
     const std::size_t listed = listed_spots(scene, places.list.h);
     draw_main(picture, scene, places.room, listed);
     if (places.side.w > 0) {

@@ -86,7 +86,9 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
         std::string says = rules.distance > 0 ? tr("{}, at least {} tokens away, {} the next", count,
                                                    grouped(rules.distance), key)
                                               : tr("{}, {} the next", count, key);
-        says = fitted(context, says, Font::ui, 12.5F, area.w - wide - 150);
+        if (const std::string whole = says;
+            (says = fitted_words(context, whole, Font::ui, 12.5F, area.w - wide - 150)) != whole)
+            picture.tips.push_back({{area.x, area.y, area.w - 150, head_height - 4}, whole});
         draw_text(picture, context, area.x + wide + 12, area.y + 16, says, Font::ui, 12.5F, theme.muted);
     }
     draw_text(picture, context, area.right() - 8, area.y + 16, tr("weight"), Font::ui, 12, theme.muted,
