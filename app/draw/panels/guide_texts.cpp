@@ -95,7 +95,7 @@ std::string columns_text(std::int64_t first, std::int64_t width) {
 
 GuideText say_split(const Speaker& s) {
     const Dims& dims = s.dims;
-    const std::int64_t head = s.h, column = head * dims.dk;
+    const std::int64_t head = s.h;
     GuideText out{.heading = tr("Splitting only says who owns which column"), .paragraphs = {}, .try_it = {}};
     const std::string all = grouped(dims.H * dims.dk), first = columns_text(0, dims.dk),
                       second = columns_text(dims.dk, dims.dk);
@@ -128,9 +128,12 @@ GuideText say_split(const Speaker& s) {
         out.try_it = tr("Press One head. Which numbers grow on the way, and which shrink?");
         return out;
     }
+    // Of the marked cell: columns of many heads are too narrow for numbers, and the inspector says this one.
+    const std::int64_t column = s.marked_column(TensorId::q_heads, {s.b, head, s.i, 0}, 0);
     out.paragraphs.push_back(
-        tr("No number changes on the way: q_heads[{}] of {} begins with {}, which is column {} of q.", head,
-           s.query(), number(s.at(TensorId::q_heads, {s.b, head, s.i, 0}), 2), column));
+        tr("No number changes on the way: for {}, column {} of q_heads[{}] is {}, and so is column {} of q.",
+           s.query(), column, head, number(s.at(TensorId::q_heads, {s.b, head, s.i, column}), 2),
+           head * dims.dk + column));
     if (dims.Hkv != dims.H)
         out.paragraphs.push_back(tr_n("K and V make only {} head; each serves {} query heads.",
                                       "K and V make only {} heads; each serves {} query heads.", dims.Hkv,

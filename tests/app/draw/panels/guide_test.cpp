@@ -100,12 +100,15 @@ Expected expected(const Shown& s, StageGroup group, const Place& p) {
         e.value(q.data()[first + place]);
         break;
     }
-    case StageGroup::split:
+    case StageGroup::split: {
+        const Tensor& q = *t.stage(TensorId::q);
+        const std::int64_t first = (p.i * d.H + p.h) * d.dk, place = marked(q.values(), first, d.dk);
         for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, d.dk, d.dk - 1, 2 * d.dk - 1, d.H,
-                                     d.H * d.dk, p.h * d.dk, d.Hkv, d.H / d.Hkv})
+                                     d.H * d.dk, place, p.h * d.dk + place, d.Hkv, d.H / d.Hkv})
             e.count(n);
-        e.value(t.stage(TensorId::q)->at(0, p.i, p.h * d.dk));
+        e.value(q.data()[first + place]);
         break;
+    }
     case StageGroup::scores:
         e.count(d.dk), e.count(d.H);
         e.value(std::ranges::max(row(TensorId::scores)));
