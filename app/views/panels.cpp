@@ -253,7 +253,10 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
     const float width = picture.scene.width > area.w + 1 ? picture.scene.width : 0;
     const float height = picture.scene.height > area.h + 1 ? picture.scene.height : 0;
     ImGui::Dummy({width * scale, height * scale});
-    if (how.pointing < 1 && picture.pointed.w > 0 && width + height > 0)
+    // Once more at the end, which slow frames reach from far off.
+    bool& was_pointing = *ImGui::GetStateStorage()->GetBoolRef(ImGui::GetID("pointing"), false);
+    const bool ends = std::exchange(was_pointing, how.pointing < 1);
+    if ((how.pointing < 1 || ends) && picture.pointed.w > 0 && width + height > 0)
         bring_into_sight(picture, area, how.pointing, scale);
     if (kept != nullptr) {
         const ImVec2 window = ImGui::GetMainViewport()->Pos;
