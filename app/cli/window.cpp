@@ -180,8 +180,7 @@ std::function<int()> add_window(CLI::App& program) {
                 "with X, W_Q, W_K, W_V, W_O), attention weights (.npy, .safetensors), the folder of a "
                 "Hugging Face checkpoint, a GGUF file (.gguf), or pocket, the trained model that comes with "
                 "the program")
-            ->transform(checkpoint::model_folder)
-            ->transform(app::meant_path);
+            ->transform(checkpoint::model_folder);
     program.add_option("--sentence", options->sentence,
                        "the sentence that the window opens with; for a checkpoint, its prompt");
     options->decoder

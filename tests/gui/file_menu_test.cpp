@@ -1,3 +1,4 @@
+#include "core/checkpoint/files/packaged_models.h"
 #include "tests/gui/support/files_desk.h"
 #include "tests/test_data.h"
 
@@ -332,6 +333,17 @@ TEST_CASE("the File menu stays in the window, and follows the row that the keys 
         desk.press(GLFW_KEY_UP);
     desk.driver.wait(2);
     CHECK(row("New").reachable());
+}
+
+TEST_CASE("edits of the model that comes with the program are not saved into the cache", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.open(checkpoint::model_folder("pocket"), "The cat");
+    desk.act(Command(SetGain{0, 0}));
+    desk.act(FileCommand(SaveProjectAs{}));
+    REQUIRE(desk.files().chooser);
+    CHECK(desk.files().chooser->purpose == PathPurpose::save_patch);
+    CHECK(desk.files().chooser->chooser.listing().folder == std::filesystem::current_path());
 }
 
 TEST_CASE("the Open dialog says what a model's weights lack, and stays within its card", "[gui][files]") {

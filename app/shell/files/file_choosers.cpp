@@ -30,9 +30,8 @@ std::vector<Place> places_beside(const std::vector<std::string>& recent) {
     add(tr("Desktop"), home / "Desktop");
     const fs::path here = fs::current_path(none);
     add(here.has_filename() ? here.filename().string() : here.string(), here);
-    const std::string cache = program_folder(UserFolder::cache).string(); // holds models that were unpacked
     for (const std::string& path : recent) {
-        if (!cache.empty() && path.starts_with(cache))
+        if (checkpoint::is_unpacked(path))
             continue;
         const fs::path folder = fs::path(path).parent_path();
         add(folder.has_filename() ? folder.filename().string() : folder.string(), folder);
@@ -118,8 +117,9 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         break;
     case PathPurpose::save_patch:
         options.title = tr("Save the edits of the checkpoint as a patch");
-        if (files.path.empty())
-            options.folder = fs::path(state.document->part()->model->model->path()).parent_path();
+        if (const std::string& model = state.document->part()->model->model->path();
+            files.path.empty() && !checkpoint::is_unpacked(model))
+            options.folder = fs::path(model).parent_path();
         options.suffixes = {patch_suffix};
         options.name = files.path.empty() ? file_stem(state.document->title) + patch_suffix
                                           : fs::path(files.path).filename().string();

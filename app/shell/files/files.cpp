@@ -88,7 +88,7 @@ void Files::act(const FileCommand& command) {
 void Files::open_path(const std::string& path, const ModelTexts& texts) {
     if (files_.question || files_.damaged)
         return; // something was asked, and has to be answered first
-    ask_first(Open{meant_path(path), texts});
+    ask_first(Open{path, texts});
 }
 
 void Files::ask_first(Step step) {

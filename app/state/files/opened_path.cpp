@@ -51,15 +51,6 @@ PathKind kind_of_ending(const std::string& path) {
     return ending == ".safetensors" || ending == ".npy" ? PathKind::tensors : PathKind::unknown;
 }
 
-std::string meant_path(const std::string& path) {
-    const std::filesystem::path file(path);
-    const std::string name = file.filename().string();
-    const bool of_model = name == "config.json" || name == "model.safetensors" ||
-                          (name.starts_with("model-") && name.ends_with(".safetensors"));
-    const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
-    return of_model && checkpoint::is_checkpoint(folder) ? folder : path;
-}
-
 PathKind kind_of_path(const std::string& path) {
     std::error_code fault;
     if (std::filesystem::is_directory(path, fault))

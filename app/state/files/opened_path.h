@@ -26,8 +26,4 @@ PathKind kind_of_ending(const std::string& path);
 /// a project, so that opening it says what is wrong. Reads a file's header alone.
 PathKind kind_of_path(const std::string& path);
 
-/// What is meant by a path: the folder of a checkpoint where one of its own files is named, config.json or
-/// the weights (model.safetensors, model-00001-of-00002.safetensors); else the path.
-std::string meant_path(const std::string& path);
-
 } // namespace headscope::app

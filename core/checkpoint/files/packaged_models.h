@@ -8,10 +8,14 @@ namespace headscope::checkpoint {
 /// The names of the models that come with the program, "pocket".
 std::vector<std::string> packaged_models();
 
-/// The folder of a checkpoint by what a user calls it: of a packaged model by its name, else the text itself.
-/// The files of a packaged model are written into the user's cache folder when they are not there yet, whole
-/// or not at all; without a home, below the system's temporary folder. Throws Error(input) naming the folder
-/// that cannot be written.
+/// The folder of a checkpoint by what a user calls it: of a packaged model by its name; of one of a
+/// checkpoint's own files, config.json or the weights (model.safetensors, its parts, their index), the folder
+/// that holds it; else the text itself. The files of a packaged model are written into the user's cache
+/// folder when they are not there yet, whole or not at all; without a home, below the system's temporary
+/// folder. Throws Error(input) naming the folder that cannot be written.
 std::string model_folder(const std::string& named);
+
+/// Whether a path lies where model_folder() writes packaged models: a place for nobody's own files.
+bool is_unpacked(const std::string& path);
 
 } // namespace headscope::checkpoint

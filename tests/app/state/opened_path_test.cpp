@@ -40,14 +40,6 @@ TEST_CASE("a path is told by what it holds, a damaged file by its ending", "[pro
     CHECK(kind_of_path(test_data("/corpus/gguf/good_scored.gguf")) == PathKind::checkpoint);
     CHECK(file("model", "GGUF\x03") == PathKind::checkpoint);
     CHECK(file("cut.gguf", "") == PathKind::checkpoint);
-    // A file of a checkpoint means the checkpoint, and any other file itself.
-    const std::string model = test_data("/models/gpt2_tiny");
-    CHECK(meant_path(model + "/config.json") == model);
-    CHECK(meant_path(model + "/model.safetensors") == model);
-    CHECK(meant_path(model + "/expected.safetensors") == model + "/expected.safetensors");
-    CHECK(meant_path("nowhere/model.safetensors") == "nowhere/model.safetensors");
-    CHECK(meant_path(model) == model);
-
     CHECK(kind_of_path(folder.file("nowhere")) == PathKind::unknown);
     CHECK(kind_of_path("") == PathKind::unknown);
 }

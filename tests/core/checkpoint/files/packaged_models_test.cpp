@@ -7,6 +7,7 @@
 #include "tests/environment.h"
 #include "tests/support.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_data.h"
 
 #include <filesystem>
 
@@ -24,6 +25,9 @@ TEST_CASE("pocket comes with the program, is written into the cache once, and go
     CHECK_THAT(pocket, Catch::StartsWith(folder.file("")));
     const auto written = std::filesystem::last_write_time(pocket + "/config.json");
     CHECK(checkpoint::model_folder("pocket") == pocket);
+    CHECK(checkpoint::is_unpacked(pocket));
+    CHECK_FALSE(checkpoint::is_unpacked(folder.file("models")));
+    CHECK_FALSE(checkpoint::is_unpacked(test_data("/models/gpt2_tiny")));
     CHECK(std::filesystem::last_write_time(pocket + "/config.json") == written);
 
     const checkpoint::TextModelPtr model = checkpoint::open_text_model(pocket);
@@ -40,6 +44,16 @@ TEST_CASE("pocket comes with the program, is written into the cache once, and go
 TEST_CASE("what is not the name of a packaged model is a path") {
     CHECK(checkpoint::model_folder("./pocket") == "./pocket");
     CHECK(checkpoint::model_folder("") == "");
+}
+
+TEST_CASE("a file of a checkpoint means the checkpoint, and any other file itself") {
+    const std::string model = test_data("/models/gpt2_tiny");
+    for (const char* const file : {"/config.json", "/model.safetensors", "/model.safetensors.index.json",
+                                   "/model-00001-of-00002.safetensors"})
+        CHECK(checkpoint::model_folder(model + file) == model);
+    CHECK(checkpoint::model_folder(model + "/expected.safetensors") == model + "/expected.safetensors");
+    CHECK(checkpoint::model_folder("nowhere/model.safetensors") == "nowhere/model.safetensors");
+    CHECK(checkpoint::model_folder(model) == model);
 }
 
 TEST_CASE("a cache folder that cannot be written is named") {
