@@ -84,6 +84,7 @@ void apply(ViewState& view, const AttentionChange& change) {
                           [&](const ShowBoard& c) { attention.board = c.shown; },
                           [&](const ShowScreen& c) { show_screen(view, c.screen); },
                           [&](const ShowEffects& c) { attention.effects = c.kind; },
+                          [&](const ShowBrought& c) { attention.brought_from = c.from; },
                           [&](const JoinWriters& c) { attention.join_writers = c.joined; },
                           [&](const PickPatch& c) {
                               attention.patch = {c.row, c.column};

@@ -56,6 +56,10 @@ struct JoinWriters {
 struct ShowEffects {
     EffectKind kind;
 };
+/// Of the tokens that the open head reads for a prediction, those from that one on.
+struct ShowBrought {
+    std::int64_t from;
+};
 /// Marks the heads that do that; the same again or an empty name: none.
 struct MarkPattern {
     std::string pattern;
@@ -81,8 +85,8 @@ struct SetLogColours {
 /// What the user can do to the view of attention weights.
 struct AttentionChanges {
     using Variant = std::variant<OpenHead, ShowWeight, ShowStack, MoveOnBoard, ShowBoard, SetBoardWidth,
-                                 ShowScreen, ShowEffects, PickPatch, JoinWriters, MarkPattern, ZoomMap,
-                                 PanMap, WholeMap, ReadWeights, SetLogColours, AtlasChange>;
+                                 ShowScreen, ShowEffects, ShowBrought, PickPatch, JoinWriters, MarkPattern,
+                                 ZoomMap, PanMap, WholeMap, ReadWeights, SetLogColours, AtlasChange>;
 };
 extern template class OneOf<AttentionChanges>;
 using AttentionChange = OneOf<AttentionChanges>;

@@ -45,7 +45,9 @@ struct AttentionView {
     std::int64_t layer = 0;                           ///< of the head that is open, in that stack
     Screen screen = Screen::stages;
     EffectKind effects = EffectKind::direct;
-    std::array<std::int64_t, 2> patch = {-1, -1}; ///< the cell of `patching` that is selected: row, column
+    std::optional<std::int64_t> brought_from = {}; ///< of `effects`: the first token of those that the open
+                                                   ///< head reads; none: the last ones are shown
+    std::array<std::int64_t, 2> patch = {-1, -1};  ///< the cell of `patching` that is selected: row, column
     std::optional<bool> join_writers =
         {};            ///< of `why`: the heads of a layer together; none: where there are many
     bool board = true; ///< all heads beside the open one

@@ -351,12 +351,25 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
         desk.press_key(key, GLFW_MOD_CONTROL);
         CHECK(screen_of(desk.shown(), desk.view()) == screen);
     }
+    // Of what a head brings, a part of the tokens is shown, with the way to all others.
+    desk.press_key(GLFW_KEY_3, GLFW_MOD_CONTROL);
+    CHECK(screen_shows("to 4,096 of 4,097"));
+    desk.press("◀ Earlier");
+    CHECK(screen_shows("to 3,936 of 4,097"));
+    desk.type_over("##tokens from", "12");
+    CHECK(screen_shows("to 171 of 4,097"));
+    desk.type_over("##tokens from", "4097");
+    CHECK(desk.program.state().field.error == "Type the number of a token, 0 to 4096.");
+    desk.press("Later ▶");
+    CHECK(desk.view().attention.brought_from == 172);
+
     desk.press_key(GLFW_KEY_4, GLFW_MOD_CONTROL);
-    CHECK(screen_of(desk.shown(), desk.view()) == Screen::map);
+    CHECK(screen_of(desk.shown(), desk.view()) != Screen::patching);
     CHECK(screen_shows("Patching needs a shorter prompt"));
     REQUIRE(desk.program.state().model.predictions);
     desk.act(ViewChange(ShowTab{LeftTab::predictions}));
     CHECK(screen_shows("4,097"));
+    CHECK_FALSE(screen_shows("Gains, edits")); // there is no Edit tab
 
     // A shorter prompt has its stages again.
     desk.act(ModelAction(TypePrompt{"12,7,30,5"}));

@@ -16,6 +16,10 @@ Picture draw_effects_inspector(const DrawContext& context);
 
 /// Adds what the open head brings to every position, by source token: a heading, the map and its legend.
 void draw_sources_map(Picture& picture, const DrawContext& context);
+/// Adds what the open head brings to the prediction, by the token that it reads from, with its top at y: of a
+/// long text a part, and what goes to the others. `of_map`: the limit of the colours above. Returns its lower
+/// edge.
+float draw_brought(Picture& picture, const DrawContext& context, double of_map, float y);
 /// Adds the fields that say which two tokens are compared, at the top right.
 void draw_question_fields(Picture& picture, const DrawContext& context);
 /// Adds the logit lens with its top at y. Returns its lower edge.

@@ -250,56 +250,6 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
     return line + 16;
 }
 
-/// The open head's part by the tokens that it reads from: the text, each word on its colour.
-float draw_by_source(Picture& picture, const DrawContext& context, const Table& table, float y) {
-    const Theme& theme = context.theme;
-    const Effects& effects = *context.shown.effects;
-    const std::int64_t l = context.view.attention.layer, h = context.view.head;
-    if (l >= table.L || h >= table.H)
-        return y;
-    const LogitPart& part = effects.part(l, h);
-    draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
-    const float taken =
-        draw_text(picture, context, canvas_pad, y + 30, tr("What {} brings", writer_words(part.writer)),
-                  Font::ui_semibold, 17, theme.ink);
-    // The colours of the map above, unless parts that cancel out are larger than all that it shows.
-    const double of_map = limit_of(context);
-    double limit = of_map;
-    for (const float one : part.sources)
-        limit = std::max(limit, static_cast<double>(std::abs(one)));
-    draw_text(
-        picture, context, canvas_pad + taken + 14, y + 30,
-        tr("by the token that it reads from") + ", " +
-            (limit == of_map ? tr("in the colours of the map above") : tr("darkest: {}", number(limit, 2))),
-        Font::ui, 12.5F, theme.muted);
-    constexpr float line = 44, gap = 4;
-    float x = canvas_pad, top = y + 46;
-    constexpr std::size_t most = 160;
-    const std::size_t first = part.sources.size() > most ? part.sources.size() - most : 0;
-    for (std::size_t j = first; j < part.sources.size(); ++j) {
-        const auto value = static_cast<double>(part.sources[j]);
-        const std::string token = shortened(effects.keys[j], 14);
-        const std::string words = number(value, 2);
-        const float width =
-            std::max(context.measure(token, Font::ui, 13), context.measure(words, Font::mono, 12)) + 14;
-        if (x + width > context.width - canvas_pad) {
-            x = canvas_pad;
-            top += line;
-        }
-        const figure::Color fill = signed_colour(theme, value, limit);
-        const figure::Rect area{x, top, width, 22};
-        picture.scene.add(figure::RectItem{.area = area, .fill = fill, .radius = 4});
-        draw_text(picture, context, x + width / 2, figure::baseline_for(top + 11, 13), token, Font::ui, 13,
-                  text_on(fill), Align::center);
-        draw_text(picture, context, x + width / 2, top + 35, words, Font::mono, 12, theme.muted,
-                  Align::center);
-        picture.tips.push_back(
-            {{x, top, width, line - 4}, tr("{} brings {}", effects.keys[j], signed_number(value, 3))});
-        x += width + gap;
-    }
-    return top + line + 12;
-}
-
 } // namespace
 
 void draw_question_fields(Picture& picture, const DrawContext& context) {
@@ -448,7 +398,7 @@ Picture draw_effects_page(const DrawContext& context) {
     draw_table(picture, context, table);
     float y = draw_sum(picture, context, table);
     if (!shows_losses(context))
-        y = draw_by_source(picture, context, table, y);
+        y = draw_brought(picture, context, limit_of(context), y);
     y = draw_lens(picture, context, y);
     picture.scene.height = std::max(context.height, y + 24);
     return picture;

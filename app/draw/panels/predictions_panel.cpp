@@ -177,8 +177,10 @@ void write_head(Sheet& sheet) {
                 off ? tr("Switch on {}", name) : tr("Ablate {}", name),
                 Command(SetGain{h, off ? 1.0F : 0.0F}), false,
                 off ? tr("Gain 1 again") : with_key(tr("Gain 0: what the head adds is left out"), "ablate"));
-    draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32}, tr("Gains, edits"),
-                ViewChange(ShowTab{LeftTab::edit}), false, tr("Scale heads, copy and swap them, undo"));
+    // Of a long text there is no Edit tab.
+    if (!document.is_long())
+        draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32}, tr("Gains, edits"),
+                    ViewChange(ShowTab{LeftTab::edit}), false, tr("Scale heads, copy and swap them, undo"));
     sheet.y = top + 44;
     write_edited_layers(sheet);
 }

@@ -1,0 +1,127 @@
+#include "app/draw/effects/effects.h"
+
+#include "app/draw/effects/signed_cells.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "core/base/error.h"
+#include "core/base/message.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::LogitPart;
+using figure::Align;
+using figure::Font;
+
+constexpr std::int64_t most_brought = 160; ///< tokens at once
+constexpr float pager_height = 38;
+
+/// The token that was typed, a whole number below `count`.
+std::int64_t parse_token(const std::string& text, std::int64_t count) {
+    std::int64_t token = -1;
+    const char* const end = text.data() + text.size();
+    if (const auto read = std::from_chars(text.data(), end, token);
+        read.ec != std::errc() || read.ptr != end || token < 0 || token >= count)
+        fail_input(tr("Type the number of a token, 0 to {}.", count - 1));
+    return token;
+}
+
+/// Which tokens are shown of a long text, and the ways to the others.
+void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first, std::int64_t count,
+                float y) {
+    const std::int64_t last = std::min(first + most_brought, count);
+    const float baseline = figure::baseline_for(y + 14, 12.5F);
+    float x = canvas_pad;
+    if (!context.controls) {
+        draw_text(picture, context, x, baseline,
+                  tr("Tokens {} to {} of {}.", grouped(first), grouped(last - 1), grouped(count)), Font::ui,
+                  12.5F, context.theme.muted);
+        return;
+    }
+    const auto step = [&](const std::string& label, std::int64_t to, bool possible, const std::string& tip) {
+        if (possible)
+            x += draw_text_button(picture, context, x, y + 1, label, false,
+                                  ViewChange(AttentionChange(ShowBrought{std::max<std::int64_t>(to, 0)})),
+                                  tip) +
+                 8;
+    };
+    x += 8 + draw_text(picture, context, x, baseline, tr("Tokens from"), Font::ui, 12.5F, context.theme.text);
+    constexpr float field = 76;
+    picture.fields.push_back(
+        {.area = {x, y, field, 28},
+         .label = "tokens from",
+         .text = std::to_string(first),
+         .action =
+             [count](const std::string& typed) {
+                 return Action(ViewChange(AttentionChange(ShowBrought{parse_token(typed, count)})));
+             },
+         .tip = tr("The number of the first token that is shown")});
+    x += field + 8;
+    x += 14 + draw_text(picture, context, x, baseline, tr("to {} of {}", grouped(last - 1), grouped(count)),
+                        Font::ui, 12.5F, context.theme.text);
+    step(tr("◀ Earlier"), first - most_brought, first > 0, tr("The tokens before these"));
+    step(tr("Later ▶"), last, last < count, tr("The tokens behind these"));
+}
+
+} // namespace
+
+float draw_brought(Picture& picture, const DrawContext& context, double of_map, float y) {
+    const Theme& theme = context.theme;
+    const Effects& effects = *context.shown.effects;
+    const std::int64_t l = context.view.attention.layer, h = context.view.head;
+    if (l >= std::ssize(effects.heads) || h >= std::ssize(effects.heads.front()))
+        return y;
+    const LogitPart& part = effects.part(l, h);
+    draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
+    const float taken =
+        draw_text(picture, context, canvas_pad, y + 30, tr("What {} brings", writer_words(part.writer)),
+                  Font::ui_semibold, 17, theme.ink);
+    // The colours of the map above, unless parts that cancel out are larger than all that it shows.
+    double limit = of_map;
+    for (const float one : part.sources)
+        limit = std::max(limit, static_cast<double>(std::abs(one)));
+    draw_text(
+        picture, context, canvas_pad + taken + 14, y + 30,
+        tr("by the token that it reads from") + ", " +
+            (limit == of_map ? tr("in the colours of the map above") : tr("darkest: {}", number(limit, 2))),
+        Font::ui, 12.5F, theme.muted);
+    constexpr float line = 44, gap = 4;
+    float x = canvas_pad, top = y + 46;
+    const std::int64_t count = std::ssize(part.sources),
+                       latest = std::max<std::int64_t>(count - most_brought, 0);
+    const std::int64_t first = std::min(context.view.attention.brought_from.value_or(latest), latest);
+    if (count > most_brought) {
+        draw_pager(picture, context, first, count, top);
+        top += pager_height;
+    }
+    const auto end = static_cast<std::size_t>(std::min(first + most_brought, count));
+    for (auto j = static_cast<std::size_t>(first); j < end; ++j) {
+        const auto value = static_cast<double>(part.sources[j]);
+        const std::string token = shortened(effects.keys[j], 14);
+        const std::string words = number(value, 2);
+        const float width =
+            std::max(context.measure(token, Font::ui, 13), context.measure(words, Font::mono, 12)) + 14;
+        if (x + width > context.width - canvas_pad) {
+            x = canvas_pad;
+            top += line;
+        }
+        const figure::Color fill = signed_colour(theme, value, limit);
+        const figure::Rect area{x, top, width, 22};
+        picture.scene.add(figure::RectItem{.area = area, .fill = fill, .radius = 4});
+        draw_text(picture, context, x + width / 2, figure::baseline_for(top + 11, 13), token, Font::ui, 13,
+                  text_on(fill), Align::center);
+        draw_text(picture, context, x + width / 2, top + 35, words, Font::mono, 12, theme.muted,
+                  Align::center);
+        picture.tips.push_back(
+            {{x, top, width, line - 4}, tr("{} brings {}", effects.keys[j], signed_number(value, 3))});
+        x += width + gap;
+    }
+    return top + line + 12;
+}
+
+} // namespace headscope::app
