@@ -72,6 +72,16 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
         check();
         CHECK_FALSE(says(desk, "open L1 mean", "Edited"));
     }
+    SECTION("a weight that is brought back by hand is none, also in the list of edited layers") {
+        const CellAddress own{TensorId::W_V, {3, 1, 0, 0}};
+        desk.act(Command(ResetEdits{}));
+        desk.act(Command(EditCell{own, 2.5F}));
+        CHECK(desk.program.state().document->part()->edits.size() == 1);
+        desk.act(Command(EditCell{own, desk.program.state().document->unedited->weights.W_V->at(3, 1)}));
+        CHECK(desk.program.state().document->part()->edits.empty());
+        desk.act(MoveInHistory{-1});
+        CHECK(desk.problem().weights.W_V->at(3, 1) == 2.5F);
+    }
     SECTION("undo takes them back one by one") {
         desk.act(MoveInHistory{-1});
         CHECK_FALSE(screen_shows("weights edited"));
@@ -96,6 +106,34 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
         desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
         desk.settle();
         check();
+    }
+    end_recording();
+}
+
+TEST_CASE("effects and atlas mark heads as the board does", "[model]") {
+    Desk desk;
+    begin_recording();
+    desk.open(test_data("/models/qwen2_tiny_bf16"), "3 1 4 1 5 9 2 6");
+    desk.act(ViewChange(AttentionChange(OpenHead{1, 2})));
+    const auto has_legend = [] {
+        return std::ranges::count(screen_texts(), "ablated", &ScreenText::text) > 0;
+    };
+    for (const auto& [screen, spot] :
+         {std::pair(Screen::effects, std::string("effect 1.2")), {Screen::atlas, "tile L1 H2"}}) {
+        desk.act(ViewChange(AttentionChange(ShowScreen{screen})));
+        desk.driver.wait(2);
+        CHECK_FALSE(has_legend());
+        desk.act(Command(SetGain{2, 0}));
+        desk.driver.wait(2);
+        CHECK(has_legend());
+        const auto head = std::ranges::find(screen_items(), spot, &ScreenItem::label);
+        REQUIRE(head != screen_items().end());
+        desk.driver.move(head->middle_x(),
+                         head->middle_y()); // the atlas tells of the head under the mouse alone
+        desk.driver.wait(3);
+        CHECK(says(desk, spot, "Edited: gain 0.00, ablated"));
+        desk.act(MoveInHistory{-1});
+        desk.settle();
     }
     end_recording();
 }

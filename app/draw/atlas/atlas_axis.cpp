@@ -64,6 +64,8 @@ ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stret
 AtlasScene::AtlasScene(const DrawContext& of_context, const Atlas& of_atlas)
     : context(of_context), atlas(of_atlas),
       look(look_of(atlas, context.view.attention.atlas, context.view.attention.pattern)) {
+    if (context.shown.document->is_experiment())
+        of_experiment_ = edits_by_head(context);
     const std::string_view spot = context.hovered;
     const std::size_t blank = spot.find(' ');
     if (blank == std::string_view::npos)
@@ -100,7 +102,16 @@ std::string AtlasScene::tip(std::int64_t l, std::int64_t h,
     std::string tip = name(l, h) + (called.empty() ? "" : ", " + called);
     for (const analysis::HeadScore of : scores)
         tip += "\n" + name_of(of) + " " + score_words(l, h, of);
-    return tip;
+    const HeadEdits* const edited = edits(l, h);
+    return edited == nullptr ? tip : tip + "\n" + edits_text(*edited);
+}
+
+const HeadEdits* AtlasScene::edits(std::int64_t l, std::int64_t h) const {
+    if (of_experiment_ == nullptr)
+        return head_edits(context, l, h);
+    const auto head = static_cast<std::size_t>(h);
+    return head < of_experiment_->size() && (*of_experiment_)[head].any() ? &(*of_experiment_)[head]
+                                                                          : nullptr;
 }
 
 std::string name_of(analysis::HeadScore score) {

@@ -16,7 +16,7 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float label_width = 34, head_height = 24, legend_height = 56, words_height = 16;
+constexpr float label_width = 34, head_height = 24, legend_height = 56, marks_height = 24, words_height = 16;
 constexpr float largest_tile = 160, smallest_map = 24, plain_tile = 12;
 constexpr float words_from = 52; ///< a tile with room for a letter and a number below it
 
@@ -31,11 +31,12 @@ struct Tiles {
     }
 };
 
-/// Tiles as large as the room allows. A map has whole pixels for each weight where that costs little.
-Tiles tiles_of(const AtlasScene& scene, const figure::Rect& room) {
+/// Tiles as large as the room allows, above a foot. A map has whole pixels for each weight where that costs
+/// little.
+Tiles tiles_of(const AtlasScene& scene, const figure::Rect& room, float foot) {
     Tiles tiles{.left = room.x + label_width, .top = room.y + head_height};
     const float across = (room.w - label_width) / static_cast<float>(scene.atlas.H),
-                down = (room.h - head_height - legend_height) / static_cast<float>(scene.atlas.L);
+                down = (room.h - head_height - foot) / static_cast<float>(scene.atlas.L);
     const float pitch = std::min(across, std::max(down, smallest_map + 2));
     tiles.words = across >= words_from + 6 && down >= words_from + 6 + words_height;
     tiles.gap = pitch >= 48 ? 6.0F : pitch >= 30 ? 4.0F : 2.0F;
@@ -143,6 +144,8 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
         draw_text(picture, context, corner.x + 6.5F, figure::baseline_for(corner.y + 7, 11), mark,
                   Font::mono_semibold, 11, theme.ink, Align::center);
     }
+    if (const HeadEdits* const edits = scene.edits(l, h))
+        draw_edit_marks(picture, context, area, *edits);
     picture.hotspots.push_back({{area.x, area.y, area.w + tiles.gap / 2, tiles.pitch_y() - tiles.gap / 2},
                                 "tile " + scene.name(l, h),
                                 ViewChange(AttentionChange(OpenHead{l, h})),
@@ -224,7 +227,13 @@ figure::GridItem tile_picture(const AtlasScene& scene, std::int64_t l, std::int6
 }
 
 float draw_atlas_board(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
-    const Tiles tiles = tiles_of(scene, room);
+    std::vector<const HeadEdits*> edited;
+    for (std::int64_t l = 0; l < scene.atlas.L; ++l)
+        for (std::int64_t h = 0; h < scene.atlas.H; ++h)
+            if (const HeadEdits* const edits = scene.edits(l, h))
+                edited.push_back(edits);
+    const float foot = legend_height + (edited.empty() ? 0 : marks_height);
+    const Tiles tiles = tiles_of(scene, room, foot);
     const ScoreAxis axis = axis_of(scene, scene.look.colour, false);
     draw_names(picture, scene, tiles);
     for (std::int64_t l = 0; l < scene.atlas.L; ++l) {
@@ -246,7 +255,8 @@ float draw_atlas_board(Picture& picture, const AtlasScene& scene, const figure::
             draw_tile(picture, scene, tiles, l, h);
     const float bottom = tiles.at(scene.atlas.L - 1, 0).bottom() + (tiles.words ? words_height : 0.0F);
     draw_legends(picture, scene, tiles, axis, bottom + 18, room.right());
-    return bottom + legend_height;
+    draw_marks_legend(picture, scene.context, tiles.left, bottom + 50, room.right() - tiles.left, edited);
+    return bottom + foot;
 }
 
 } // namespace headscope::app

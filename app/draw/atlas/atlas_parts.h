@@ -1,9 +1,11 @@
 #pragma once
 
 #include "app/draw/kit/picture.h"
+#include "app/draw/matrix/edit_marks.h"
 #include "app/state/screens/atlas.h"
 #include "core/analysis/attention_set.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,9 +39,15 @@ struct AtlasScene {
     /// Its label, empty without one; and the letter of that, '-' without one.
     std::string label(std::int64_t l, std::int64_t h) const;
     char letter(std::int64_t l, std::int64_t h) const;
+    /// Null where it is as it was built.
+    const HeadEdits* edits(std::int64_t l, std::int64_t h) const;
     bool hovered(std::int64_t l, std::int64_t h) const { return l * atlas.H + h == under_mouse; }
-    /// What a tip says: the head's name, its label, and these scores. Empty while the mouse is elsewhere.
+    /// What a tip says: the head's name, its label, these scores, and what was edited. Empty while the mouse
+    /// is elsewhere.
     std::string tip(std::int64_t l, std::int64_t h, std::initializer_list<analysis::HeadScore> scores) const;
+
+private:
+    std::shared_ptr<const std::vector<HeadEdits>> of_experiment_; ///< null: another document
 };
 
 /// The values of a score over all heads, as an axis with round ends.

@@ -4,6 +4,7 @@
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/matrix/edit_marks.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -159,13 +160,19 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
         for (std::int64_t h = 0; h < table.H; ++h) {
             const TableCell cell = cell_of(context, l, h);
             const figure::Rect area = table.head(l, h);
+            const HeadEdits* const edits = head_edits(context, l, h);
             if (cell.value)
-                draw_signed_cell(picture, context, area, *cell.value, limit, table.numbers);
+                draw_signed_cell(picture, context, area, *cell.value, limit, table.numbers, 2,
+                                 edits == nullptr ? 0 : edit_marks_width(area, *edits));
             else
                 draw_unmeasured(picture, theme, area, context.shown.sweep_stopped);
+            if (edits != nullptr)
+                draw_edit_marks(picture, context, area, *edits);
             if (context.controls)
-                picture.hotspots.push_back({area, "effect " + std::to_string(l) + "." + std::to_string(h),
-                                            ViewChange(AttentionChange(OpenHead{l, h})), cell.words});
+                picture.hotspots.push_back(
+                    {area, "effect " + std::to_string(l) + "." + std::to_string(h),
+                     ViewChange(AttentionChange(OpenHead{l, h})),
+                     cell.words + (edits == nullptr ? "" : "\n" + edits_text(*edits))});
         }
         if (shows_losses(context))
             continue;
@@ -180,12 +187,15 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
     }
 }
 
-/// The colours, and the sum of everything. Returns the lower edge.
+/// The marks of edited heads, the colours, and the sum of everything. Returns the lower edge.
 float draw_sum(Picture& picture, const DrawContext& context, const Table& table) {
     const Theme& theme = context.theme;
     const Effects& effects = *context.shown.effects;
     const double limit = limit_of(context);
-    const float y = table.bottom() + 14;
+    const std::vector<const HeadEdits*> edited = edited_heads(context, table.L, table.H);
+    constexpr float marks_height = 24;
+    draw_marks_legend(picture, context, table.left, table.bottom() + 6, table.right - table.left, edited);
+    const float y = table.bottom() + 14 + (edited.empty() ? 0 : marks_height);
     constexpr float width = 132, height = 8;
     draw_ramp(picture, theme.diverging, table.left, y, width);
     const float below = y + height + 15;

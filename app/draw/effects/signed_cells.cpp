@@ -18,14 +18,18 @@ figure::Color sign_colour(const Theme& theme, double value) {
 }
 
 void draw_signed_cell(Picture& picture, const DrawContext& context, const figure::Rect& area, double value,
-                      double limit, bool numbers, int decimals) {
+                      double limit, bool numbers, int decimals, float marks) {
     const figure::Color fill = signed_colour(context.theme, value, limit);
     picture.scene.add(figure::RectItem{.area = area, .fill = fill});
-    if (numbers)
-        draw_text(picture, context, area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 12),
-                  number(value, decimals), figure::Font::mono, 12, text_on(fill), figure::Align::center);
-    else
-        mark_below_zero(picture, area, value / std::max(limit, 1e-12), fill);
+    if (!numbers)
+        return mark_below_zero(picture, area, value / std::max(limit, 1e-12), fill);
+    std::string words = number(value, decimals);
+    const float room = area.w - marks - 2;
+    while (marks > 0 && decimals > 0 && context.measure(words, figure::Font::mono, 12) > room)
+        words = number(value, --decimals);
+    draw_text(picture, context, area.x + marks + (area.w - marks) / 2,
+              figure::baseline_for(area.y + area.h / 2, 12), words, figure::Font::mono, 12, text_on(fill),
+              figure::Align::center);
 }
 
 void draw_selected_cell(Picture& picture, const Theme& theme, const figure::Rect& area) {

@@ -11,9 +11,10 @@ namespace headscope::app {
 figure::Color signed_colour(const Theme& theme, double value, double limit);
 /// For bars, whose length says how much.
 figure::Color sign_colour(const Theme& theme, double value);
-/// A cell with its number in two decimals, or one, where numbers are wanted.
+/// A cell with its number in two decimals, or one, where numbers are wanted. `marks`: the room at its left
+/// that marks take; the number stands beside them, with fewer decimals where that is needed.
 void draw_signed_cell(Picture& picture, const DrawContext& context, const figure::Rect& area, double value,
-                      double limit, bool numbers, int decimals = 2);
+                      double limit, bool numbers, int decimals = 2, float marks = 0);
 /// The outline of the selected cell.
 void draw_selected_cell(Picture& picture, const Theme& theme, const figure::Rect& area);
 /// The ramp itself, 8 high.

@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/state/model_document.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -13,6 +14,17 @@ namespace headscope::app {
 namespace {
 
 constexpr float smallest_mark = 9.0F, largest_mark = 11.0F;
+
+struct MarkPlaces {
+    float size;
+    bool beside; ///< else one below the other
+};
+
+MarkPlaces mark_places(const figure::Rect& map) {
+    const float size =
+        std::min({std::clamp(std::floor(map.w / 4), smallest_mark, largest_mark), map.w, map.h});
+    return {size, map.w >= 2 * size + 2};
+}
 
 void draw_square(Picture& picture, const Theme& theme, const figure::Rect& area, bool cross) {
     figure::Scene& scene = picture.scene;
@@ -67,14 +79,23 @@ void draw_edited_diamond(Picture& picture, const DrawContext& context, figure::P
 
 void draw_edit_marks(Picture& picture, const DrawContext& context, const figure::Rect& map,
                      const HeadEdits& edits) {
-    const float size = std::clamp(std::floor(map.w / 4), smallest_mark, largest_mark);
-    const bool beside = map.w >= 2 * size + 2; // else below
+    const auto [size, beside] = mark_places(map);
     figure::Point at{map.x, map.y};
     for (const MarkKind& kind : mark_kinds)
         if (kind.fits(edits)) {
             kind.draw(picture, context, {at.x, at.y, size, size});
             (beside ? at.x : at.y) += size + 2;
         }
+}
+
+float edit_marks_width(const figure::Rect& map, const HeadEdits& edits) {
+    const auto [size, beside] = mark_places(map);
+    constexpr float text_height = 12;
+    if (beside && size < (map.h - text_height) / 2)
+        return 0;
+    const auto marks =
+        std::ranges::count_if(mark_kinds, [&](const MarkKind& kind) { return kind.fits(edits); });
+    return beside ? static_cast<float>(marks) * (size + 2) : size + 2;
 }
 
 std::string edits_text(const HeadEdits& edits) {
@@ -110,6 +131,35 @@ void draw_marks_legend(Picture& picture, const DrawContext& context, float x, fl
         at += wide + 18;
     }
     picture.scene.height = std::max(picture.scene.height, y + line + 8);
+}
+
+const LayerMarks* layer_marks(const DrawContext& context, std::int64_t l) {
+    const CheckpointLayer* const open = context.shown.document->checkpoint();
+    if (open == nullptr)
+        return nullptr;
+    const checkpoint::Architecture& architecture = open->part->architecture();
+    const checkpoint::Stack stack = context.view.attention.stack;
+    if (l >= in_stack(architecture, stack).layers)
+        return nullptr;
+    const auto found = open->part->marks.find(attention_number(architecture, {stack, l}));
+    return found == open->part->marks.end() ? nullptr : &found->second;
+}
+
+const HeadEdits* head_edits(const DrawContext& context, std::int64_t l, std::int64_t h) {
+    const LayerMarks* const marks = layer_marks(context, l);
+    if (marks == nullptr || static_cast<std::size_t>(h) >= marks->heads.size())
+        return nullptr;
+    const HeadEdits& edits = marks->heads[static_cast<std::size_t>(h)];
+    return edits.any() ? &edits : nullptr;
+}
+
+std::vector<const HeadEdits*> edited_heads(const DrawContext& context, std::int64_t L, std::int64_t H) {
+    std::vector<const HeadEdits*> edited;
+    for (std::int64_t l = 0; l < L; ++l)
+        for (std::int64_t h = 0; h < H; ++h)
+            if (const HeadEdits* const edits = head_edits(context, l, h))
+                edited.push_back(edits);
+    return edited;
 }
 
 std::shared_ptr<const std::vector<HeadEdits>> edits_by_head(const DrawContext& context) {

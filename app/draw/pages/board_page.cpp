@@ -56,25 +56,6 @@ bool has_stacks(const DrawContext& context) {
     return document.is_checkpoint() && document.part()->two_texts();
 }
 
-/// The edits of a layer, which may be a mean; null when there are none.
-const LayerMarks* layer_marks(const DrawContext& context, std::int64_t l) {
-    const CheckpointLayer* const open = context.shown.document->checkpoint();
-    if (open == nullptr || l >= context.board->info().own_layers())
-        return nullptr;
-    const auto found = open->part->marks.find(
-        attention_number(open->part->architecture(), {context.view.attention.stack, l}));
-    return found == open->part->marks.end() ? nullptr : &found->second;
-}
-
-/// The edits of a head, which may be a mean; null when there are none.
-const HeadEdits* head_edits(const DrawContext& context, std::int64_t l, std::int64_t h) {
-    const LayerMarks* const marks = layer_marks(context, l);
-    if (marks == nullptr || static_cast<std::size_t>(h) >= marks->heads.size())
-        return nullptr;
-    const HeadEdits& edits = marks->heads[static_cast<std::size_t>(h)];
-    return edits.any() ? &edits : nullptr;
-}
-
 /// Maps are as large as the width allows, or smaller if all rows then fit on screen.
 Grid grid_of(const DrawContext& context) {
     const AttentionInfo& info = context.board->info();
@@ -358,11 +339,7 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const float room = context.width - board_pad - grid.left;
     draw_legend(picture, context, grid.left, legend, log ? 180 : 110, context.head_ramp(context.view.head), 0,
                 1, context.view.same_scale ? of_all : of_head, false, log, room);
-    std::vector<const HeadEdits*> edited;
-    for (std::int64_t l = 0; l < grid.own_L; ++l)
-        for (std::int64_t h = 0; h < grid.own_H; ++h)
-            if (const HeadEdits* const edits = head_edits(context, l, h))
-                edited.push_back(edits);
+    const std::vector<const HeadEdits*> edited = edited_heads(context, grid.own_L, grid.own_H);
     float foot = legend + 42 + (log ? log_words_foot : 0.0F);
     draw_marks_legend(picture, context, grid.left, foot, room, edited);
     if (!edited.empty())
