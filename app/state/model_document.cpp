@@ -37,6 +37,18 @@ void mark_around(LayerMarks& marks, const checkpoint::Model& model, std::int64_t
             marks.others.push_back(*checkpoint::tensor_of(weight));
 }
 
+/// A weight that was brought back to the checkpoint's own numbers by hand is no edit. `marks`: what differs
+/// around attention; `unedited`: the attention's own weights, null where those are not touched.
+void forget_unchanged(checkpoint::LayerEdits& edits, const LayerMarks& marks, const Problem* unedited) {
+    std::erase_if(edits.tensors, [&](const auto& edit) {
+        const TensorId id = *checkpoint::tensor_of(edit.first);
+        if (lies_around(edit.first))
+            return std::ranges::find(marks.others, id) == marks.others.end();
+        const Tensor* const own = unedited == nullptr ? nullptr : unedited->input(id);
+        return own != nullptr && std::ranges::equal(own->values(), edit.second->values());
+    });
+}
+
 /// An attention without edits is not listed.
 void forget_if_empty(ModelPart& part, std::int64_t n) {
     if (!part.edits[n].empty())
@@ -115,11 +127,12 @@ DocumentPtr edit_model_document(const Document& document, project::Recipe recipe
         touched.insert(n);
     }
     for (const std::int64_t n : touched) {
-        const checkpoint::LayerEdits& edits = part->edits[n];
+        checkpoint::LayerEdits& edits = part->edits[n];
         LayerMarks& marks = part->marks[n];
         if (n == open)
             marks = marks_of(checkpoint::with_edits(*document.unedited, &edits), *document.unedited);
         mark_around(marks, model, n, edits);
+        forget_unchanged(edits, marks, n == open ? document.unedited.get() : nullptr);
         forget_if_empty(*part, n);
     }
     return model_document(part, open, document.unedited, document.revision + 1);
