@@ -14,6 +14,14 @@ void take(std::optional<Value>& into, const std::optional<Value>& from) {
         into = from;
 }
 
+/// Whether other tokens, heads or pages come on screen, so that what was outlined is no longer what is spoken
+/// of.
+bool looks_elsewhere(const StepScene& over) {
+    return over.preset || over.sentence || over.model || over.kv_sentence || over.H || over.Hkv ||
+           over.layer || over.stage || over.view || over.heads || over.projection || over.apart || over.row ||
+           over.head || over.other || over.select || over.screen;
+}
+
 } // namespace
 
 StepScene laid_over(const StepScene& under, const StepScene& over) {
@@ -64,7 +72,8 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     take(out.corrupted, over.corrupted);
     take(out.patched, over.patched);
     take(out.patch, over.patch);
-    out.point = over.point;
+    if (!over.point.empty() || looks_elsewhere(over))
+        out.point = over.point;
     out.line = over.line;
     return out;
 }

@@ -123,6 +123,10 @@ TEST_CASE("a scene laid over another replaces, adds edits, and ends a mask") {
     CHECK(over.H == 4);
     CHECK(over.edits.size() == 2);
     CHECK(over.point.size() == 1);
+    // What is outlined stays where numbers alone change.
+    CHECK(laid_over(under, scene("mask: none\ngain: {0: 0}\nedit: {W_Q: 1}")).point.size() == 1);
+    CHECK(laid_over(under, scene("row: cat")).point.empty());
+    CHECK(laid_over(under, scene("sentence: A dog")).point.empty());
     CHECK(recipe_of(over).extra_mask.empty());
     CHECK(recipe_of(under).extra_mask.size() == 1);
     CHECK(recipe_of(laid_over(scene("mask: causal"), scene("mask: '[{\"kind\":\"causal\"}]'"))).mask ==
