@@ -88,7 +88,15 @@ std::string before_limit(const std::string& text) {
     return plain(text.substr(0, text.find_first_of("<>")));
 }
 
-/// The parts between commas and the word "and".
+/// Whether a comma is that of a decimal number, as in "induction > 0,4": between two digits of a limit. No
+/// term begins with a digit, so it can stand between no two terms.
+bool is_decimal(const std::string& text, std::size_t begin, std::size_t comma) {
+    const auto digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+    const std::string_view term = std::string_view(text).substr(begin, comma - begin);
+    return comma > begin && digit(comma - 1) && digit(comma + 1) && term.find_first_of("<>") != term.npos;
+}
+
+/// The parts between commas and the word "and", decimal numbers with a point.
 std::vector<std::string> split(std::string text) {
     // Translators: joins two terms of a search for heads, such as L5 and induction > 0.4
     for (const std::string& word : {std::string("and"), plain(tr_in("search", "and"))})
@@ -96,7 +104,10 @@ std::vector<std::string> split(std::string text) {
             text.replace(at, word.size(), ",");
     std::vector<std::string> parts;
     for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
+        std::size_t end = text.find(',', begin);
+        for (; end != std::string::npos && is_decimal(text, begin, end); end = text.find(',', end))
+            text[end] = '.';
+        end = std::min(end, text.size());
         if (std::string part = plain(text.substr(begin, end - begin)); !part.empty())
             parts.push_back(std::move(part));
         begin = end + 1;

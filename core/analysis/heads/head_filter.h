@@ -10,7 +10,7 @@
 namespace headscope::analysis {
 
 /// Which heads are wanted, as typed: terms joined by "and" or a comma, all of which must hold. A term is a
-/// place ("L5H3", "L5", "H3"), a score with a limit ("induction > 0.4", "first<=0.2"), or a label
+/// place ("L5H3", "L5", "H3"), a score with a limit ("induction > 0.4", "first<=0,2"), or a label
 /// ("previous token"). A score goes by its id and, as a label does, by its name in English or in the person's
 /// language; "previous", "induction", "duplicate" mean that of the probe where the head has it. Letter case
 /// and blanks don't count.

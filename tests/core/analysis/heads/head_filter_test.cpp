@@ -26,16 +26,16 @@ TEST_CASE("heads are found by place, score and label") {
     const auto holds = [&](const std::string& text) {
         return HeadFilter::parse(text).holds(5, 3, metrics, HeadScore::probe_induction);
     };
-    for (const char* text :
-         {"", "L5H3", " l5 h3 ", "L5", "H3", "induction > 0.4", "induction>=0.6", "probe_induction > .5",
-          "first < 0.4 and L5", "induction", "Induction, H3", "First  Token > 0.2",
-          "induction, probe > 0.4, H3", "L5, induction, probe > 0.4"}) {
+    for (const char* text : {"", "L5H3", " l5 h3 ", "L5", "H3", "induction > 0.4", "induction>=0.6",
+                             "probe_induction > .5", "first < 0.4 and L5", "induction", "Induction, H3",
+                             "First  Token > 0.2", "induction, probe > 0.4, H3", "L5, induction, probe > 0.4",
+                             "L5, induction > 0,4,first<0,4,H3", "induction >= 0,6"}) {
         CAPTURE(text);
         CHECK(holds(text));
     }
     for (const char* text :
          {"L5H2", "L4", "induction > 0.6", "induction_text > 0.4", "first > 0.3", "previous token",
-          "L5, first > 0.4", "entropy > 0", "entropy < 100", "Induction, Text > 0.4"}) {
+          "L5, first > 0.4", "induction > 0,6", "entropy > 0", "entropy < 100", "Induction, Text > 0.4"}) {
         CAPTURE(text);
         CHECK_FALSE(holds(text));
     }
@@ -48,9 +48,9 @@ TEST_CASE("heads are found by the names that the list of scores has in another l
     metrics.set(HeadScore::probe_induction, 0.6F);
     metrics.set(HeadScore::induction_text, 0.1F);
     const Spoken german("de");
-    for (const char* text :
-         {"Induktion > 0.4", "induktion, probe > 0.4", "Sich Selbst > 0.2 und L5", "GRÖßTES GEWICHT >= 0.5",
-          "größtes Gewicht < 0.6", "Induktion, H3", "self < 0.4"}) {
+    for (const char* text : {"Induktion > 0.4", "L5, Induktion > 0,4 und self < 0,4",
+                             "induktion, probe > 0.4", "Sich Selbst > 0.2 und L5", "GRÖßTES GEWICHT >= 0.5",
+                             "größtes Gewicht < 0.6", "Induktion, H3", "self < 0.4"}) {
         CAPTURE(text);
         CHECK(HeadFilter::parse(text).holds(5, 3, metrics, HeadScore::probe_induction));
     }
@@ -62,6 +62,8 @@ TEST_CASE("a search that cannot be read names what is wrong") {
     using Catch::Matchers::Contains;
     CHECK_THROWS_WITH(HeadFilter::parse("L5H3 and induct > 0.4"), Contains("no score \"induct\""));
     CHECK_THROWS_WITH(HeadFilter::parse("induction > 1.2.3"), Contains("\"1.2.3\" is no number"));
+    CHECK_THROWS_WITH(HeadFilter::parse("induction > 1,2,3"), Contains("\"1.2.3\" is no number"));
+    CHECK_THROWS_WITH(HeadFilter::parse("L5,3"), Contains("\"3\" names no head"));
     CHECK_THROWS_WITH(HeadFilter::parse("quiet heads"), Contains("\"quiet heads\" names no head"));
     CHECK_THROWS_WITH(HeadFilter::parse("L5 H"), Contains("\"l5 h\" names no head"));
 }
