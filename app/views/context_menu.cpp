@@ -54,7 +54,8 @@ void walk_items(ContextMenu& menu, const std::vector<std::string>& missing) {
     }
 }
 
-/// Draws the rows and takes mouse and keys. Returns the row that was chosen; null: none yet.
+/// Draws the rows and takes mouse and keys; a row that keys move to is scrolled to. Returns the row that was
+/// chosen; null: none yet.
 const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
                               const std::vector<std::string>& missing, float width, ContextMenu& menu,
                               const ViewTools& tools) {
@@ -62,6 +63,7 @@ const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const bool moved = ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0;
     const ActionInfo* chosen = nullptr;
+    const std::size_t lit = menu.lit;
     walk_items(menu, missing);
     float y = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -75,6 +77,8 @@ const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
         if (ImGui::InvisibleButton(rows[i]->id.c_str(), {width * scale, height * scale}) &&
             missing[i].empty())
             chosen = rows[i];
+        if (i == menu.lit && i != lit)
+            ImGui::SetScrollHereY(0.5F);
         if (ImGui::IsItemHovered()) {
             if (moved)
                 menu.lit = missing[i].empty() ? i : ContextMenu::no_row;
@@ -85,6 +89,35 @@ const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
     if (menu.lit < rows.size() && ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Enter], false))
         chosen = rows[menu.lit];
     return chosen;
+}
+
+constexpr float menu_pad = 6, window_edge = 8;
+
+float menu_height(const std::vector<std::string>& missing) {
+    float height = 2 * menu_pad;
+    for (const std::string& why : missing)
+        height += item_height(why);
+    return height;
+}
+
+/// The menu stands inside the window, where it opens as near to its corner as it fits; one that is higher
+/// than the window scrolls.
+void place_menu(const ContextMenu& menu, ImVec2 size, float scale) {
+    const ImGuiViewport& window = *ImGui::GetMainViewport();
+    const float edge = window_edge * scale, most = window.Size.y - 2 * edge;
+    ImGui::SetNextWindowSizeConstraints({0, 0}, {window.Size.x, most});
+    if (!menu.asked)
+        return;
+    const ImVec2 corner = menu.at
+                              ? ImVec2(window.Pos.x + menu.at->x * scale, window.Pos.y + menu.at->y * scale)
+                              : ImGui::GetIO().MousePos;
+    const auto inside = [&](float at, float from, float room, float length) {
+        return std::max(from, std::min(at, from + room - length));
+    };
+    if (size.y > most) // beside the rows is a scroll bar
+        size.x += ImGui::GetStyle().ScrollbarSize;
+    ImGui::SetNextWindowPos({inside(corner.x, window.Pos.x + edge, window.Size.x - 2 * edge, size.x),
+                             inside(corner.y, window.Pos.y + edge, most, std::min(size.y, most))});
 }
 
 } // namespace
@@ -105,14 +138,11 @@ void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools&
                               tools.measure(keys, figure::Font::mono, item_small),
                           2 * item_edge + tools.measure(missing.back(), figure::Font::ui, item_small)});
     }
-    if (menu.asked) {
+    if (menu.asked)
         ImGui::OpenPopup(id);
-        const ImVec2 origin = ImGui::GetMainViewport()->Pos, mouse = ImGui::GetIO().MousePos;
-        ImGui::SetNextWindowPos(menu.at ? ImVec2(origin.x + menu.at->x * scale, origin.y + menu.at->y * scale)
-                                        : mouse);
-        menu.asked = false;
-    }
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 6 * scale});
+    place_menu(menu, {width * scale, menu_height(missing) * scale}, scale);
+    menu.asked = false;
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, menu_pad * scale});
     if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
         const ActionInfo* const chosen = choose_item(rows, missing, width, menu, tools);
         if (chosen != nullptr)

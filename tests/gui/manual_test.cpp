@@ -280,6 +280,29 @@ TEST_CASE("the context menus of heads and tokens of a checkpoint act", "[gui][me
     CHECK(screen_shows("Copy the head’s name"));
 }
 
+TEST_CASE("a context menu stays in a small window, and scrolls there", "[gui][menu]") {
+    constexpr float width = 1280, height = 400;
+    Desk desk("first-lesson", "", width, height, 2);
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 1, 0}}}));
+    key(desk, GLFW_KEY_F10, GLFW_MOD_SHIFT);
+    const auto rows = [] {
+        std::vector<ScreenItem> found;
+        for (const ScreenItem& item : screen_items())
+            if (item.window.find("##Popup") != std::string::npos && !item.label.empty())
+                found.push_back(item);
+        return found;
+    };
+    REQUIRE(rows().size() > 5);
+    CHECK(rows().front().clip.y >= 0);
+    CHECK(rows().front().clip.bottom() <= height);
+    CHECK(rows().front().clip.right() <= width);
+    CHECK_FALSE(rows().back().reachable());
+    key(desk, GLFW_KEY_UP);
+    key(desk, GLFW_KEY_UP);
+    CHECK(std::ranges::any_of(rows().end() - 3, rows().end(), &ScreenItem::reachable));
+}
+
 TEST_CASE("in the list of keys no row's keys run into what they do", "[gui][manual]") {
     Desk desk;
     desk.act(ViewChange(ShowHelp{true}));
