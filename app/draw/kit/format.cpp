@@ -1,5 +1,7 @@
 #include "app/draw/kit/format.h"
 
+#include "core/base/message.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -68,8 +70,12 @@ std::string signed_number(double value, int decimals) {
 
 std::string grouped(std::int64_t count) {
     std::string digits = std::to_string(std::abs(count));
+    if (digits.size() <= 3)
+        return (count < 0 ? std::string(minus) : std::string()) + digits;
+    // Translators: between the thousands of a count: 10,000. No point: decimals have one in every language.
+    const std::string mark = tr_in("between thousands", ",");
     for (auto place = static_cast<std::ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3)
-        digits.insert(static_cast<std::size_t>(place), ",");
+        digits.insert(static_cast<std::size_t>(place), mark);
     return std::string(count < 0 ? minus : "") + digits;
 }
 

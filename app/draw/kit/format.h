@@ -12,7 +12,7 @@ namespace headscope::app {
 std::string number(double value, int decimals);
 /// The same with "+" before positive numbers.
 std::string signed_number(double value, int decimals);
-/// Separates thousands: "2,560".
+/// Separates thousands as the person's language does: "2,560".
 std::string grouped(std::int64_t count);
 /// With what is counted: "1 head", "2,560 heads". In English alone, as the command line speaks; the window
 /// has tr_n().

@@ -1,5 +1,6 @@
 #include "app/draw/kit/format.h"
 
+#include "core/base/message.h"
 #include "tests/catch.h"
 
 #include <limits>
@@ -21,6 +22,14 @@ TEST_CASE("numbers carry a true minus sign and no signed zero", "[format]") {
     CHECK(signed_number(0.25, 2) == "+0.25");
     CHECK(signed_number(0.001, 2) == "0.00");
     CHECK(signed_number(-0.25, 2) == "−0.25");
+}
+
+TEST_CASE("thousands are grouped as the language does, never by a decimal sign", "[format]") {
+    use_language("de");
+    const std::string german = grouped(-1234567);
+    use_language("en");
+    CHECK(german == "−1\u00a0234\u00a0567");
+    CHECK(grouped(10000) == "10,000");
 }
 
 TEST_CASE("counts, sizes and times pick the unit that fits", "[format]") {
