@@ -3,6 +3,7 @@
 #include "app/views/views.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headscope::app {
 
@@ -142,7 +143,8 @@ void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools&
         ImGui::OpenPopup(id);
     place_menu(menu, {width * scale, menu_height(missing) * scale}, scale);
     menu.asked = false;
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, menu_pad * scale});
+    // Whole pixels: with a part of one, ImGui shows a scroll bar beside rows that all fit.
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, std::round(menu_pad * scale)});
     if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
         const ActionInfo* const chosen = choose_item(rows, missing, width, menu, tools);
         if (chosen != nullptr)
