@@ -120,7 +120,7 @@ void DerivedValues::retain(const std::vector<std::shared_ptr<const void>>& objec
 
 bool DerivedValues::busy() const {
     const std::scoped_lock lock(mutex_);
-    return running_ != nullptr || next() != nullptr;
+    return working_ || next() != nullptr;
 }
 
 float DerivedValues::fraction() const {
@@ -138,7 +138,7 @@ std::size_t DerivedValues::bytes() const {
 
 void DerivedValues::wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return running_ == nullptr && next() == nullptr; });
+    changed_.wait(lock, [this] { return !working_ && next() == nullptr; });
 }
 
 DerivedValues::EntryPtr DerivedValues::next() const {
@@ -177,6 +177,62 @@ void DerivedValues::keep_budget() {
     }
 }
 
+void DerivedValues::tell() const {
+    if (wake_)
+        wake_();
+}
+
+void DerivedValues::make(EntryPtr entry, std::unique_lock<std::mutex>& lock) {
+    running_ = entry;
+    const auto progress = entry->progress = std::make_shared<Progress>();
+    Erased so_far = entry->value;
+    background_.erase(entry->background);
+    lock.unlock();
+    Erased value;
+    std::string error;
+    try {
+        const PutErased put = [&](Erased coarse) {
+            {
+                const std::scoped_lock held(mutex_);
+                if (progress->cancelled())
+                    return;
+                entry->value = std::move(coarse);
+            }
+            tell();
+        };
+        value = entry->work(*progress, put, so_far);
+    } catch (const std::bad_alloc&) {
+        error = tr("This needs more memory than the machine has free.");
+    } catch (const std::exception& fault) {
+        error = fault.what();
+    }
+    lock.lock();
+    entry->progress.reset();
+    running_.reset();
+    Work over;
+    if (value != nullptr || !progress->cancelled()) {
+        if (value != nullptr)
+            entry->value = std::move(value);
+        entry->error = std::move(error);
+        entry->stopped = false;
+        over = std::exchange(entry->work, nullptr);
+        keep_budget();
+    } else if (entry->stopped) {
+        // keeps its coarse value and its work
+    } else if (entry->background != 0) {
+        background_.emplace(entry->background, entry); // stopped for what is on screen: anew, later
+    } else if (!on_screen(*entry)) {
+        erase(entry);
+    }
+    // What is held for this work goes without the lock.
+    lock.unlock();
+    over = nullptr;
+    value.reset();
+    so_far.reset();
+    entry.reset();
+    lock.lock();
+}
+
 void DerivedValues::work() {
     give_way();
     std::unique_lock lock(mutex_);
@@ -184,54 +240,10 @@ void DerivedValues::work() {
         changed_.wait(lock, [this] { return stopping_ || next() != nullptr; });
         if (stopping_)
             return;
-        const EntryPtr entry = running_ = next();
-        const auto progress = entry->progress = std::make_shared<Progress>();
-        const Erased so_far = entry->value;
-        background_.erase(entry->background);
+        working_ = true;
+        make(next(), lock);
+        working_ = false;
         lock.unlock();
-        const auto tell = [this] {
-            if (wake_)
-                wake_();
-        };
-        Erased value;
-        std::string error;
-        try {
-            const PutErased put = [&](Erased coarse) {
-                {
-                    const std::scoped_lock held(mutex_);
-                    if (progress->cancelled())
-                        return;
-                    entry->value = std::move(coarse);
-                }
-                tell();
-            };
-            value = entry->work(*progress, put, so_far);
-        } catch (const std::bad_alloc&) {
-            error = tr("This needs more memory than the machine has free.");
-        } catch (const std::exception& fault) {
-            error = fault.what();
-        }
-        lock.lock();
-        entry->progress.reset();
-        running_.reset();
-        Work over; // what it holds goes without the lock
-        if (value != nullptr || !progress->cancelled()) {
-            if (value != nullptr)
-                entry->value = std::move(value);
-            entry->error = std::move(error);
-            entry->stopped = false;
-            over = std::exchange(entry->work, nullptr);
-            keep_budget();
-        } else if (entry->stopped) {
-            // keeps its coarse value and its work
-        } else if (entry->background != 0) {
-            background_.emplace(entry->background, entry); // stopped for what is on screen: anew, later
-        } else if (!on_screen(*entry)) {
-            erase(entry);
-        }
-        lock.unlock();
-        over = nullptr;
-        value.reset();
         changed_.notify_all();
         tell();
         lock.lock();

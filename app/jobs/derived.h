@@ -113,8 +113,10 @@ private:
                        const std::function<Work()>& make_work);
     EntryPtr known(const Key& key) const;
     void stop(const Key& key, bool stopped);
+    void tell() const;
     void work();
     // With the lock held.
+    void make(EntryPtr entry, std::unique_lock<std::mutex>& lock); ///< lets go of the lock meanwhile
     bool on_screen(const Entry& entry) const { return entry.frame + 1 >= frame_ && entry.frame != 0; }
     EntryPtr next() const;
     void erase(const EntryPtr& entry);
@@ -140,7 +142,7 @@ private:
     std::map<std::uint64_t, EntryPtr> background_; ///< waits, in the order of asking
     EntryPtr running_;                             ///< perhaps of no key any more
     std::uint64_t asks_ = 0, frame_ = 1;
-    bool stopping_ = false;
+    bool stopping_ = false, working_ = false; ///< working_: until what a work held is let go
     std::thread thread_;
 };
 

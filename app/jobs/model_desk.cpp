@@ -111,17 +111,14 @@ OpenedModel open_model(const std::string& folder, const ModelTexts& texts, std::
 
 void ModelDesk::begin_with(const OpenedModel& opened) {
     clear();
-    wait();
-    unedited_ = opened.unedited;
-    last_ = opened.run;
+    *runs_ = {opened.unedited, opened.run};
 }
 
 void ModelDesk::clear() {
     asked_ = nullptr;
     handed_out_ = nullptr;
     values_.clear();
-    if (!values_.busy())
-        unedited_ = last_ = nullptr;
+    runs_ = std::make_shared<Runs>(); // a run that still stops keeps its own
 }
 
 void ModelDesk::want(Wish wish) {
@@ -129,9 +126,9 @@ void ModelDesk::want(Wish wish) {
     asked_ = wish.part;
     handed_out_ = nullptr;
     values_.ask<Answer>({asked_, "run"}, Urgency::on_screen,
-                        [this, wish = std::move(wish)](Progress& progress, const Put& put) {
+                        [runs = runs_, wish = std::move(wish)](Progress& progress, const Put& put) {
                             try {
-                                return compute(wish, progress, put);
+                                return compute(*runs, wish, progress, put);
                             } catch (const std::bad_alloc&) {
                                 fail_input(tr("This run needs more memory than the machine has free; type a "
                                               "shorter prompt."));
@@ -153,18 +150,26 @@ std::shared_ptr<const ModelDesk::Answer> ModelDesk::poll() {
     return handed_out_ = answer;
 }
 
-ModelDesk::Answer ModelDesk::compute(const Wish& wish, Progress& progress, const Put& put) {
+ModelDesk::Answer ModelDesk::compute(Runs& runs, const Wish& wish, Progress& progress, const Put& put) {
     const ModelPartPtr part = with_inputs(wish.part, progress);
     const checkpoint::TextModel& model = *part->model;
     const std::int64_t count = attention_count(model.model->architecture());
     // The attention that is opened is seen at once, and follows the edits of earlier layers when they are
     // done.
-    if (same_inputs(last_, *part) && shared(last_->edits(), part->edits, count) < count)
-        put({wish.part, part, wish.attention, base_of(*last_, wish.attention), nullptr, nullptr, {}, {}, {}});
+    if (same_inputs(runs.last, *part) && shared(runs.last->edits(), part->edits, count) < count)
+        put({wish.part,
+             part,
+             wish.attention,
+             base_of(*runs.last, wish.attention),
+             nullptr,
+             nullptr,
+             {},
+             {},
+             {}});
     const auto run = [&](const checkpoint::ModelEdits& edits) {
         checkpoint::ModelRunPtr before;
         std::int64_t most = -1;
-        for (const checkpoint::ModelRunPtr& known : {last_, unedited_})
+        for (const checkpoint::ModelRunPtr& known : {runs.last, runs.unedited})
             if (const std::int64_t same = in_common(known, *part, edits); same > most) {
                 before = known;
                 most = same;
@@ -173,20 +178,20 @@ ModelDesk::Answer ModelDesk::compute(const Wish& wish, Progress& progress, const
             return before;
         return checkpoint::ModelRun::compute(model.model, *part->inputs, edits, before, of_window, progress);
     };
-    if (!same_inputs(unedited_, *part)) {
+    if (!same_inputs(runs.unedited, *part)) {
         progress.set_part(0.0F, part->edits.empty() ? 1.0F : 0.5F);
-        unedited_ = run({});
+        runs.unedited = run({});
         progress.set_part(0.5F, 1.0F);
     }
-    last_ = run(part->edits);
+    runs.last = run(part->edits);
     return {wish.part,
             part,
             wish.attention,
-            base_of(*last_, wish.attention),
-            last_,
-            unedited_,
-            predictions_at(model, *last_, *unedited_, wish.position, progress),
-            next_logits(model, *last_, progress),
+            base_of(*runs.last, wish.attention),
+            runs.last,
+            runs.unedited,
+            predictions_at(model, *runs.last, *runs.unedited, wish.position, progress),
+            next_logits(model, *runs.last, progress),
             {}};
 }
 

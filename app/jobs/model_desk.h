@@ -76,10 +76,14 @@ public:
 
 private:
     using Put = DerivedValues::Put<Answer>;
-    Answer compute(const Wish& wish, Progress& progress, const Put& put);
+    /// What the next run starts from.
+    struct Runs {
+        checkpoint::ModelRunPtr unedited, last;
+    };
+    static Answer compute(Runs& runs, const Wish& wish, Progress& progress, const Put& put);
 
-    checkpoint::ModelRunPtr unedited_, last_; ///< the worker's while it is busy
-    ModelPartPtr asked_;                      ///< by the newest wish
+    std::shared_ptr<Runs> runs_ = std::make_shared<Runs>(); ///< the worker's while it is busy
+    ModelPartPtr asked_;                                    ///< by the newest wish
     std::shared_ptr<const Answer> handed_out_;
     DerivedValues values_; ///< ends before what it works with
 };

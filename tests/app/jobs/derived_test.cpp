@@ -3,8 +3,10 @@
 #include "tests/catch.h"
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <semaphore>
+#include <thread>
 
 using namespace headscope;
 using namespace headscope::app;
@@ -256,6 +258,24 @@ TEST_CASE("values that end cancel the work under way", "[derived]") {
         gate.began.acquire();
     }
     SUCCEED("the worker has ended");
+}
+
+TEST_CASE("whoever waits for the end finds that nothing is held for the work any more", "[derived]") {
+    std::atomic<bool> gone = false;
+    std::shared_ptr<const int> model(new int(1), [&](const int* given) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        delete given;
+        gone = true;
+    });
+    DerivedValues values({});
+    const DerivedKey key{object(), "of a model"};
+    values.ask<int>(key, Urgency::on_screen,
+                    [held = std::move(model)](Progress&, const Put&) { return *held; });
+    while (!values.peek<int>(key).done)
+        std::this_thread::yield();
+    values.wait();
+    CHECK(gone);
+    CHECK_FALSE(values.busy());
 }
 
 TEST_CASE("a value that is stopped keeps what it has put, and goes on from there", "[derived]") {
