@@ -17,7 +17,7 @@ import numpy
 
 PROGRAM = sys.argv[1]
 STAGES = ["x", "q", "q_heads", "scores", "scaled", "masked", "weights", "head_out", "concat", "contributions", "output"]
-WIDTH, HEIGHT, FPS, REST = 900, 640, 20, 0.5
+WIDTH, HEIGHT, FPS, REST = 640, 480, 20, 0.5
 LOOK = ["--size", f"{WIDTH}x{HEIGHT}", "--fps", FPS, "--rest", REST]
 
 
@@ -194,7 +194,7 @@ def check_faults(folder):
     run("record", "--lesson", "masks", "--head", 1, "-o", page, code=2)
     assert "nothing is named" in run("record", "The cat", "-o", page, code=2)
     assert "no line" in run("record", "The cat", "--script", "/dev/null", "-o", page, code=1)
-    assert "even numbers" in run("record", "The cat", "--stages", "--size", "901x640", "-o", folder / "odd.mp4", code=1)
+    assert "even numbers" in run("record", "The cat", "--stages", "--size", "641x480", "-o", folder / "odd.mp4", code=1)
 
 
 def delays_of(gif):
