@@ -356,7 +356,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_corpus(folder)
-        (folder / "many.txt").write_text("\n".join(sentences(4, 400, 60)) + "\n")
+        (folder / "many.txt").write_text("\n".join(sentences(4, 200, 60)) + "\n")
         ended(survey(folder, "pocket", "many.txt", "one.db"))
         whole = content(folder / "one.db")
         check_processes(folder, whole)
