@@ -263,8 +263,7 @@ void AtlasDesk::add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr&
 
 void AtlasDesk::add_acts(Atlas& atlas, Holders& holders, const AttentionSetPtr& set) {
     const std::int64_t l = state_.view.attention.layer, h = state_.view.head;
-    if (atlas.survey != nullptr || l >= atlas.L || h >= atlas.H || !atlas.at(l, h) ||
-        state_.document->is_long())
+    if (atlas.survey != nullptr || !atlas.has(l, h) || !atlas.at(l, h) || state_.document->is_long())
         return;
     const HeadScore score =
         label_of(*atlas.at(l, h), state_.view.attention.atlas.thresholds).value_or(HeadScore::entropy);
@@ -302,7 +301,7 @@ void AtlasDesk::follow_survey(Atlas& atlas, Holders& holders) {
                 atlas.heads[at] =
                     means.value->heads[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
     const std::int64_t l = state_.view.attention.layer, h = state_.view.head;
-    if (l >= atlas.L || h >= atlas.H)
+    if (!atlas.has(l, h))
         return;
     const auto card = values_.ask<SurveyedHead>(
         {means.value, "card " + std::to_string(l) + " " + std::to_string(h)}, Urgency::on_screen,

@@ -108,6 +108,33 @@ TEST_CASE("the card leads from a weight to what its score is made of", "[gui][at
     CHECK(desk.shown().value({TensorId::weights, {0, 0, cell.i, cell.j}}) == Approx(cell.value));
 }
 
+TEST_CASE("the distributions mark the open head, and no head while the mean of a layer is open",
+          "[gui][atlas]") {
+    AtlasDesk desk;
+    const auto marks = [&] {
+        return std::ranges::count_if(desk.program.canvas().scene.items, [](const figure::SceneItem& item) {
+            const auto* mark = std::get_if<figure::PolygonItem>(&item);
+            return mark != nullptr && mark->points.size() == 3 &&
+                   mark->points[1].y - mark->points[0].y == Approx(7) &&
+                   mark->points[2].x - mark->points[1].x == Approx(8);
+        });
+    };
+    desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+    CHECK(marks() > 4);
+    desk.act(ViewChange(AttentionChange(ReadWeights{{.means = true}})));
+    CHECK(marks() > 4);
+    const std::int64_t L = desk.atlas().L, H = desk.atlas().H;
+    for (const auto& [l, h] : {std::pair{std::int64_t{0}, H}, {L - 1, H}, {L, std::int64_t{0}}}) {
+        desk.act(ViewChange(AttentionChange(OpenHead{l, h})));
+        desk.act(ViewChange(AttentionChange(ShowScreen{Screen::atlas})));
+        INFO("L" << l << " H" << h);
+        REQUIRE(desk.view().attention.layer == l);
+        REQUIRE(desk.view().head == h);
+        REQUIRE(desk.shown().atlas != nullptr);
+        CHECK(marks() == 0);
+    }
+}
+
 TEST_CASE("a problem has an atlas, with the scores of its panel of heads", "[gui][atlas]") {
     Desk desk;
     begin_recording();

@@ -298,7 +298,7 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     const Atlas* const atlas = context.shown.atlas.get();
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
     if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
-        l >= atlas->L || h >= atlas->H || !atlas->at(l, h)) {
+        !atlas->has(l, h) || !atlas->at(l, h)) {
         sheet.paragraph(tr("The head is being measured."), context.theme.muted);
         return sheet.finish();
     }

@@ -143,7 +143,8 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     }
     picture.scene.add(
         figure::LineItem{{bars.x, bars.bottom()}, {bars.right(), bars.bottom()}, theme.line2, 1});
-    if (const auto open = scene.score(context.view.attention.layer, context.view.head, score)) {
+    const std::int64_t l = context.view.attention.layer, h = context.view.head;
+    if (const auto open = scene.atlas.has(l, h) ? scene.score(l, h, score) : std::nullopt) {
         const float x = bars.x + bars.w * static_cast<float>(axis.place(*open));
         picture.scene.add(figure::PolygonItem{
             {{x, bars.bottom() + 2}, {x - 4, bars.bottom() + 9}, {x + 4, bars.bottom() + 9}}, theme.ink});

@@ -55,6 +55,7 @@ struct Atlas {
     bool has_survey = false;                      ///< one is open, looked at or not
     std::uint64_t version = 0;                    ///< other numbers have another
 
+    bool has(std::int64_t l, std::int64_t h) const { return l < L && h < H; } ///< no mean of the board
     const std::optional<analysis::HeadMetrics>& at(std::int64_t l, std::int64_t h) const {
         return heads[static_cast<std::size_t>(l * H + h)];
     }
