@@ -7,9 +7,30 @@
 #include <cstring>
 #include <vulkan/vulkan_raii.hpp>
 
+// Of the leak sanitizer; null without it.
+extern "C" {
+__attribute__((weak)) void __lsan_disable();
+__attribute__((weak)) void __lsan_enable();
+}
+
 namespace headscope::vulkan {
 
 namespace {
+
+/// What a driver allocates meanwhile is no leak of ours. Mesa's drivers keep 128 bytes on some processors
+/// until the process ends, and nothing points to them any more once the driver is unloaded.
+struct DriversOwn {
+    DriversOwn() {
+        if (__lsan_disable != nullptr)
+            __lsan_disable();
+    }
+    ~DriversOwn() {
+        if (__lsan_enable != nullptr)
+            __lsan_enable();
+    }
+    DriversOwn(const DriversOwn&) = delete;
+    DriversOwn& operator=(const DriversOwn&) = delete;
+};
 
 constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
 constexpr std::uint32_t needed_version = VK_API_VERSION_1_2;
@@ -104,6 +125,7 @@ VulkanInstance::VulkanInstance(const VulkanOptions& options) : options_(options)
             extensions = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
         }
         before_step(options_, VulkanStep::instance);
+        const DriversOwn keeps;
         instance_ = std::make_unique<vk::raii::Instance>(
             *context_, vk::InstanceCreateInfo({}, &application, layers, extensions,
                                               options_.validation ? &features : nullptr));
@@ -118,6 +140,7 @@ VulkanInstance::~VulkanInstance() = default;
 
 std::vector<vk::raii::PhysicalDevice> VulkanInstance::devices() const {
     try {
+        const DriversOwn keeps;
         std::vector<vk::raii::PhysicalDevice> found = vk::raii::PhysicalDevices(*instance_);
         if (found.empty())
             throw vk::IncompatibleDriverError("no device");
