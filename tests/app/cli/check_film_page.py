@@ -43,6 +43,13 @@ addEventListener("load", async () => {
 """
 
 
+def browse(page, *options):
+    """Headless Chromium with these options, its last one the address."""
+    return subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
+                           f"--user-data-dir={page.with_name('profile')}", *options],
+                          capture_output=True, text=True, timeout=120)  # fmt: skip
+
+
 def act(page, acts, address="", scripts=True, seconds=60):
     """What is told by these acts in a page, by name."""
     text = page.read_text(encoding="utf-8")
@@ -50,11 +57,8 @@ def act(page, acts, address="", scripts=True, seconds=60):
         text = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
     copy = page.with_name("acted.html")
     copy.write_text(text.replace("</body>", f"<script>{SEEN.replace('ACTS', acts)}</script></body>"), encoding="utf-8")
-    profile = page.with_name("profile")
-    done = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--window-size=700,500",
-         f"--virtual-time-budget={seconds * 1000}", "--dump-dom", copy.as_uri() + address],
-        capture_output=True, text=True, timeout=120)  # fmt: skip
+    done = browse(page, "--window-size=700,500", f"--virtual-time-budget={seconds * 1000}", "--dump-dom",
+                  copy.as_uri() + address)  # fmt: skip
     found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.S)
     assert found, (done.returncode, done.stderr[-500:], done.stdout[-300:])
     told = json.loads(html.unescape(found[1]))
@@ -94,6 +98,10 @@ def check(page):
         assert (opened["steps"], opened["scrolled"]) == ([step], 0), (address, opened)
     plain = act(page, 'tell("opened");', scripts=False)["opened"]
     assert plain["steps"] == list(range(1, STAGES + 1)) and not plain["controls"], plain
+    # On paper all steps stand below each other.
+    paper = page.with_name("paper.pdf")
+    browse(page, f"--print-to-pdf={paper}", page.as_uri())
+    assert len(re.findall(rb"/Type\s*/Page\b", paper.read_bytes())) >= STAGES // 2, "steps are missing on paper"
 
 
 def main():
