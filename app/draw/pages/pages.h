@@ -27,12 +27,12 @@ Picture draw_output_page(const DrawContext& context);
 /// The formula over the page of a stage, as the problem on screen computes it: without the biases it has not.
 std::string page_formula(const Shown& shown, TensorId stage);
 
-/// The lower edge of the head of the pages from scores to weights, where its line has room.
+/// Where a page from scores to weights goes on below its head, as long as the head's line has room.
 inline constexpr float weights_top = 96.0F;
-/// That head: the title, the line below the title, and at the top right
-/// the switches: view of the weights, heads, colour scale. A line that has no room there stands below the
-/// switches; where the page has a fixed top (`grows`: false) it is cut, and its tip has the whole. Returns
-/// where the page goes on.
+/// The head of the pages from scores to weights: the title, the line below the title, and at the top right
+/// the switches: view of the weights, heads, colour scale. A line that has no room beside the switches stands
+/// below them. Where the page has a fixed top (`grows`: false), the line is cut, and its tip has the whole.
+/// Returns where the page goes on.
 float draw_weights_head(Picture& picture, const DrawContext& context, const std::string& title,
                         const std::string& line, bool grows = true);
 

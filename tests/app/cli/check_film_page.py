@@ -50,14 +50,14 @@ def browse(page, *options):
                           capture_output=True, text=True, timeout=120)  # fmt: skip
 
 
-def act(page, acts, address="", scripts=True, seconds=60):
+def act(page, acts, address="", scripts=True):
     """What is told by these acts in a page, by name."""
     text = page.read_text(encoding="utf-8")
     if not scripts:
         text = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
     copy = page.with_name("acted.html")
     copy.write_text(text.replace("</body>", f"<script>{SEEN.replace('ACTS', acts)}</script></body>"), encoding="utf-8")
-    done = browse(page, "--window-size=700,500", f"--virtual-time-budget={seconds * 1000}", "--dump-dom",
+    done = browse(page, "--window-size=700,500", "--virtual-time-budget=60000", "--dump-dom",
                   copy.as_uri() + address)  # fmt: skip
     found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.S)
     assert found, (done.returncode, done.stderr[-500:], done.stdout[-300:])
