@@ -132,6 +132,8 @@ TEST_CASE("the distributions mark the open head, and no head while the mean of a
         REQUIRE(desk.view().head == h);
         REQUIRE(desk.shown().atlas != nullptr);
         CHECK(marks() == 0);
+        CHECK(screen_shows("A mean of heads has no scores of its own"));
+        CHECK_FALSE(screen_shows("The head is being measured."));
     }
 }
 

@@ -297,8 +297,13 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     sheet.y = 18;
     const Atlas* const atlas = context.shown.atlas.get();
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
+    if (atlas != nullptr && !atlas->has(l, h)) {
+        sheet.paragraph(tr("A mean of heads has no scores of its own; choose a head on the board."),
+                        context.theme.muted);
+        return sheet.finish();
+    }
     if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
-        !atlas->has(l, h) || !atlas->at(l, h)) {
+        !atlas->at(l, h)) {
         sheet.paragraph(tr("The head is being measured."), context.theme.muted);
         return sheet.finish();
     }
