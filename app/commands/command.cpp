@@ -104,6 +104,8 @@ bool change_any(project::Recipe& recipe, const Document& document, const Command
                           },
                           [&](const auto& c) { edit_only = change(recipe, document, c); }},
                command);
+    if (std::ranges::all_of(recipe.gains, [](float gain) { return gain == 1.0F; }))
+        recipe.gains.clear(); // as built
     return edit_only;
 }
 

@@ -1,5 +1,6 @@
 #include "app/commands/edit_commands.h"
 
+#include "core/attention/same_bits.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 
@@ -12,10 +13,15 @@ TensorPtr editable(const Document& document, TensorId id) {
     return now;
 }
 
-bool put_edit(project::Recipe& recipe, TensorId tensor, TensorPtr edited) {
+bool put_edit(project::Recipe& recipe, const Document& document, TensorId tensor, TensorPtr edited) {
+    const bool was_identity = tensor == TensorId::W_O && recipe.identity_W_O;
+    if (same_bits(edited, unedited_tensor(document, tensor))) {
+        if (!was_identity) // which hides an edit of W_O that is kept
+            recipe.edits.erase(tensor);
+        return true;
+    }
     recipe.edits[tensor] = std::move(edited);
     // An edit of the identity is an edit of W_O as it was on screen.
-    const bool was_identity = tensor == TensorId::W_O && recipe.identity_W_O;
     if (was_identity)
         recipe.identity_W_O = false;
     return !was_identity;
@@ -44,13 +50,13 @@ CommandName name_of(const Document& before, const ReleaseNumber& c) {
 
 bool change(project::Recipe& recipe, const Document& document, const EditBlock& c) {
     const TensorPtr now = editable(document, c.block.tensor);
-    return put_edit(recipe, c.block.tensor, operated(*now, c.block, c.operation));
+    return put_edit(recipe, document, c.block.tensor, operated(*now, c.block, c.operation));
 }
 
 bool change(project::Recipe& recipe, const Document& document, const PasteBlock& c) {
     const TensorPtr now = editable(document, c.cell.tensor);
     const Block block{c.cell.tensor, c.cell.at, c.table.rows, c.table.cols};
-    return put_edit(recipe, c.cell.tensor, with_values(*now, block, c.table.values));
+    return put_edit(recipe, document, c.cell.tensor, with_values(*now, block, c.table.values));
 }
 
 } // namespace headscope::app

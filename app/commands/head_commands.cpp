@@ -36,7 +36,7 @@ public:
     bool put_into(project::Recipe& recipe) const {
         bool edit_only = true;
         for (const auto& [id, tensor] : edited_)
-            edit_only = put_edit(recipe, id, tensor) && edit_only;
+            edit_only = put_edit(recipe, document_, id, tensor) && edit_only;
         return edit_only;
     }
 

@@ -1,6 +1,7 @@
 #include "app/commands/command.h"
 #include "app/commands/history.h"
 #include "core/base/error.h"
+#include "core/project/same_bits.h"
 #include "tests/app/support/documents.h"
 #include "tests/catch.h"
 
@@ -74,6 +75,25 @@ TEST_CASE("W_O as identity hides its edits and gives them back") {
     CHECK(document->problem.weights.W_O->at(1, 1) == 1);
     document = app::apply(document, SetIdentityOutput{false});
     CHECK(document->problem.weights.W_O->at(0, 1) == 3);
+}
+
+TEST_CASE("numbers that are brought back by hand leave no edit") {
+    const DocumentPtr built = first_lesson();
+    const auto unchanged = [&](const DocumentPtr& document) {
+        return project::same_bits(document->recipe, built->recipe);
+    };
+    const float own = built->problem.weights.W_O->at(0, 1);
+    CHECK(unchanged(app::apply(built, EditCell{W_O_cell(0, 1), own})));
+    const DocumentPtr edited = app::apply(built, EditCell{W_O_cell(0, 1), own + 1});
+    CHECK_FALSE(unchanged(edited));
+    CHECK(unchanged(app::apply(edited, EditCell{W_O_cell(0, 1), own})));
+    CHECK(unchanged(app::apply(edited, ResetHead{0})));
+    CHECK(unchanged(app::apply(app::apply(built, SetGain{1, 0.25F}), SetGain{1, 1})));
+
+    DocumentPtr identity = app::apply(edited, SetIdentityOutput{true});
+    identity = app::apply(identity, EditCell{W_O_cell(0, 1), 0}); // as it stands there
+    CHECK(identity->recipe.identity_W_O);
+    CHECK(app::apply(identity, SetIdentityOutput{false})->problem.weights.W_O->at(0, 1) == own + 1);
 }
 
 TEST_CASE("gains and temperature reach the problem; a head that does not exist is refused") {
