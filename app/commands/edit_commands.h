@@ -72,8 +72,8 @@ bool change(project::Recipe& recipe, const Document& document, const ResetMask& 
 /// The tensor that an edit of it starts from. Throws Error(input) when the user does not own it or the
 /// document has none.
 TensorPtr editable(const Document& document, TensorId tensor);
-/// Puts an edited tensor of the document into the recipe; one with the numbers of the unedited tensor is no edit.
-/// Returns false where the edit also switched off "W_O = identity".
+/// Puts an edited tensor of the document into the recipe; one with the numbers of the unedited tensor is no
+/// edit. Returns false where the edit also switched off "W_O = identity".
 bool put_edit(project::Recipe& recipe, const Document& document, TensorId tensor, TensorPtr edited);
 /// Throws Error(input) when the problem has no such head.
 void check_head(const Dims& dims, std::int64_t head);

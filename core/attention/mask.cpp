@@ -12,7 +12,7 @@ namespace headscope {
 
 namespace {
 
-constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t any_distance = std::numeric_limits<std::int64_t>::max() / 4;
 
 /// A shape seen as (B, H, Tq, Tk), extents of 1 being repeated.
 struct Broadcast {
@@ -109,7 +109,7 @@ void for_each_element(const Broadcast& target, const Broadcast& source, const Vi
 } // namespace
 
 MaskRows::MaskRows(const Mask& mask, const Dims& dims)
-    : dims_(dims), empty_(mask.empty()), before_(unlimited), after_(unlimited) {
+    : dims_(dims), empty_(mask.empty()), before_(any_distance), after_(any_distance) {
     const auto see = [this](std::int64_t before, std::int64_t after) {
         before_ = std::min(before_, before);
         after_ = std::min(after_, after);
@@ -118,7 +118,7 @@ MaskRows::MaskRows(const Mask& mask, const Dims& dims)
     bool any_allowed = false, any_add = false;
     for (const MaskRule& rule : mask)
         std::visit(
-            Overloaded{[&](const CausalMask&) { see(unlimited, 0); },
+            Overloaded{[&](const CausalMask&) { see(any_distance, 0); },
                        [&](const SlidingWindowCausalMask& r) {
                            if (r.window < 1)
                                fail_input(

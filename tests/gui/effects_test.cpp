@@ -91,6 +91,13 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     CHECK(desk.shown().effects->question.position == 9);
     CHECK(desk.shown().effects->part(2, 7).value == Approx(sources_at(desk, 9)).margin(1e-4));
     desk.press("position " + std::to_string(last));
+    desk.act(ViewChange(AttentionChange(ReadWeights{{.means = true}})));
+    desk.act(ViewChange(AttentionChange(OpenHead{2, desk.shown().dims().H})));
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::effects})));
+    desk.settle();
+    CHECK(screen_shows("A mean of heads has no parts of its own"));
+    CHECK_FALSE(screen_shows("being worked out"));
+    desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
     desk.press("Direct");
     desk.settle();
 

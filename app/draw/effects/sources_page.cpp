@@ -57,8 +57,8 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     const Effects& effects = *context.shown.effects;
     const EffectsSources* const sources = context.shown.sources.get();
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
-    const bool known =
-        sources != nullptr && l < std::ssize(effects.heads) && h < std::ssize(effects.heads.front());
+    const bool is_head = l < std::ssize(effects.heads) && h < std::ssize(effects.heads.front());
+    const bool known = sources != nullptr && is_head;
     draw_page_head(picture, context,
                    known ? tr("What {} brings to every position",
                               writer_words(effects.part(sources->place.layer, sources->head).writer))
@@ -70,8 +70,9 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     draw_question_fields(picture, context);
     if (!known) {
         draw_paragraph(picture, context, canvas_pad, source_map_top, context.width - 2 * canvas_pad,
-                       tr("The head's parts are being worked out."), Font::ui, 13.5F, 20,
-                       context.theme.muted);
+                       is_head ? tr("The head's parts are being worked out.")
+                               : tr("A mean of heads has no parts of its own; choose a head on the board."),
+                       Font::ui, 13.5F, 20, context.theme.muted);
         return;
     }
     const std::int64_t Tq = sources->map.shape()[0], Tk = sources->map.shape()[1];

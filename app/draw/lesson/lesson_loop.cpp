@@ -10,18 +10,18 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float code_size = 11.5F, code_line = 17.0F;
+constexpr float loop_size = 11.5F, loop_line = 17.0F;
 
 void draw_code(PanelColumn& column, const std::vector<std::string>& lines) {
     const figure::Rect area{column.x, column.y, column.width,
-                            code_line * static_cast<float>(lines.size()) + 8};
+                            loop_line * static_cast<float>(lines.size()) + 8};
     column.picture.scene.add(
         figure::RectItem{.area = area, .fill = column.context.theme.highlight, .radius = 4});
-    float baseline = column.y + 4 + code_size;
+    float baseline = column.y + 4 + loop_size;
     for (const std::string& line : lines) {
-        draw_text(column.picture, column.context, column.x + 6, baseline, line, figure::Font::mono, code_size,
+        draw_text(column.picture, column.context, column.x + 6, baseline, line, figure::Font::mono, loop_size,
                   column.context.theme.ink);
-        baseline += code_line;
+        baseline += loop_line;
     }
     column.y = area.bottom() + 6;
 }

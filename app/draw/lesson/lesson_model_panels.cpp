@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float table_row = 21.0F, table_text = 12.5F, positions_plot = 92.0F;
+constexpr float table_row = 21.0F, number_text = 12.5F, positions_plot = 92.0F;
 
 std::string head_text(analysis::HeadPlace head) {
     return "L" + std::to_string(head.layer) + " H" + std::to_string(head.head);
@@ -32,11 +32,11 @@ public:
     PanelTable(PanelColumn& column, const Words& head, const std::vector<Words>& rows) : column_(column) {
         std::vector<float> widths;
         for (const std::string& text : head)
-            widths.push_back(column.context.measure(text, figure::Font::ui, table_text));
+            widths.push_back(column.context.measure(text, figure::Font::ui, number_text));
         for (const Words& row : rows)
             for (std::size_t n = 0; n < row.size(); ++n)
                 widths[n] =
-                    std::max(widths[n], column.context.measure(row[n], figure::Font::mono, table_text));
+                    std::max(widths[n], column.context.measure(row[n], figure::Font::mono, number_text));
         const float texts = std::accumulate(widths.begin(), widths.end(), 0.0F);
         const float between = (column.width - texts) / static_cast<float>(widths.size() - 1);
         float right = column.x + widths.front();
@@ -47,7 +47,7 @@ public:
     explicit PanelTable(PanelColumn& column) : column_(column), right_edges_{column.right()} {}
 
     void put(std::size_t n, const std::string& text, figure::Font font, figure::Color colour) {
-        draw_text(column_.picture, column_.context, right_edges_[n], baseline(), text, font, table_text,
+        draw_text(column_.picture, column_.context, right_edges_[n], baseline(), text, font, number_text,
                   colour, figure::Align::right);
     }
     void head(const Words& words, const std::string& tip) {
@@ -58,7 +58,7 @@ public:
         end(tip);
     }
     void name(const std::string& text, figure::Font font, figure::Color colour) {
-        draw_text(column_.picture, column_.context, column_.x, baseline(), text, font, table_text, colour);
+        draw_text(column_.picture, column_.context, column_.x, baseline(), text, font, number_text, colour);
     }
     void end(const std::string& tip) {
         column_.picture.tips.push_back({{column_.x, column_.y, column_.width, table_row}, tip});
@@ -74,7 +74,7 @@ public:
     }
 
 private:
-    float baseline() const { return figure::baseline_for(column_.y + table_row / 2, table_text); }
+    float baseline() const { return figure::baseline_for(column_.y + table_row / 2, number_text); }
 
     PanelColumn& column_;
     std::vector<float> right_edges_; ///< of all columns but the first

@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, group_count_of_list> headings{
     translatable("Recent"),  translatable("Commands"), translatable("Go to"),
     translatable("Presets"), translatable("Manual"),   translatable("Not now")};
 
-struct Candidate {
+struct FoundEntry {
     const PaletteEntry* entry;
     FuzzyMatch match;
     Answer answer;
@@ -47,28 +47,28 @@ std::optional<EntryKind> narrowed_to(std::string_view typed) {
     return std::nullopt;
 }
 
-bool is_better(const Candidate& a, const Candidate& b) {
-    const auto rank = [](const Candidate& one) {
+bool is_better(const FoundEntry& a, const FoundEntry& b) {
+    const auto rank = [](const FoundEntry& one) {
         return std::tuple(one.answer, -one.match.score, !one.entry->missing.empty(),
                           one.match.score == 0 ? 0 : one.entry->title.size(), one.order);
     };
     return rank(a) < rank(b);
 }
 
-std::optional<Candidate> candidate_for(const PaletteEntry& entry, std::string_view typed) {
+std::optional<FoundEntry> candidate_for(const PaletteEntry& entry, std::string_view typed) {
     if (typed.empty())
-        return Candidate{&entry, {}, Answer::further, 0};
+        return FoundEntry{&entry, {}, Answer::further, 0};
     const bool keys =
         same_keys(typed, entry.keys) ||
         std::ranges::any_of(entry.more_keys, [&](const std::string& one) { return same_keys(typed, one); });
     auto match = fuzzy_match(typed, entry.title, entry.words + " " + entry.also);
     if (!match && !keys)
         return std::nullopt;
-    return Candidate{&entry, match ? std::move(*match) : FuzzyMatch{},
-                     keys ? Answer::title : answer_of(typed, entry.title, entry.words), 0};
+    return FoundEntry{&entry, match ? std::move(*match) : FuzzyMatch{},
+                      keys ? Answer::title : answer_of(typed, entry.title, entry.words), 0};
 }
 
-Group group_of(const Candidate& one, bool recent, bool all) {
+Group group_of(const FoundEntry& one, bool recent, bool all) {
     const PaletteEntry& entry = *one.entry;
     const bool called_so = one.answer <= Answer::title_start;
     return recent && (all || !entry.replaces)     ? recent_group
@@ -80,10 +80,10 @@ Group group_of(const Candidate& one, bool recent, bool all) {
 }
 
 /// Where a group stands in the list, by its first row: the smaller, the earlier.
-std::tuple<bool, Answer, bool, int> place_of(const std::vector<Candidate>& group, std::size_t which) {
+std::tuple<bool, Answer, bool, int> place_of(const std::vector<FoundEntry>& group, std::size_t which) {
     if (group.empty() || which >= manual_group)
         return {true, Answer::further, false, static_cast<int>(which)};
-    const Candidate& first = group.front();
+    const FoundEntry& first = group.front();
     const int ahead = which == place_group ? 0 : ahead_of_places;
     return {false, first.answer, which == preset_group, -first.match.score - ahead};
 }
@@ -107,7 +107,7 @@ std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, s
     if (only)
         typed.remove_prefix(1);
     const bool all = typed.find_first_not_of(' ') == std::string_view::npos;
-    std::array<std::vector<Candidate>, group_count_of_list> groups;
+    std::array<std::vector<FoundEntry>, group_count_of_list> groups;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const PaletteEntry& entry = entries[i];
         const bool many =
@@ -130,7 +130,7 @@ std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, s
         pages.resize(most_pages);
     std::vector<PaletteRow> rows;
     for (const std::size_t group : order)
-        for (const Candidate& one : groups[group])
+        for (const FoundEntry& one : groups[group])
             rows.push_back(
                 {one.entry, &one == &groups[group].front() ? tr(headings[group]) : "", one.match.marks});
     return rows;

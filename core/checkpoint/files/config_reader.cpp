@@ -4,7 +4,6 @@
 #include "core/base/message.h"
 
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace headscope::checkpoint {
@@ -38,12 +37,10 @@ void ConfigReader::refuse(const char* key, const std::string& wanted) const {
 
 namespace {
 
-constexpr std::int64_t largest_number = std::numeric_limits<std::int32_t>::max();
-
 std::optional<std::int64_t> whole_number(const json& value, std::int64_t least) {
     if (!value.is_number_integer() ||
         (value.is_number_unsigned() &&
-         value.get<std::uint64_t>() > static_cast<std::uint64_t>(largest_number)) ||
+         value.get<std::uint64_t>() > static_cast<std::uint64_t>(largest_integer)) ||
         value.get<std::int64_t>() < least)
         return std::nullopt;
     return value.get<std::int64_t>();
@@ -57,7 +54,7 @@ std::optional<std::int64_t> ConfigReader::integer(const char* key, std::int64_t 
         return std::nullopt;
     const std::optional<std::int64_t> number = whole_number(*value, least);
     if (!number)
-        refuse(key, tr("a whole number from {} to {}", least, largest_number));
+        refuse(key, tr("a whole number from {} to {}", least, largest_integer));
     return number;
 }
 
@@ -69,7 +66,7 @@ std::vector<std::int64_t> ConfigReader::integers(const char* key, std::int64_t l
     for (const json& element : value->is_array() ? *value : json::array({nullptr})) {
         const std::optional<std::int64_t> number = whole_number(element, least);
         if (!number)
-            refuse(key, tr("a list in which each is a whole number from {} to {}", least, largest_number));
+            refuse(key, tr("a list in which each is a whole number from {} to {}", least, largest_integer));
         numbers.push_back(*number);
     }
     return numbers;

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace headscope::checkpoint {
+
+/// The largest whole number that a configuration may have: no size of a model is above.
+inline constexpr std::int64_t largest_integer = std::numeric_limits<std::int32_t>::max();
 
 /// Typed reading of the keys of one JSON object. A key that is missing or null counts as not given. Each
 /// throws Error(input) naming the key, what it has and what it should have. Refers to the object, which

@@ -2,17 +2,15 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/files/config_reader.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace headscope::checkpoint {
 
 namespace {
-
-constexpr std::int64_t largest_number = std::numeric_limits<std::int32_t>::max();
 
 /// How a message quotes a value.
 std::string quoted(const GgufValue& given) {
@@ -56,8 +54,8 @@ std::optional<std::int64_t> GgufMetadata::integer(std::string_view key, std::int
     if (given == nullptr)
         return std::nullopt;
     const auto* const integer = std::get_if<std::int64_t>(&given->value);
-    if (integer == nullptr || *integer < least || *integer > largest_number)
-        refuse(key, tr("a whole number from {} to {}", least, largest_number));
+    if (integer == nullptr || *integer < least || *integer > largest_integer)
+        refuse(key, tr("a whole number from {} to {}", least, largest_integer));
     return *integer;
 }
 

@@ -53,9 +53,9 @@ Command any_command() {
     case 3:
         return EditBlock{block, AddNoise{number(), seed}};
     case 4:
-        return EditBlock{block, Randomise{Distribution::xavier_uniform, 1, seed}};
+        return EditBlock{block, Randomise{app::Distribution::xavier_uniform, 1, seed}};
     case 5:
-        return EditBlock{block, Randomise{Distribution::normal, number(), seed}};
+        return EditBlock{block, Randomise{app::Distribution::normal, number(), seed}};
     case 6:
         return EditBlock{block, MakeIdentity{}};
     case 7:

@@ -28,10 +28,10 @@ float causal_weight(std::int64_t l, std::int64_t h, std::int64_t i, std::int64_t
 }
 
 /// "[CLS] unhappy Anna . [SEP]"
-const List tokens{"[CLS]", "un", "##hap", "##py", "Anna", ".", "[SEP]"};
+const List pieces{"[CLS]", "un", "##hap", "##py", "Anna", ".", "[SEP]"};
 
 AttentionSetPtr made(std::int64_t L, std::int64_t H) {
-    return std::make_shared<MadeSet>(L, H, 7, std::vector<List>{tokens}, causal_weight);
+    return std::make_shared<MadeSet>(L, H, 7, std::vector<List>{pieces}, causal_weight);
 }
 
 /// The same as products of matrices: which held row or column goes into which place.
@@ -80,7 +80,7 @@ TEST_CASE("each way to read weights is what its definition says, in double preci
         const auto set = with_reading(held, {.hide_first_token = true});
         check(*set, 1, 1, expected(1, 1, every, true, true));
         CHECK(set->info().reading == "first token hidden, rows renormalised");
-        CHECK(set->query_tokens(0) == tokens);
+        CHECK(set->query_tokens(0) == pieces);
         // Query 0 read key 0 alone.
         CHECK(set->layer(0)->at(0, 0, 0, 0) == 0);
     }
@@ -110,7 +110,7 @@ TEST_CASE("norm-weighted rows are shares of weight times length") {
     const auto length = [](std::int64_t l, std::int64_t h, std::int64_t j) {
         return 0.5F + static_cast<float>((5 * l + 3 * h + 7 * j) % 11);
     };
-    const auto held = std::make_shared<MadeSet>(2, 2, 7, std::vector<List>{tokens}, causal_weight);
+    const auto held = std::make_shared<MadeSet>(2, 2, 7, std::vector<List>{pieces}, causal_weight);
     CHECK_FALSE(readings_that_act(*held).norm_weighted);
     held->set_brought(length);
     const auto shares = [&](std::int64_t l, std::int64_t h, std::int64_t hidden) {

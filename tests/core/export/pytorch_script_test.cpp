@@ -27,7 +27,7 @@ TensorPtr filled(const Shape& shape, float scale = 0.01F) {
     return std::make_shared<const Tensor>(std::move(tensor));
 }
 
-Problem problem_of(const Dims& d) {
+Problem numbered_problem(const Dims& d) {
     Problem problem;
     problem.dims = d;
     problem.x = filled({d.B, d.Tq, d.D});
@@ -47,7 +47,7 @@ Problem problem_of(const Dims& d) {
 constexpr Dims plain{.B = 1, .Tq = 3, .Tk = 3, .D = 8, .Dkv = 8, .H = 2, .Hkv = 2, .dk = 4, .dv = 4};
 
 Problem with_mask(Mask mask) {
-    Problem problem = problem_of(plain);
+    Problem problem = numbered_problem(plain);
     problem.mask = std::move(mask);
     return problem;
 }
@@ -73,24 +73,25 @@ BoolTensorPtr bools(const Shape& shape, std::vector<std::uint8_t> values) {
 }
 
 /// More numbers than a script written to a file holds itself.
-Problem large_problem() {
-    return problem_of({.B = 1, .Tq = 4, .Tk = 4, .D = 96, .Dkv = 96, .H = 4, .Hkv = 4, .dk = 24, .dv = 24});
+Problem long_problem() {
+    return numbered_problem(
+        {.B = 1, .Tq = 4, .Tk = 4, .D = 96, .Dkv = 96, .H = 4, .Hkv = 4, .dk = 24, .dv = 24});
 }
 
 } // namespace
 
 TEST_CASE("torch.nn.MultiheadAttention computes what it can express") {
-    CHECK(fits(problem_of(plain)));
+    CHECK(fits(numbered_problem(plain)));
     Dims d = plain;
     d.Tk = 5;
     d.Dkv = 6;
-    CHECK(fits(problem_of(d)));
+    CHECK(fits(numbered_problem(d)));
     d = plain;
     d.H = d.Hkv = 1;
     d.dk = d.dv = 8;
-    CHECK(fits(problem_of(d)));
+    CHECK(fits(numbered_problem(d)));
     CHECK(fits(with_mask({CausalMask{}, KeyPaddingMask{bools({1, 3}, {1, 1, 0})}})));
-    Problem problem = problem_of(plain);
+    Problem problem = numbered_problem(plain);
     problem.gains = {1.0F, 1.0F};
     CHECK(fits(problem));
     // One closed row is left out of the comparison.
@@ -100,20 +101,20 @@ TEST_CASE("torch.nn.MultiheadAttention computes what it can express") {
 TEST_CASE("plain tensor operations alone compute the rest") {
     Dims d = plain;
     d.Hkv = 1;
-    CHECK_FALSE(fits(problem_of(d)));
+    CHECK_FALSE(fits(numbered_problem(d)));
     d = plain;
     d.dv = 3;
-    CHECK_FALSE(fits(problem_of(d)));
+    CHECK_FALSE(fits(numbered_problem(d)));
     d = plain;
     d.dk = d.dv = 3;
-    CHECK_FALSE(fits(problem_of(d)));
-    Problem problem = problem_of(plain);
+    CHECK_FALSE(fits(numbered_problem(d)));
+    Problem problem = numbered_problem(plain);
     problem.gains = {1.0F, 0.5F};
     CHECK_FALSE(fits(problem));
-    problem = problem_of(plain);
+    problem = numbered_problem(plain);
     problem.temperature = 2.0F;
     CHECK_FALSE(fits(problem));
-    problem = problem_of(plain);
+    problem = numbered_problem(plain);
     problem.rotary = Rotary{filled({1, 3, 4}, 0.1F), filled({1, 3, 4}, 0.1F)};
     CHECK_FALSE(fits(problem));
     // Every row closed: the module would have nothing but NaN.
@@ -121,12 +122,12 @@ TEST_CASE("plain tensor operations alone compute the rest") {
 }
 
 TEST_CASE("the module gets its weights stacked, or apart when the source has another width") {
-    CHECK_THAT(script_of(problem_of(plain)),
+    CHECK_THAT(script_of(numbered_problem(plain)),
                Contains("\"in_proj_weight\": torch.cat([W_Q.T, W_K.T, W_V.T])") && Contains("bias=False") &&
                    !Contains("kdim") && !Contains("in_proj_bias"));
     Dims d = plain;
     d.Dkv = 6;
-    Problem cross = problem_of(d);
+    Problem cross = numbered_problem(d);
     cross.weights.b_V = filled({8});
     CHECK_THAT(script_of(cross),
                Contains("bias=True, kdim=Dkv, vdim=Dkv") && Contains("\"k_proj_weight\": W_K.T") &&
@@ -135,7 +136,7 @@ TEST_CASE("the module gets its weights stacked, or apart when the source has ano
 }
 
 TEST_CASE("the module gets the mask in the form that says most") {
-    CHECK_THAT(script_of(problem_of(plain)), !Contains("attn_mask") && !Contains("allowed"));
+    CHECK_THAT(script_of(numbered_problem(plain)), !Contains("attn_mask") && !Contains("allowed"));
     CHECK_THAT(script_of(with_mask({CausalMask{}})),
                Contains("allowed & (j <= i)") && Contains("attn_mask = (~allowed).reshape(Tq, Tk)"));
     CHECK_THAT(script_of(with_mask({KeyPaddingMask{bools({1, 3}, {1, 1, 0})}})),
@@ -168,7 +169,7 @@ TEST_CASE("lists nest as the shape does") {
 }
 
 TEST_CASE("no title or token can break the script") {
-    Problem problem = problem_of(plain);
+    Problem problem = numbered_problem(plain);
     problem.tokens = {"\"\"\"", "\n\\", "\xff\xe7\x8c\xab"};
     const std::string script = pytorch_script(problem, trace_of(problem), "\"\"\"\nimport os\\");
     CHECK_THAT(script, Contains("computed it: \"\\\"\\\"\\\"\\nimport os\\\\\"."));
@@ -177,7 +178,7 @@ TEST_CASE("no title or token can break the script") {
 
 TEST_CASE("many numbers go into a file beside the script, never over a stranger's") {
     const TemporaryFolder folder;
-    const Problem problem = large_problem();
+    const Problem problem = long_problem();
     const Trace trace = trace_of(problem);
     const std::string path = folder.file("big.py"), beside = folder.file("big.numbers.safetensors");
     CHECK(pytorch_numbers_path(path) == beside);
@@ -200,7 +201,7 @@ TEST_CASE("many numbers go into a file beside the script, never over a stranger'
 
 TEST_CASE("both files are written or neither") {
     const TemporaryFolder folder;
-    const Problem problem = large_problem();
+    const Problem problem = long_problem();
     const Trace trace = trace_of(problem);
     std::filesystem::create_directory(folder.file("taken.py")); // a script cannot get this name
     CHECK_THROWS_AS(export_pytorch(problem, trace, "", folder.file("taken.py")), Error);
@@ -217,19 +218,19 @@ TEST_CASE("both files are written or neither") {
 
 TEST_CASE("few numbers stay in the script, and so do those of the clipboard up to its limit") {
     const TemporaryFolder folder;
-    const Problem small = problem_of(plain);
+    const Problem small = numbered_problem(plain);
     export_pytorch(small, trace_of(small), "", folder.file("small.py"));
     CHECK(folder.entries() == 1);
-    const Problem problem = large_problem();
+    const Problem problem = long_problem();
     const Trace trace = trace_of(problem);
     CHECK(pytorch_clipboard(problem, trace, "t") == pytorch_script(problem, trace, "t"));
-    const Problem huge =
-        problem_of({.B = 1, .Tq = 2, .Tk = 2, .D = 512, .Dkv = 512, .H = 8, .Hkv = 8, .dk = 64, .dv = 64});
+    const Problem huge = numbered_problem(
+        {.B = 1, .Tq = 2, .Tk = 2, .D = 512, .Dkv = 512, .H = 8, .Hkv = 8, .dk = 64, .dv = 64});
     CHECK_THROWS_WITH(pytorch_clipboard(huge, trace_of(huge), "t"), Contains("save it to a file"));
 }
 
 TEST_CASE("a script needs the stages that it compares") {
-    const Problem problem = problem_of(plain);
+    const Problem problem = numbered_problem(plain);
     Trace trace = trace_of(problem);
     trace.slot(TensorId::weights) = nullptr;
     CHECK_THROWS_WITH(pytorch_script(problem, trace, ""), Contains("weights was not computed"));

@@ -15,7 +15,7 @@ using namespace headscope::analysis;
 
 namespace {
 
-AttentionSetPtr opened(const std::string& name) {
+AttentionSetPtr file_of(const std::string& name) {
     return format::open_attention_file(test_data("/attention/" + name));
 }
 
@@ -26,7 +26,7 @@ bool same(float a, float b) {
 } // namespace
 
 TEST_CASE("a map of a file gives every weight of a rectangle as the file holds it", "[set map]") {
-    const AttentionSetPtr file = opened("map_f16.npy");
+    const AttentionSetPtr file = file_of("map_f16.npy");
     const TensorPtr layer = file->layer(0);
     Progress progress;
     for (std::int64_t h = 0; h < 2; ++h) {
@@ -51,13 +51,13 @@ TEST_CASE("a map of a file gives every weight of a rectangle as the file holds i
 }
 
 TEST_CASE("a map of a file is pooled as NumPy pools it, and what is no number stays visible", "[set map]") {
-    const AttentionSetPtr file = opened("map_f16.npy");
+    const AttentionSetPtr file = file_of("map_f16.npy");
     Progress progress;
     for (const std::int64_t cells : {4, 16})
         for (const Pooling pooling : {Pooling::max, Pooling::mean}) {
             const AttentionSetPtr numpy =
-                opened(std::string(pooling == Pooling::max ? "map_max_" : "map_mean_") +
-                       std::to_string(cells) + ".npy");
+                file_of(std::string(pooling == Pooling::max ? "map_max_" : "map_mean_") +
+                        std::to_string(cells) + ".npy");
             for (std::int64_t h = 0; h < 2; ++h) {
                 INFO(cells << " cells, head " << h);
                 const SetMap map(file, 0, h);
@@ -88,7 +88,7 @@ TEST_CASE("a map of a file is pooled as NumPy pools it, and what is no number st
 
 TEST_CASE("the overview of a file shows pixels that hold no number, and its scale leaves them out",
           "[set map]") {
-    const SetMap map(opened("map_f16.npy"), 0, 1);
+    const SetMap map(file_of("map_f16.npy"), 0, 1);
     Progress progress;
     const MapOverview overview = read_overview(
         map, 16, [](const MapOverview&) {}, nullptr, progress);
