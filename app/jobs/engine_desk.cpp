@@ -87,7 +87,9 @@ void EngineDesk::poll() {
         state_.comparing = false;
         if (compared.value != nullptr)
             state_.comparison = *compared.value;
-        values_.retain({nullptr}); // the devices stay
+        // The devices stay; the document, perhaps of a checkpoint that is left, is let go.
+        values_.retain({nullptr});
+        comparing_ = {};
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 using namespace headscope;
 using namespace headscope::app;
@@ -143,8 +144,13 @@ TEST_CASE("devices are looked for, and engines compared, in the background") {
     wait_for(desk);
     REQUIRE(desk.state().found);
     CHECK(desk.state().found->devices.size() == 2);
-    CHECK_FALSE(desk.act({EngineAction::Kind::compare}, first_lesson_document()));
+    DocumentPtr compared = first_lesson_document();
+    CHECK_FALSE(desk.act({EngineAction::Kind::compare}, compared));
     wait_for(desk);
+    const std::weak_ptr<const Document> left = std::exchange(compared, nullptr);
+    for (int n = 0; !left.expired() && n < 1000; ++n) // the worker lets go a moment after it is done
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(left.expired());
     REQUIRE(desk.state().comparison);
     CHECK(desk.state().comparison->error.empty());
     CHECK(desk.state().comparison->second == "vulkan:0");
