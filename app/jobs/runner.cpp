@@ -11,6 +11,7 @@ Runner::Runner(std::unique_ptr<engine::Engine> engine, std::function<void()> wak
 
 void Runner::submit(DocumentPtr document, bool alone) {
     values_.clear(); // also of the same document: another engine may have been chosen
+    holds_last_ = true;
     submitted_ = {document, "trace"};
     handed_out_ = false;
     values_.ask<RunResult>(submitted_, Urgency::on_screen,
@@ -21,7 +22,14 @@ void Runner::submit(DocumentPtr document, bool alone) {
 
 void Runner::drop() {
     values_.clear();
+    submitted_ = {};
     handed_out_ = true;
+    if (!std::exchange(holds_last_, false))
+        return;
+    values_.ask<bool>({nullptr, "let go"}, Urgency::background, [this](Progress&, const auto&) {
+        last_ = {};
+        return true;
+    });
 }
 
 std::optional<RunResult> Runner::poll() {

@@ -33,7 +33,7 @@ public:
 
     /// `alone`: the run takes nothing over from the one before, whose trace is let go first.
     void submit(DocumentPtr document, bool alone = false);
-    /// What was submitted is no longer wanted.
+    /// What was submitted is no longer wanted, and its result is let go.
     void drop();
     /// The result of the newest submitted document, once.
     std::optional<RunResult> poll();
@@ -48,7 +48,8 @@ private:
     RunResult last_; ///< the newest success, handed out or not; only the worker's
     DerivedKey submitted_;
     bool handed_out_ = true;
-    DerivedValues values_; ///< ends before what it works with
+    bool holds_last_ = false; ///< last_ may hold a result
+    DerivedValues values_;    ///< ends before what it works with
 };
 
 } // namespace headscope::app

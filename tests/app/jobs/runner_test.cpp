@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 using namespace headscope;
@@ -104,4 +105,16 @@ TEST_CASE("a run that takes nothing over begins once the trace before it is let 
     run(false);
     run(true);
     CHECK(held == std::vector<std::size_t>{0, 1, 0});
+}
+
+TEST_CASE("a runner whose result is no longer wanted holds nothing of it") {
+    Runner runner(std::make_unique<cpu::CpuEngine>(1), {});
+    DocumentPtr first = first_lesson();
+    result_of(runner, first);
+    const std::weak_ptr<const Document> left = std::exchange(first, nullptr);
+    CHECK_FALSE(left.expired()); // the next run may take over some of it
+    runner.drop();
+    runner.wait();
+    CHECK(left.expired());
+    CHECK(result_of(runner, first_lesson()).trace->device == "cpu");
 }
