@@ -38,6 +38,7 @@ struct FreeFont {
 };
 using CairoContext = std::unique_ptr<cairo_t, DestroyCairo>;
 using CairoSurface = std::unique_ptr<cairo_surface_t, DestroySurface>;
+using FontMap = std::unique_ptr<PangoFontMap, Release<PangoFontMap>>;
 using Context = std::unique_ptr<PangoContext, Release<PangoContext>>;
 using TextLayout = std::unique_ptr<PangoLayout, Release<PangoLayout>>;
 using FontDescription = std::unique_ptr<PangoFontDescription, FreeFont>;
@@ -88,17 +89,28 @@ double width_of(PangoLayout& layout) {
     return static_cast<double>(area.width) / PANGO_SCALE;
 }
 
-TextLayout make_layout() {
-    const Context context(pango_font_map_create_context(pango_cairo_font_map_get_default()));
+TextLayout make_layout(PangoFontMap& fonts) {
+    const Context context(pango_font_map_create_context(&fonts));
     set_font_options(*context);
     return TextLayout(pango_layout_new(context.get()));
+}
+
+// For figures, which come at any scale: their fonts go with the layout. Among the thread's, those of each
+// scale would stay, 4 MB.
+TextLayout make_figure_layout() {
+    return make_layout(*FontMap(pango_cairo_font_map_new()));
+}
+
+// For single lines: with the thread's fonts, which are open already.
+TextLayout make_line_layout() {
+    return make_layout(*pango_cairo_font_map_get_default());
 }
 
 // The first character of a layout's text that no font has.
 char32_t missing_character(PangoLayout& layout, std::string_view text, Font font, float size) {
     if (pango_layout_get_unknown_glyphs_count(&layout) == 0)
         return 0;
-    const TextLayout alone = make_layout();
+    const TextLayout alone = make_line_layout();
     return text::first_character(text, [&](char32_t, std::string_view bytes) {
         set_text(*alone, bytes, font, size);
         return pango_layout_get_unknown_glyphs_count(alone.get()) > 0;
@@ -302,9 +314,8 @@ CairoSurface pdf_surface(const Scene& scene, double scale, std::string& bytes) {
 void draw_on(cairo_surface_t& surface, const Scene& scene, double scale, Color background) {
     const CairoContext cairo(cairo_create(&surface));
     cairo_scale(cairo.get(), scale, scale);
-    const TextLayout layout(pango_cairo_create_layout(cairo.get()));
-    set_font_options(*pango_layout_get_context(layout.get()));
-    pango_layout_context_changed(layout.get());
+    const TextLayout layout = make_figure_layout();
+    pango_cairo_update_layout(cairo.get(), layout.get());
     const FigurePainter painter(*cairo, *layout, 1 / scale);
     painter(RectItem{{0, 0, scene.width, scene.height}, background});
     for (const SceneItem& item : scene.items)
@@ -384,7 +395,7 @@ GridItem draw_pixels(const Scene& scene, float scale, Color background) {
 }
 
 TextMeasure figure_measure() {
-    const std::shared_ptr<PangoLayout> layout(make_layout());
+    const std::shared_ptr<PangoLayout> layout(make_figure_layout());
     return [layout](std::string_view text, Font font, float size) {
         set_text(*layout, text, font, size);
         return static_cast<float>(width_of(*layout));
@@ -392,7 +403,7 @@ TextMeasure figure_measure() {
 }
 
 ShapedText shape_text(std::string_view text, Font font, float size) {
-    const TextLayout layout = make_layout();
+    const TextLayout layout = make_line_layout();
     set_text(*layout, text, font, size);
     PangoLayoutLine* const line = pango_layout_get_line_readonly(layout.get(), 0);
     PangoRectangle ink{};

@@ -7,6 +7,7 @@
 #include <stb_image.h>
 
 #include <algorithm>
+#include <malloc.h>
 
 namespace headscope::figure {
 namespace {
@@ -86,6 +87,27 @@ TEST_CASE("cells of a grid have exactly their colours up to the edge", "[figure]
         }
     CHECK(wrong == 0);
 }
+
+#if defined(__GLIBC__)
+TEST_CASE("figures leave no fonts behind, at however many scales they are drawn", "[figure]") {
+    Scene scene;
+    scene.width = scene.height = 200;
+    for (int size = 8; size < 18; ++size)
+        scene.add(TextItem{{10, 20}, "The quick fox 0123", Font::ui, static_cast<float>(size), rgb(0)});
+    const auto draw = [&](int from, int to) {
+        for (int n = from; n < to; ++n)
+            draw_pixels(scene, 0.5F + 0.01F * static_cast<float>(n), rgb(0xFFFFFF));
+    };
+    const auto used = [] {
+        const struct mallinfo2 heap = mallinfo2();
+        return heap.uordblks + heap.hblkhd;
+    };
+    draw(0, 30); // cairo itself keeps 256 sizes of fonts
+    const std::size_t before = used();
+    draw(30, 60);
+    CHECK(used() < before + (std::size_t{4} << 20));
+}
+#endif
 
 TEST_CASE("text is drawn where it was asked for", "[figure]") {
     const TextMeasure measure = figure_measure();
