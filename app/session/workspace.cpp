@@ -191,6 +191,7 @@ void Workspace::show(DocumentPtr document, bool saved, const std::string& looked
     state_.document = std::move(document);
     fill_sentences(state_);
     state_.view.selected.reset();
+    state_.view.playing = false; // the walk was through the document before
     state_.view.attention.long_map = {};
     if (state_.view.tab == LeftTab::start)
         state_.view.tab = LeftTab::guide;

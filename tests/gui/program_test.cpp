@@ -150,6 +150,11 @@ TEST_CASE("space plays every stage and row up to the output and stops there", "[
     CHECK(desk.view().group == StageGroup::x);
     desk.driver.key(GLFW_KEY_SPACE);
     CHECK_FALSE(desk.view().playing);
+    // Another document begins at rest.
+    desk.act(ViewChange(TogglePlay{}));
+    REQUIRE(desk.view().playing);
+    desk.act(FileCommand(NewProject{}));
+    CHECK_FALSE(desk.view().playing);
 }
 
 TEST_CASE("digits put heads in focus", "[gui][program]") {
