@@ -202,6 +202,8 @@ void Program::frame(Surface& surface, double now) {
     const bool awaits = state_.shown.awaits();
     times_.note(awaits);
 
+    // What Dear ImGui keeps for windows that are not on screen, a minute long by itself.
+    ImGui::GetIO().ConfigMemoryCompactTimer = FrameCount::kept_seconds;
     const float scale = surface.scale();
     const Theme& colours = theme(state_.view.dark);
     apply_style(colours, scale);

@@ -1,9 +1,11 @@
+#include "app/draw/kit/frame_count.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 #include "tests/support.h"
 
 #include <GLFW/glfw3.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 
@@ -155,6 +157,18 @@ TEST_CASE("space plays every stage and row up to the output and stops there", "[
     REQUIRE(desk.view().playing);
     desk.act(FileCommand(NewProject{}));
     CHECK_FALSE(desk.view().playing);
+}
+
+TEST_CASE("what Dear ImGui keeps for a window goes soon after the window", "[gui][program]") {
+    Desk desk;
+    desk.press_key(GLFW_KEY_F1);
+    desk.press_key(GLFW_KEY_F1);
+    const ImGuiWindow* const keys = ImGui::FindWindowByName("keyboard");
+    REQUIRE(keys != nullptr);
+    REQUIRE_FALSE(keys->MemoryCompacted);
+    desk.press_key(GLFW_KEY_ESCAPE);
+    desk.driver.wait(static_cast<int>(FrameCount::kept_frames) + 2);
+    CHECK(keys->MemoryCompacted);
 }
 
 TEST_CASE("digits put heads in focus", "[gui][program]") {

@@ -9,6 +9,7 @@ namespace headscope::app {
 class FrameCount {
 public:
     static constexpr std::int64_t kept_frames = 300;
+    static constexpr float kept_seconds = 5; ///< the same for what counts seconds of movement
 
     void end_frame() { ++now_; }
     /// The frame that is being drawn.
