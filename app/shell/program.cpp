@@ -26,11 +26,7 @@ Program::Program(const Options& options)
                           compare_.list_history();
                           files_.document_changed();
                       },
-                  .drop_baseline =
-                      [this] {
-                          if (state_.compare.marked())
-                              compare_.drop();
-                      }}),
+                  .drop_baseline = [this] { compare_.drop(); }}),
       compare_(state_, workspace_, options.device, options.wake),
       files_(state_, workspace_,
              {.state_folder = options.state_folder,

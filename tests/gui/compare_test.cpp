@@ -132,6 +132,17 @@ TEST_CASE("without a baseline, asking for the difference compares with the probl
     CHECK_FALSE(desk.program.state().history.back().baseline);
 }
 
+TEST_CASE("what is still computed for A is dropped with the document", "[gui][compare]") {
+    Desk desk;
+    desk.act(Command(EditCell{edited, 1}));
+    desk.program.act(MarkBaseline{.as_built = true});
+    REQUIRE_FALSE(desk.program.state().compare.marked());
+    desk.program.act(FileCommand(NewProject{}));
+    desk.program.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+    desk.settle();
+    CHECK_FALSE(desk.program.state().compare.marked());
+}
+
 TEST_CASE("an edit leaves A for B, and A cannot be dragged", "[gui][compare]") {
     Desk desk;
     desk.act(ViewChange(GoTo{StageGroup::output}));
