@@ -277,15 +277,18 @@ void Painter::operator()(const figure::TextItem& item) const {
     };
 
     if (shaped != nullptr) {
-        const ImTextureID texture = surface_.texture(shaped->picture);
-        if (texture == nullptr)
-            return;
-        const figure::Rect& r = shaped->picture.area;
-        const float left = std::round(r.x - before);
-        const figure::Color tint = shaped->coloured ? item.color | 0xFFFFFFU : item.color;
-        list_.AddImageQuad(texture, turned(left, r.y), turned(left + r.w, r.y),
-                           turned(left + r.w, r.bottom()), turned(left, r.bottom()), {0, 0}, {1, 0}, {1, 1},
-                           {0, 1}, tint);
+        const auto layer = [&](const figure::GridItem& picture, figure::Color tint) {
+            const ImTextureID texture = picture.pixels ? surface_.texture(picture) : nullptr;
+            if (texture == nullptr)
+                return;
+            const figure::Rect& r = picture.area;
+            const float left = std::round(r.x - before);
+            list_.AddImageQuad(texture, turned(left, r.y), turned(left + r.w, r.y),
+                               turned(left + r.w, r.bottom()), turned(left, r.bottom()), {0, 0}, {1, 0},
+                               {1, 1}, {0, 1}, tint);
+        };
+        layer(shaped->picture, item.color);
+        layer(shaped->coloured, item.color | 0xFFFFFFU);
         return;
     }
     const ImFont& font = *face.font;

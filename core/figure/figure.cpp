@@ -333,19 +333,23 @@ CairoSurface image_of(const Scene& scene, float scale, Color background) {
     return surface;
 }
 
-std::shared_ptr<const std::vector<Color>> pixels_of(cairo_surface_t& image) {
+/// Cairo's own pixels, row by row.
+std::vector<std::uint32_t> premultiplied(cairo_surface_t& image) {
     const int width = cairo_image_surface_get_width(&image), height = cairo_image_surface_get_height(&image);
     const unsigned char* const bytes = cairo_image_surface_get_data(&image);
     const int stride = cairo_image_surface_get_stride(&image);
-    auto pixels = std::make_shared<std::vector<Color>>();
-    pixels->reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+    std::vector<std::uint32_t> pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+    const std::size_t row = static_cast<std::size_t>(width) * sizeof pixels[0];
     for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x) {
-            std::uint32_t pixel = 0;
-            std::memcpy(&pixel, bytes + static_cast<std::ptrdiff_t>(y) * stride + x * 4, sizeof pixel);
-            pixels->push_back(straight(pixel));
-        }
+        std::memcpy(pixels.data() + static_cast<std::ptrdiff_t>(y) * width,
+                    bytes + static_cast<std::ptrdiff_t>(y) * stride, row);
     return pixels;
+}
+
+std::shared_ptr<const std::vector<Color>> pixels_of(cairo_surface_t& image) {
+    std::vector<std::uint32_t> pixels = premultiplied(image);
+    std::ranges::transform(pixels, pixels.begin(), straight);
+    return std::make_shared<const std::vector<Color>>(std::move(pixels));
 }
 
 } // namespace
@@ -402,6 +406,26 @@ TextMeasure figure_measure() {
     };
 }
 
+InkAndColours ink_and_colours(const std::vector<std::uint32_t>& in_white,
+                              const std::vector<std::uint32_t>& in_black) {
+    InkAndColours out;
+    std::vector<Color> colours;
+    bool any = false;
+    for (std::size_t i = 0; i < in_white.size(); ++i) {
+        // Only ink differs between the two, and in every part of the colour alike.
+        const auto green = [](std::uint32_t pixel) { return pixel >> 8 & 0xFFU; };
+        const std::uint32_t alpha = in_white[i] >> 24;
+        const std::uint32_t ink =
+            std::min(alpha, green(in_white[i]) - std::min(green(in_white[i]), green(in_black[i])));
+        out.ink.push_back(ink << 24 | 0xFFFFFFU);
+        colours.push_back(straight((alpha - ink) << 24 | (in_black[i] & 0xFFFFFFU)));
+        any = any || alpha - ink > 2; // else it is rounding
+    }
+    if (any)
+        out.colours = std::move(colours);
+    return out;
+}
+
 ShapedText shape_text(std::string_view text, Font font, float size) {
     const TextLayout layout = make_line_layout();
     set_text(*layout, text, font, size);
@@ -410,25 +434,32 @@ ShapedText shape_text(std::string_view text, Font font, float size) {
     pango_layout_line_get_pixel_extents(line, &ink, nullptr);
     constexpr int around = 1; // smoothed edges
     const int width = ink.width + 2 * around, height = ink.height + 2 * around;
-    const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
-    const CairoContext cairo(cairo_create(surface.get()));
-    cairo_translate(cairo.get(), around - ink.x, around - ink.y);
-    cairo_set_source_rgb(cairo.get(), 1, 1, 1);
-    pango_cairo_show_layout_line(cairo.get(), line);
-    cairo_surface_flush(surface.get());
-    if (cairo_status(cairo.get()) != CAIRO_STATUS_SUCCESS)
-        throw Error(ErrorKind::internal, std::string("a line of text could not be drawn: ") +
-                                             cairo_status_to_string(cairo_status(cairo.get())));
+    const auto drawn = [&](double grey) {
+        const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
+        const CairoContext cairo(cairo_create(surface.get()));
+        cairo_translate(cairo.get(), around - ink.x, around - ink.y);
+        cairo_set_source_rgb(cairo.get(), grey, grey, grey);
+        pango_cairo_show_layout_line(cairo.get(), line);
+        cairo_surface_flush(surface.get());
+        if (cairo_status(cairo.get()) != CAIRO_STATUS_SUCCESS)
+            throw Error(ErrorKind::internal, std::string("a line of text could not be drawn: ") +
+                                                 cairo_status_to_string(cairo_status(cairo.get())));
+        return premultiplied(*surface);
+    };
+    InkAndColours parts = ink_and_colours(drawn(1), drawn(0));
     ShapedText out;
     out.advance = static_cast<float>(width_of(*layout));
-    auto pixels = pixels_of(*surface);
-    out.coloured = std::ranges::any_of(
-        *pixels, [](Color color) { return color >> 24 > 64 && (color & 0xFFFFFF) != 0xFFFFFF; });
-    out.picture = {.area = {static_cast<float>(ink.x - around), static_cast<float>(ink.y - around),
-                            static_cast<float>(width), static_cast<float>(height)},
-                   .cols = width,
-                   .rows = height,
-                   .pixels = std::move(pixels)};
+    const auto picture = [&](std::vector<Color> pixels) {
+        return GridItem{.area = {static_cast<float>(ink.x - around), static_cast<float>(ink.y - around),
+                                 static_cast<float>(width), static_cast<float>(height)},
+                        .cols = width,
+                        .rows = height,
+                        .pixels = std::make_shared<const std::vector<Color>>(std::move(pixels)),
+                        .smooth = true}; // turned, it would be ragged
+    };
+    out.picture = picture(std::move(parts.ink));
+    if (!parts.colours.empty())
+        out.coloured = picture(std::move(parts.colours));
     out.missing = missing_character(*layout, text, font, size);
     return out;
 }

@@ -81,6 +81,7 @@ struct GridItem {
     int cols = 0, rows = 0;
     std::shared_ptr<const std::vector<Color>> pixels;
     std::uint64_t key = 0; ///< equal keys have equal pixels
+    bool smooth = false;   ///< in the window, where cells are no pixels, colours between them are mixed
 };
 /// Hides everything outside the area until the next ClipItem; an empty area ends the clip.
 struct ClipItem {

@@ -19,6 +19,7 @@ const figure::ShapedText* ShapedLines::find(std::string_view text, figure::Font 
         line.shaped = figure::shape_text(text, role, pixels);
         // Keys of grids are hashes of what they show; these count up from a place of their own.
         line.shaped.picture.key = 0x5348415045440000ULL + ++made_;
+        line.shaped.coloured.key = 0x5348415045440000ULL + ++made_;
     }
     return &line.shaped;
 }

@@ -48,7 +48,8 @@ TEST_CASE("Arabic letters join when a line is shaped", "[shaped]") {
     CHECK(advance_of("ببب") < 0.8F * 3 * advance_of("ب"));
     const ShapedText word = shape_text("ببب", Font::ui, 26);
     CHECK(word.missing == 0);
-    CHECK_FALSE(word.coloured);
+    CHECK_FALSE(word.coloured.pixels);
+    CHECK(word.picture.smooth); // words above columns are turned
     CHECK(ink_of(word, 0, word.picture.cols) > 0);
 }
 
@@ -78,4 +79,15 @@ TEST_CASE("a character of no font is said, and its box is drawn", "[shaped]") {
     CHECK(line.missing == 0x10FFFD);
     CHECK(line.advance > advance_of("a"));
     CHECK(ink_of(line, 0, line.picture.cols) > 0);
+}
+
+TEST_CASE("text beside an emoji keeps the colour of the text, and the emoji its own", "[shaped]") {
+    // A letter, its smoothed edge, an opaque yellow, a black of its own, nothing.
+    const std::vector<std::uint32_t> in_white{0xFFFFFFFF, 0x80808080, 0xFFF0C020, 0xFF000000, 0};
+    const std::vector<std::uint32_t> in_black{0xFF000000, 0x80000000, 0xFFF0C020, 0xFF000000, 0};
+    const InkAndColours parts = ink_and_colours(in_white, in_black);
+    CHECK(parts.ink == std::vector<Color>{0xFFFFFFFF, 0x80FFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF});
+    CHECK(parts.colours == std::vector<Color>{0, 0, rgb(0xF0C020), rgb(0), 0});
+    // Where nothing has a colour of its own, there is one picture.
+    CHECK(ink_and_colours({0xFFFFFFFF, 0x80808080}, {0xFF000000, 0x80000000}).colours.empty());
 }
