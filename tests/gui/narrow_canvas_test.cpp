@@ -1,9 +1,13 @@
 #include "app/draw/kit/free_paper.h"
+#include "app/draw/matrix/matrix.h"
 #include "app/shell/layout.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 #include "tests/test_data.h"
+
+#include <algorithm>
+#include <cmath>
 
 // Pages of a checkpoint between two open panels: 640 logical pixels are left of a window of 1280.
 
@@ -171,6 +175,67 @@ TEST_CASE("in B − A the name of a colour scale ends inside a narrow page", "[g
             named = named || text->text == "contributions, B − A";
         }
     CHECK(named);
+}
+
+TEST_CASE("a long line of the graph's legend goes on below inside a narrow page", "[gui][model][narrow]") {
+    Desk desk("first-lesson", "", 800, 720);
+    desk.open(checkpoint::model_folder("pocket"), pocket_sentence);
+    desk.act(ViewChange(ShowWeightsAs{WeightsView::graph}));
+    const Picture& canvas = desk.program.canvas();
+    const float edge = arrange(desk.program.state(), 800, 720).canvas.right();
+    const figure::TextMeasure measure = surface_measure(desk.driver.surface());
+    for (const figure::SceneItem& item : canvas.scene.items)
+        if (const auto* const text = std::get_if<figure::TextItem>(&item); text && text->angle == 0) {
+            INFO(text->text);
+            CHECK(text_area(*text, measure).right() <= edge - 8);
+        }
+}
+
+TEST_CASE("one map keeps its numbers or the names of its rows in a low window", "[gui][model][narrow]") {
+    const auto cell_of = [](const Desk& desk) {
+        const auto& grids = desk.program.canvas().grids;
+        const auto map = std::ranges::find_if(
+            grids, [](const MatrixGrid& grid) { return grid.tensor == TensorId::weights && grid.outlined; });
+        REQUIRE(map != grids.end());
+        return figure::Point{map->pitch_x, map->pitch_y};
+    };
+    Desk problem("first-lesson", "When Mary and John went to the shop, John gave a book to", 1280, 720, 1.5F);
+    problem.act(ViewChange(GoTo{StageGroup::weights}));
+    CHECK(cell_of(problem).x >= two_decimals_cell(0, 1, false) - 7);
+    CHECK(cell_of(problem).y >= lowest_with_numbers);
+    Desk model("first-lesson", "", 1280, 720, 2);
+    model.open(checkpoint::model_folder("pocket"), pocket_sentence);
+    CHECK(cell_of(model).y >= 14);
+}
+
+TEST_CASE("numbers of low cells stay between the frame of a selection and their bar", "[gui][narrow]") {
+    constexpr float frame = 3.5F, capital = 0.728F;
+    Desk desk("first-lesson", "The cat sat down", 1280, 720);
+    desk.act(ViewChange(OpenInspector{true}));
+    desk.act(ViewChange(GoTo{StageGroup::contributions}));
+    int low = 0;
+    for (const MatrixGrid& grid : desk.program.canvas().grids)
+        for (const figure::SceneItem& item : desk.program.canvas().scene.items) {
+            const auto* const text = std::get_if<figure::TextItem>(&item);
+            if (text == nullptr || grid.pitch_y < smallest_with_bar ||
+                !grid.area.contains(text->at.x, text->at.y))
+                continue;
+            const auto row = std::floor((text->at.y - grid.area.y) / grid.pitch_y);
+            CHECK(text->at.y - capital * text->size >= grid.area.y + row * grid.pitch_y + frame);
+            low += grid.pitch_y < 30 ? 1 : 0;
+        }
+    CHECK(low > 0);
+}
+
+TEST_CASE("a small problem's split grows with the room", "[gui][layout]") {
+    Desk desk("cat-sleeps", "Cat sleeps", 1600, 1000);
+    desk.act(ViewChange(GoTo{StageGroup::split}));
+    CHECK(desk.program.canvas().grids.front().pitch_x > 70);
+    CHECK(desk.program.canvas().grids.front().pitch_y > 40);
+    // In a lower window it ends where the room does.
+    desk.driver.resize(1280, 720);
+    desk.settle();
+    CHECK(desk.program.canvas().scene.height <= arrange(desk.program.state(), 1280, 720).canvas.h);
 }
 
 TEST_CASE("every tab of Patching can be clicked in a narrow canvas", "[gui][effects][narrow]") {

@@ -33,6 +33,10 @@ std::string cell_text(const MatrixSpec& spec, float value, int decimals) {
     return spec.plus ? signed_number(value, decimals) : number(value, decimals);
 }
 
+bool with_bars(const MatrixSpec& spec) {
+    return spec.fill == CellFill::owned && std::min(spec.cell_w, spec.cell_h) >= smallest_with_bar;
+}
+
 CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values, bool wanted) {
     if (!wanted || spec.cell_h < lowest_with_numbers || spec.cell_w < 24.0F)
         return {};
@@ -41,6 +45,8 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
                        : !spec.plus || spec.high >= 0.1F ? 1
                        : spec.high >= 0.01F              ? 2
                                                          : 3;
+    // The frame of a selected cell and the bar leave little height between them.
+    const bool wide = spec.cell_w >= 60.0F, low = with_bars(spec) && spec.cell_h < 30.0F;
     for (int decimals = spec.decimals; decimals >= fewest; --decimals) {
         int widest = 0;
         for (const float value : values)
@@ -50,7 +56,7 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
         const float room =
             (spec.cell_w - 2 * margin) / (digit_width * static_cast<float>(std::max(widest, 1)));
         if (room >= smallest_text - 0.01F)
-            return {decimals, spec.cell_w >= 60.0F ? std::min(15.0F, room) : std::min(12.5F, room)};
+            return {decimals, std::min(room, wide && !low ? 15.0F : 12.5F)};
     }
     return {};
 }
@@ -132,7 +138,7 @@ float least_row_height(float rows) {
 MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& given) {
     MatrixSpec spec = difference_spec(context, given);
     const bool image = std::min(spec.cell_w, spec.cell_h) < texture_below;
-    const bool bars = spec.fill == CellFill::owned && std::min(spec.cell_w, spec.cell_h) >= smallest_with_bar;
+    const bool bars = with_bars(spec);
     const std::vector<float> values = image ? std::vector<float>{} : values_of(context, spec);
     const CellNumbers numbers = image ? CellNumbers{} : fit_numbers(spec, values, context.view.numbers);
     // Without a number or a bar, size and sign can only be told by colour.

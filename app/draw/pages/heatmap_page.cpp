@@ -261,13 +261,14 @@ float maps_board_width(const DrawContext& context, const Subject& subject, float
                        bool sums) {
     const float both = context.width - 2 * canvas_pad - beside_board;
     const float wanted = std::clamp((context.width - 2 * canvas_pad) * 0.3F, least_board, widest_board);
-    const auto plan_beside = [&](float board) {
-        return plan_maps(context, 1, plan_room(context, subject, both - board, height, label_width, sums));
+    const auto decimals_beside = [&](float board) {
+        const MapPlan plan =
+            plan_maps(context, 1, plan_room(context, subject, both - board, height, label_width, sums));
+        return plan.precise ? 2 : plan.rough ? 1 : 0;
     };
-    if (plan_beside(wanted).precise || !plan_beside(least_board).precise)
-        return wanted;
+    const int most = decimals_beside(least_board);
     float board = wanted;
-    while (board > least_board && !plan_beside(board).precise)
+    while (board > least_board && decimals_beside(board) < most)
         board -= 1;
     return std::max(board, least_board);
 }

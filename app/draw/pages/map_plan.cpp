@@ -14,6 +14,7 @@ constexpr float largest_cell = 120.0F, smallest_cell = 2.0F;
 constexpr float widest_shape =
     1.5F; ///< of cells with numbers, where the room is low and wide: width to height
 constexpr float widest_gap = 84.0F;
+constexpr float one_digit = 7.0F; ///< what cells with one decimal instead of two save
 
 float header_height(const DrawContext& context, float cell, bool captions) {
     return 30.0F + (captions ? 24.0F : 0.0F) + column_label_height(context, cell, true);
@@ -26,6 +27,13 @@ float wide_cell(const DrawContext& context, float precise, float room) {
     while (wide < std::min(room, widest) && column_labels_turned(context, wide, true))
         wide += 1;
     return wide <= room && !column_labels_turned(context, wide, true) ? wide : precise;
+}
+
+/// The height below which one map of few rows does not shrink: the page scrolls before its numbers go, and
+/// where there are none, before the names of its rows do.
+float least_cell(float rows, bool with_numbers) {
+    constexpr float few_rows = 24, with_name = 14;
+    return rows > few_rows ? 0.0F : with_numbers ? lowest_with_numbers : with_name;
 }
 
 } // namespace
@@ -43,15 +51,20 @@ MapPlan plan_maps(const DrawContext& context, std::int64_t maps, const PlanRoom&
         const float cell_w = std::floor((room.width - count * beside - (count - 1) * 24.0F) / count / cols);
         const float wide = wide_cell(context, room.precise_cell, cell_w);
         const float head = header_height(context, std::min(cell_w, wide), captions);
-        const float cell_h = std::floor((height - lines * (head + legend_height)) / lines / rows);
+        const float fitting = std::floor((height - lines * (head + legend_height)) / lines / rows);
+        const bool some_numbers = context.view.numbers && cell_w >= room.precise_cell - one_digit;
+        const float cell_h = maps == 1 ? std::max(fitting, least_cell(rows, some_numbers)) : fitting;
         const float cell = std::min({largest_cell, cell_w, cell_h});
-        const bool precise =
-            context.view.numbers && cell_w >= room.precise_cell && cell >= lowest_with_numbers;
+        const bool rough = some_numbers && cell >= lowest_with_numbers;
+        const bool precise = rough && cell_w >= room.precise_cell;
         if (n == 1 || precise > best.precise || (precise == best.precise && cell >= best.cell)) {
             best.per_row = n;
             best.cell = cell;
-            best.cell_w = precise ? std::max(std::min(cell_w, std::floor(cell * widest_shape)), wide) : cell;
+            best.cell_w = precise ? std::max(std::min(cell_w, std::floor(cell * widest_shape)), wide)
+                          : rough ? std::max(cell, room.precise_cell - one_digit)
+                                  : cell;
             best.precise = precise;
+            best.rough = rough;
             best.head_height = header_height(context, best.cell_w, captions);
             best.captions = captions;
             const float spare = room.width - count * (beside + best.cell_w * cols);

@@ -15,6 +15,7 @@ struct MapPlan {
     float cell = 0;       ///< the height of a cell
     float cell_w = 0;     ///< wider where that makes room for two decimals
     bool precise = false; ///< cells have room for numbers with two decimals
+    bool rough = false;   ///< and for one decimal at least
     float gap = 32;
     float head_height = 0;
     bool captions = true;

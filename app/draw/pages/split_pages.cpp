@@ -69,8 +69,8 @@ Cells fit(const Slices& widest, float rows, float lines, float room_w, float roo
     const float pieces = static_cast<float>(widest.heads - 1);
     cells.gap = std::clamp(160.0F / std::max(pieces, 1.0F), 6.0F, 28.0F);
     cells.w = std::clamp(std::floor((room_w - labels - split_arrow_room - pieces * cells.gap) / (2 * cols)),
-                         2.0F, 52.0F);
-    cells.h = std::clamp(std::floor((room_h - lines * name_room) / rows), least_row_height(rows), 36.0F);
+                         2.0F, 96.0F);
+    cells.h = std::clamp(std::floor((room_h - lines * name_room) / rows), least_row_height(rows), 56.0F);
     return cells;
 }
 
@@ -216,8 +216,9 @@ Picture draw_split_page(const DrawContext& context) {
         *std::ranges::max_element(all, {}, [](const Slices& s) { return s.heads * s.width; });
     const float labels = std::max(row_label_width(context, false), row_label_width(context, true));
     const auto rows = static_cast<float>(dims.Tq + 2 * dims.Tk);
+    constexpr float two_lines_below = 68;
     Cells cells = fit(widest, rows, 3, context.width - 2 * canvas_pad,
-                      context.height - split_top - 3 * 14 - 48, labels);
+                      context.height - split_top - 3 * 14 - two_lines_below, labels);
     // Where one of both fits with its numbers, that is the heads: Together joins them.
     const auto columns_all = static_cast<float>(widest.heads * widest.width);
     const float alone = std::floor(

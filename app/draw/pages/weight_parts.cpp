@@ -60,6 +60,10 @@ float draw_entries(Picture& picture, const DrawContext& context, float y,
     float x = canvas_pad;
     for (const LegendEntry& entry : entries) {
         const float gap = entry.sample_width > 0 ? 8.0F : 0.0F;
+        // What is wider than a line goes on below.
+        const std::vector<std::string> lines =
+            wrapped(entry.text, right - canvas_pad - entry.sample_width - gap, context.measure,
+                    figure::Font::ui, 12.5F);
         const float width = entry.sample_width + gap + context.measure(entry.text, figure::Font::ui, 12.5F);
         if (x > canvas_pad && x + width > right) {
             x = canvas_pad;
@@ -67,9 +71,10 @@ float draw_entries(Picture& picture, const DrawContext& context, float y,
         }
         if (entry.sample)
             entry.sample(x, y + legend_line / 2);
-        draw_text(picture, context, x + entry.sample_width + gap,
-                  figure::baseline_for(y + legend_line / 2, 12.5F), entry.text, figure::Font::ui, 12.5F,
-                  context.theme.muted);
+        for (std::size_t i = 0; i < lines.size(); ++i, y += i < lines.size() ? legend_line : 0)
+            draw_text(picture, context, x + entry.sample_width + gap,
+                      figure::baseline_for(y + legend_line / 2, 12.5F), lines[i], figure::Font::ui, 12.5F,
+                      context.theme.muted);
         x += width + 28;
     }
     return y + legend_line;
