@@ -56,6 +56,11 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways |
             (field.changed_in_part ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
         place_caret, &caret);
+    // Dear ImGui scrolls to the field alone, one frame earlier; its mark is below it. The mouse sees the
+    // field.
+    constexpr float mark_room = 20;
+    if (ImGui::IsItemActivated() && !ImGui::IsMouseDown(ImGuiMouseButton_Left))
+        scroll_to({area.x, area.y, area.w, area.h + mark_room * scale});
     if (to_end && ImGui::IsItemActive())
         edit = field.stays || wrong ? FieldEdit{field.label, text, edit.error} : FieldEdit{};
     ImGui::PopAllowKeyboardFocus();

@@ -118,7 +118,8 @@ void show_drop_down(const DropDown& list, const figure::Rect& place, const ViewT
         tools.send(list.close);
 }
 
-/// Scrolls the current region so far that an area, in physical pixels, is seen.
+} // namespace
+
 void scroll_to(const figure::Rect& area) {
     constexpr float margin = 12;
     const ImVec2 corner = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
@@ -132,6 +133,8 @@ void scroll_to(const figure::Rect& area) {
     if (y != 0 && ImGui::GetScrollMaxY() > 0)
         ImGui::SetScrollY(std::max(ImGui::GetScrollY() + y, 0.0F));
 }
+
+namespace {
 
 /// True while the mouse is on it.
 bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools& tools) {
@@ -307,7 +310,8 @@ void draw_list_focus(const figure::Rect& row, const ViewTools& tools) {
 
 namespace {
 
-constexpr figure::Point tip_pad{8, 5};
+constexpr figure::Point tip_pad{8, 6};
+constexpr float tip_leading = 4; ///< between lines
 
 /// Puts the next tooltip below the item that is hovered, or above it where there is no room below; beside a
 /// menu. So what stands in one line with the item stays in sight. Large areas have it at the mouse.
@@ -318,8 +322,10 @@ void place_tip(const std::string& lines, float wrap, float scale) {
     const bool hovered = mouse.x >= low.x && mouse.x < high.x && mouse.y >= low.y && mouse.y < high.y;
     if (!hovered || high.y - low.y > tallest * scale)
         return;
+    const auto breaks = std::ranges::count(lines, '\n');
     const ImVec2 text = ImGui::CalcTextSize(lines.c_str(), nullptr, false, wrap),
-                 size{text.x + 2 * tip_pad.x * scale, text.y + 2 * tip_pad.y * scale};
+                 size{text.x + 2 * tip_pad.x * scale,
+                      text.y + (2 * tip_pad.y + tip_leading * static_cast<float>(breaks)) * scale};
     const float side = gap * scale;
     const auto across = [&](float x) {
         return std::clamp(x, side, std::max(window.x - size.x - side, side));
@@ -339,7 +345,7 @@ void place_tip(const std::string& lines, float wrap, float scale) {
 } // namespace
 
 void show_tip(const std::string& text, const ViewTools& tools) {
-    constexpr float most = 320, size = 13;
+    constexpr float most = 340, size = 13;
     tools.surface.need_glyphs(text);
     // Dear ImGui would break a number after its point.
     std::string lines;
@@ -354,16 +360,21 @@ void show_tip(const std::string& text, const ViewTools& tools) {
     ImGui::PushStyleColor(ImGuiCol_PopupBg, as_vec4(tools.theme.ink));
     ImGui::PushStyleColor(ImGuiCol_Text, as_vec4(tools.theme.canvas));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {tip_pad.x * scale, tip_pad.y * scale});
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, tip_leading * scale});
     ImGui::PushFont(tools.surface.font(figure::Font::ui, size));
     const float wrap = (most + 20) * scale; // for words that are longer than a line
     place_tip(lines, wrap, scale);
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(wrap);
-    ImGui::TextUnformatted(lines.c_str());
+    for (std::size_t begin = 0; begin <= lines.size();) {
+        const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+        ImGui::TextUnformatted(lines.c_str() + begin, lines.c_str() + end);
+        begin = end + 1;
+    }
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
     ImGui::PopFont();
-    ImGui::PopStyleVar();
+    ImGui::PopStyleVar(2);
     ImGui::PopStyleColor(2);
 }
 

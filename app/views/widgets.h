@@ -109,6 +109,8 @@ struct ViewTools {
 
 /// What the mouse does on a cell: selects, begins to drag a number, draws out a block, paints the mask.
 void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTools& tools);
+/// Scrolls the current region so far that an area, in physical pixels, is seen.
+void scroll_to(const figure::Rect& area);
 /// Shows a picture's field at physical pixels.
 void show_field(const TextField& field, const figure::Rect& area, const ViewTools& tools);
 

@@ -253,6 +253,27 @@ TEST_CASE("Tab goes through a table whose cells are named, and a mark goes while
     CHECK(shown_below(label(0)) == "✓");
 }
 
+TEST_CASE("Tab scrolls so far that the mark below a cell is seen", "[gui][lesson]") {
+    Learner learner({}, 1280, 720);
+    learner.open("by-hand");
+    learner.turn_to(2);
+    const auto cell = [](int n) {
+        const std::string label = "##scores of head 0 " + std::to_string(n);
+        const auto item = std::ranges::find(screen_items(), label, &ScreenItem::label);
+        REQUIRE(item != screen_items().end());
+        return *item;
+    };
+    REQUIRE(cell(0).reachable());
+    learner.driver.click(cell(0).middle_x(), cell(0).middle_y());
+    for (const char* number : {"5", "0"}) {
+        learner.driver.type(number);
+        learner.driver.key(GLFW_KEY_TAB);
+        learner.driver.wait(6);
+    }
+    constexpr float mark = 14;
+    CHECK(cell(2).area.bottom() + mark <= cell(2).clip.bottom());
+}
+
 TEST_CASE("quiz answers are judged at once, summed up and forgotten on demand", "[gui][lesson]") {
     Learner learner;
     learner.open("cross-attention");

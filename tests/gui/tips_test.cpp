@@ -91,9 +91,31 @@ TEST_CASE("a figure outlines the cell that was selected, and none that nobody ch
     Desk desk;
     desk.act(ViewChange(GoTo{StageGroup::weights}));
     const StageFigure size{.width = 900, .height = 600};
-    const std::size_t plain = stage_scene(desk.shown(), desk.view(), size).items.size();
+    const auto bold = [](const figure::Scene& scene, const std::string& word) {
+        return std::ranges::count_if(scene.items, [&](const figure::SceneItem& item) {
+            const auto* const text = std::get_if<figure::TextItem>(&item);
+            return text != nullptr && text->text == word && text->font == figure::Font::ui_semibold;
+        });
+    };
+    desk.act(ViewChange(ShowWeightsAs{WeightsView::heatmap}));
+    const figure::Scene plain = stage_scene(desk.shown(), desk.view(), size);
     desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 2, 1}}}));
-    CHECK(stage_scene(desk.shown(), desk.view(), size).items.size() >= plain + 4);
+    const figure::Scene chosen = stage_scene(desk.shown(), desk.view(), size);
+    CHECK(chosen.items.size() >= plain.items.size() + 4);
+    CHECK(bold(chosen, "cat") > bold(plain, "cat")); // as the word of a column
+}
+
+TEST_CASE("the lines of a tip stand apart", "[gui][tips][model]") {
+    Desk desk("first-lesson", "", 1280, 720);
+    desk.open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop");
+    const auto head = control_area("open L2 H7");
+    REQUIRE(head);
+    desk.driver.move(head->x + head->w / 2, head->y + head->h / 2);
+    desk.driver.wait(4);
+    const auto tip = tip_on_screen();
+    REQUIRE(tip);
+    constexpr float lines = 5, text = 13, apart = 4;
+    CHECK(tip->h >= lines * text + (lines - 1) * apart);
 }
 
 TEST_CASE("a field that says what is wrong has no tip behind that", "[gui][tips]") {

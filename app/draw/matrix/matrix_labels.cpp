@@ -28,7 +28,8 @@ std::string label_text(const Problem& problem, bool keys, std::int64_t i) {
 /// The row or column of the spoken-of cell in a grid, following what it reads; -1 when it has none there.
 std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, bool column) {
     const auto cell = spoken_of(context.shown, context.view);
-    if (!cell)
+    // A figure outlines no cell that nobody chose, and its words are not bold for one.
+    if (!cell || (!context.controls && !context.view.focus()))
         return -1;
     if (cell->tensor == grid.tensor)
         if (const auto place = grid.find(cell->at))
