@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/system_reason.h"
 
 #include <cerrno>
 #include <chrono>
@@ -19,7 +20,7 @@ std::optional<FileLock> FileLock::create(const std::filesystem::path& path) {
         return std::nullopt;
     if (descriptor < 0)
         fail_input(tr("cannot write {}: {}; make its folder one that can be written to", path.string(),
-                      std::generic_category().message(errno)));
+                      system_reason(errno)));
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         // Somebody who looks for files of dead programs was faster, and removes this one.
         ::close(descriptor);
@@ -67,7 +68,7 @@ KeptFile KeptFile::create(const std::filesystem::path& folder, const std::string
         std::filesystem::permissions(folder, std::filesystem::perms::owner_all, fault);
     else if (fault)
         fail_input(tr("cannot make the folder {}: {}; make it one that can be written to", folder.string(),
-                      fault.message()));
+                      system_reason(fault.value())));
     while (true) {
         const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
         std::filesystem::path path =

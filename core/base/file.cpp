@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/system_reason.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -41,7 +42,7 @@ std::string advice(int error) {
 enum class Act { read, write, write_folder };
 
 [[noreturn]] void fail(Act act, const std::string& path, int error) {
-    const std::string reason = std::generic_category().message(error);
+    const std::string reason = system_reason(error);
     switch (act) {
     case Act::read:
         fail_input(tr("cannot read {}: {}; {}", path, reason, advice(error)));

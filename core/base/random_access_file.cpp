@@ -2,11 +2,11 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/system_reason.h"
 
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace headscope {
@@ -23,15 +23,14 @@ RandomAccessFile::RandomAccessFile(const std::string& path) : path_(path) {
     // O_NONBLOCK: without it, opening a pipe that has no writer would block.
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor_ < 0)
-        fail(path, std::generic_category().message(errno));
+        fail(path, system_reason(errno));
     struct stat status {};
     const int got = ::fstat(descriptor_, &status);
     if (got == 0 && S_ISREG(status.st_mode)) {
         size_ = static_cast<std::uint64_t>(status.st_size);
         return;
     }
-    const std::string reason =
-        got != 0 ? std::generic_category().message(errno) : tr("it is no regular file");
+    const std::string reason = got != 0 ? system_reason(errno) : tr("it is no regular file");
     ::close(descriptor_);
     fail(path, reason);
 }
@@ -47,7 +46,7 @@ void RandomAccessFile::read(std::uint64_t begin, std::span<char> to) const {
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            fail(path_, std::generic_category().message(errno));
+            fail(path_, system_reason(errno));
         if (got == 0)
             fail_input(tr("{} ends at byte {} and had {} bytes when it was opened; it was cut short "
                           "meanwhile, get it again and reopen it",

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/system_reason.h"
 
 #include <fcntl.h>
 #include <filesystem>
@@ -152,7 +153,7 @@ void Database::write(const std::string& path, const std::function<void(Database&
     } catch (const std::filesystem::filesystem_error& error) {
         std::filesystem::remove(made, fault);
         fail_input(tr("cannot write {}: {}; name a file in a folder that can be written to", path,
-                      error.code().message()));
+                      system_reason(error.code().value())));
     } catch (...) {
         std::filesystem::remove(made, fault);
         throw;

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/system_reason.h"
 
 #include <cerrno>
 #include <cstring>
@@ -12,7 +13,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -26,7 +26,7 @@ namespace {
 }
 
 [[noreturn]] void fail_now(const std::string& path) {
-    fail(path, std::generic_category().message(errno));
+    fail(path, system_reason(errno));
 }
 
 sockaddr_un address_of(const std::string& path) {

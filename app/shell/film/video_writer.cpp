@@ -2,6 +2,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/message.h"
+#include "core/base/system_reason.h"
 #include "core/text/plain_text.h"
 
 #include <fcntl.h>
@@ -16,7 +17,6 @@
 #include <cmath>
 #include <csignal>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -27,7 +27,7 @@ namespace {
 [[noreturn]] void fail_system(int error) {
     throw Error(ErrorKind::machine, tr("ffmpeg can't be started: {}; mend its installation, or record an "
                                        ".html file, which needs no ffmpeg",
-                                       std::generic_category().message(error)));
+                                       system_reason(error)));
 }
 
 /// A file descriptor that closes itself, and that no program inherits by accident.

@@ -1,6 +1,7 @@
 #include "app/state/files/file_chooser.h"
 
 #include "core/base/message.h"
+#include "core/base/system_reason.h"
 #include "core/checkpoint/model/local_models.h"
 
 #include <algorithm>
@@ -160,7 +161,8 @@ void FileChooser::make_new_folder() {
     if (fs::create_directory(folder, fault))
         return go(folder);
     error_ =
-        fault ? tr("The folder {} cannot be made ({}); choose another name or place.", name, fault.message())
+        fault ? tr("The folder {} cannot be made ({}); choose another name or place.", name,
+                   system_reason(fault.value()))
               : tr("The folder {} cannot be made (the name is taken); choose another name or place.", name);
 }
 

@@ -1,6 +1,7 @@
 #include "app/state/files/file_listing.h"
 
 #include "core/base/message.h"
+#include "core/base/system_reason.h"
 #include "core/checkpoint/model/local_models.h"
 
 #include <sys/stat.h>
@@ -34,7 +35,8 @@ std::string reason_of(const fs::path& folder, const std::error_code& fault) {
         return tr("The folder {} may not be read by you; go to another folder.", folder.string());
     if (fault == std::errc::not_a_directory)
         return tr("{} is a file, not a folder; go to another folder.", folder.string());
-    return tr("The folder {} cannot be read ({}); go to another folder.", folder.string(), fault.message());
+    return tr("The folder {} cannot be read ({}); go to another folder.", folder.string(),
+              system_reason(fault.value()));
 }
 
 /// Nothing for what vanished meanwhile and for what is neither a folder nor a regular file.

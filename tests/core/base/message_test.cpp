@@ -1,10 +1,13 @@
 #include "core/base/assets.h"
 #include "core/base/catalogue.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/message.h"
+#include "core/base/system_reason.h"
 #include "tests/catch.h"
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <regex>
 #include <set>
@@ -64,6 +67,13 @@ struct Spoken {
 };
 
 } // namespace
+
+TEST_CASE("the system's reasons are said in the person's language", "[message]") {
+    CHECK(system_reason(EACCES) == "Permission denied");
+    const Spoken spoken("de");
+    CHECK(system_reason(EACCES) == "keine Berechtigung");
+    CHECK_THROWS_WITH(read_file("/nowhere/at/all"), Catch::Matchers::Contains("nicht vorhanden"));
+}
 
 TEST_CASE("a catalogue finds what it has", "[message]") {
     Messages counted = sample;
