@@ -190,6 +190,14 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
     }
 }
 
+TEST_CASE("the keys of the ways to read weights stand whole in German", "[.language]") {
+    use_language("de");
+    Desk desk("first-lesson", "", 1600, 1000);
+    desk.open(checkpoint::model_folder("pocket"), "Anna gave Tom the cup");
+    desk.act(ViewChange(ShowTab{LeftTab::heads}));
+    CHECK(screen_shows("Umschalt M"));
+}
+
 TEST_CASE("parts of the arithmetic lead to the glossary by their German names too", "[.language]") {
     use_language("de");
     for (const auto& [name, anchor] : {std::pair("Skalarprodukt", "dot-product"), {"Maske", "mask"}}) {

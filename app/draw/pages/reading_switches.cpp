@@ -30,9 +30,10 @@ void draw_switch(Sheet& sheet, const Switch& one) {
     }
     const float top = sheet.y;
     sheet.y += 1;
-    sheet.put(sheet.left + 26, one.label, sheet.width() - 26 - (one.key.size() == 1 ? 20.0F : 64.0F),
+    const float key = sheet.put(sheet.right, one.key, sheet.width() / 2, figure::Font::mono, 12, theme.muted,
+                                figure::Align::right);
+    sheet.put(sheet.left + 26, one.label, sheet.width() - 26 - key - 12,
               one.on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
-    sheet.put(sheet.right, one.key, 70, figure::Font::mono, 12, theme.muted, figure::Align::right);
     sheet.picture.hotspots.push_back({{sheet.left - 12, top, sheet.width() + 24, height},
                                       one.label,
                                       ViewChange(one.change),
