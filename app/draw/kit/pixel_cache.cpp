@@ -1,6 +1,7 @@
 #include "app/draw/kit/pixel_cache.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace headscope::app {
 
@@ -56,10 +57,8 @@ void PixelCache::end_frame() {
 }
 
 std::uint64_t name_of(const std::vector<figure::Color>& pixels) {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const figure::Color pixel : pixels)
-        hash = (hash ^ pixel) * 1099511628211ULL;
-    return hash;
+    return std::hash<std::string_view>()(
+        {reinterpret_cast<const char*>(pixels.data()), pixels.size() * sizeof(figure::Color)});
 }
 
 std::uint64_t key_of(std::initializer_list<std::uint64_t> parts) {

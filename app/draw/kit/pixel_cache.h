@@ -81,7 +81,7 @@ private:
     std::unordered_map<std::uint64_t, Found> found_;
 };
 
-/// FNV-1a over whole pixels: equal pixels have equal names.
+/// A hash of the pixels: equal pixels have equal names, in this process.
 std::uint64_t name_of(const std::vector<figure::Color>& pixels);
 
 /// One key from several numbers; never 0, which means "no key" in GridItem.

@@ -23,10 +23,14 @@ float srgb_from_linear(float c) {
 }
 
 Vec3 linear(figure::Color color) {
-    const auto channel = [&](int shift) {
-        return linear_from_srgb(static_cast<float>(color >> shift & 0xFFU) / 255.0F);
-    };
-    return {channel(0), channel(8), channel(16)};
+    // For each of the 256 values of a channel, once: text_on() asks for every cell.
+    static const std::array<float, 256> channels = [] {
+        std::array<float, 256> out{};
+        for (std::size_t c = 0; c < out.size(); ++c)
+            out[c] = linear_from_srgb(static_cast<float>(c) / 255.0F);
+        return out;
+    }();
+    return {channels[color & 0xFFU], channels[color >> 8 & 0xFFU], channels[color >> 16 & 0xFFU]};
 }
 
 Vec3 times(const std::array<Vec3, 3>& m, const Vec3& v) {
