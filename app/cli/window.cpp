@@ -55,16 +55,30 @@ std::string read_file_if_exists(const std::filesystem::path& path) {
     }
 }
 
-void write_preferences(const std::filesystem::path& path, const app::ViewState& view) {
-    if (path.empty())
-        return;
-    try {
-        std::filesystem::create_directories(path.parent_path());
-        write_file_atomically(path.string(), app::preferences_json(view));
-    } catch (const std::exception&) {
-        // A full disk or a read-only home loses only the panel widths, not the user's work.
+/// view.json beside what it holds, so that a file is written only for a change.
+class Preferences {
+public:
+    Preferences() : path_(preferences_path()), kept_(read_file_if_exists(path_)) {}
+
+    const std::string& text() const { return kept_; }
+
+    void keep(const app::ViewState& view) {
+        std::string now = app::preferences_json(view);
+        if (path_.empty() || now == kept_)
+            return;
+        kept_ = std::move(now);
+        try {
+            std::filesystem::create_directories(path_.parent_path());
+            write_file_atomically(path_.string(), kept_);
+        } catch (const std::exception&) {
+            // A full disk or a read-only home loses only the panel widths, not the user's work.
+        }
     }
-}
+
+private:
+    std::filesystem::path path_;
+    std::string kept_;
+};
 
 /// What can be told before there is a window to tell it in.
 void check_path(const Options& options) {
@@ -117,9 +131,8 @@ std::string begin_language(const std::string& asked, const std::string& preferen
 
 int open_window(const Options& options) {
     give_memory_back(); // before there are other threads
-    const std::filesystem::path preferences = preferences_path();
-    const std::string stored = read_file_if_exists(preferences),
-                      language = begin_language(options.language, stored);
+    Preferences preferences;
+    const std::string language = begin_language(options.language, preferences.text());
     check_path(options);
     project::Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
@@ -140,7 +153,7 @@ int open_window(const Options& options) {
                           .offer_picture = [&](std::string png) { clipboard.offer(std::move(png)); }});
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     program.state().view.less_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
-    app::read_preferences(stored, program.state().view);
+    app::read_preferences(preferences.text(), program.state().view);
     if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
                           {options.sentence.value_or(""), options.decoder.text});
@@ -163,8 +176,9 @@ int open_window(const Options& options) {
                 reported = std::move(report);
             }
     };
+    window.on_pause = [&] { preferences.keep(program.state().view); };
     const int code = app::run_window(program, window);
-    write_preferences(preferences, program.state().view);
+    preferences.keep(program.state().view);
     return code;
 }
 

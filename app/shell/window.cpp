@@ -30,6 +30,7 @@ namespace {
 constexpr double frame_time = 1.0 / 60;
 constexpr double blink_time = 0.1; // between frames while a text cursor blinks and nothing else happens
 constexpr double idle_time = 0.5;  // between looks at whether the Ui wants to move
+constexpr double pause_time = 0.5; // after the last event, what is remembered of the window is written
 constexpr double rest_time = 2;    // after the last event, kept memory goes back to the system
 // What an event changes may show one or two frames later: a popup opens, a list finds its size, a field that
 // a button asks for takes the keyboard.
@@ -265,7 +266,7 @@ private:
     void touch() {
         frames_left_ = frames_shown_after;
         touched_at_ = glfwGetTime();
-        rested_ = false;
+        paused_ = rested_ = false;
     }
 
     /// Whether the picture is late: a character was typed, or a worker has a result. Such a frame may come
@@ -284,6 +285,8 @@ private:
     void wait() {
         glfwPollEvents();
         if (!moving()) {
+            if (!paused_ && glfwGetTime() - touched_at_ > pause_time)
+                pause();
             if (!rested_ && glfwGetTime() - touched_at_ > rest_time) {
                 rested_ = true;
                 release_free_buffers();
@@ -390,8 +393,17 @@ private:
         touch();
     }
 
+    // A session's end or a signal ends the program without a word: what it remembers is on disk before.
+    void pause() {
+        paused_ = true;
+        remember();
+        if (options_.on_pause)
+            options_.on_pause();
+    }
+
     void remember() const {
-        WindowState state = read_window_state(window_state_path());
+        const WindowState before = read_window_state(window_state_path());
+        WindowState state = before;
         const DesktopPlace last = windowed_.value_or(place());
         state.maximized = last.maximized;
         if (!state.maximized) { // else the size to return to is the one remembered before
@@ -399,7 +411,8 @@ private:
             state.width = static_cast<int>(std::lround(static_cast<float>(last.width) / units));
             state.height = static_cast<int>(std::lround(static_cast<float>(last.height) / units));
         }
-        write_window_state(window_state_path(), state);
+        if (state != before)
+            write_window_state(window_state_path(), state);
     }
 
     Ui& ui_;
@@ -416,7 +429,7 @@ private:
     bool item_active_ = false, typing_ = false, shown_ = false;
     bool typed_ = false; ///< a character came since the last frame
     bool early_ = false; ///< the last frame came before its time
-    bool rested_ = false;
+    bool paused_ = false, rested_ = false;
 };
 
 } // namespace

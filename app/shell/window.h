@@ -18,6 +18,8 @@ struct WindowOptions {
     std::function<char32_t()> typed;
     /// Called after every frame with the physical pixels per logical pixel.
     std::function<void(float scale)> on_frame;
+    /// Called when nothing has happened for a moment after something did: what a kill must not take is kept then.
+    std::function<void()> on_pause;
 };
 
 /// Opens the window, runs the Ui in it until the user closes it or the Ui wants to quit, and returns 0.

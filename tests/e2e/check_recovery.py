@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_recovery.py PROGRAM: drags a number of W_O, kills the program with SIGKILL, starts it again and takes back what
 it offers: the numbers must be those of before, to the last bit."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -62,10 +63,27 @@ def lose_and_recover(program, display, folder):
     print("recovered to the last bit")
 
 
+def keep_the_settings(program, display, folder):
+    kept_view = pathlib.Path(folder) / "config/headscope/view.json"
+    with desktop.Window(program, display, folder) as window:
+        window.key("l")
+        window.key("ctrl+plus")
+        window.wait("the dark theme", lambda now: now["settled"] and now["dark"])
+        desktop.wait_for("settings on disk", lambda: kept_view.exists() and json.loads(kept_view.read_text())["dark"])
+        window.process.terminate()
+        window.process.wait()
+    check(json.loads(kept_view.read_text())["zoom"] > 1, "the zoom went with the program")
+    with desktop.Window(program, display, folder) as window:
+        check(window.report()["dark"], "the theme went with the program")
+    print("theme and zoom outlive the program's end by a signal")
+
+
 def main():
     try:
         with tempfile.TemporaryDirectory() as folder, desktop.Display() as display:
             lose_and_recover(sys.argv[1], display, folder)
+        with tempfile.TemporaryDirectory() as folder, desktop.Display() as display:
+            keep_the_settings(sys.argv[1], display, folder)
     except Failure as fault:
         print(f"check_recovery.py: {fault}", file=sys.stderr)
         return 1
