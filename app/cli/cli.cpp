@@ -142,7 +142,7 @@ void add_memory(CLI::App& command) {
         .add_option_function<std::uint64_t>(
             "--memory", &limit_memory,
             "the most memory to take, such as 4GB (default: what is free, less a margin)")
-        ->transform(CLI::AsSizeValue(true))
+        ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE")
         ->group("Machine");
 }
@@ -225,10 +225,35 @@ std::string unknown_command(const CLI::App& program, int argc, char** argv) {
     return "";
 }
 
-/// The command whose help an error message names.
+/// The command that was called, such as that of `headscope model check`.
+const CLI::App& called_command(const CLI::App& program) {
+    const auto used = program.get_subcommands();
+    return used.empty() ? program : called_command(*used.front());
+}
+
+/// Its name, for an error message that names its help.
 std::string command_of(const CLI::App& program) {
     const auto used = program.get_subcommands();
-    return used.empty() ? "headscope" : "headscope " + used.front()->get_name();
+    return program.get_name() + (used.empty() ? "" : " " + command_of(*used.front()));
+}
+
+/// What an option that is missing is for, or which option an unknown one may have meant; empty: neither.
+std::string advice(const CLI::ParseError& fault, const CLI::App& command) {
+    const auto options = command.get_options();
+    if (dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr) {
+        const auto missing = std::ranges::find_if(
+            options, [](const auto* option) { return option->get_required() && option->count() == 0; });
+        return missing == options.end() ? "" : ": " + (*missing)->get_description();
+    }
+    if (dynamic_cast<const CLI::ExtrasError*>(&fault) == nullptr)
+        return "";
+    for (const std::string& word : command.remaining())
+        for (const CLI::Option* const option : options) {
+            const std::string name = "--" + option->get_single_name();
+            if (word.starts_with("--") && 3 * letters_apart(word, name) <= word.size() - 1)
+                return "; the nearest is " + name;
+        }
+    return "";
 }
 
 int parse_and_run(CLI::App& program, const std::function<int()>& open_window, int argc, char** argv) {
@@ -246,8 +271,8 @@ int parse_and_run(CLI::App& program, const std::function<int()>& open_window, in
         return 0;
     } catch (const CLI::ParseError& fault) {
         const std::string unknown = unknown_command(program, argc, argv);
-        return report((unknown.empty() ? std::string(fault.what()) : unknown) + "; see " +
-                          command_of(program) + " --help",
+        return report((unknown.empty() ? fault.what() + advice(fault, called_command(program)) : unknown) +
+                          "; see " + command_of(program) + " --help",
                       wrong_usage);
     }
 }

@@ -28,7 +28,13 @@ checkpoint::ModelInputs inputs_of(std::vector<std::int64_t> ids) {
 }
 
 std::vector<std::int64_t> ids_of_text(const std::string& folder, const std::string& text) {
-    const text::Encoding encoding = checkpoint::load_model_tokenizer(folder)->encode(text);
+    std::unique_ptr<text::Tokenizer> tokenizer;
+    try {
+        tokenizer = checkpoint::load_model_tokenizer(folder);
+    } catch (const Error& fault) {
+        throw Error(fault.kind(), std::string(fault.what()) + ", or token ids: --ids 1,2,3");
+    }
+    const text::Encoding encoding = tokenizer->encode(text);
     return {encoding.ids.begin(), encoding.ids.end()};
 }
 

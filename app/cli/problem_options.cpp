@@ -1,6 +1,7 @@
 #include "app/cli/problem_options.h"
 
 #include "app/cli/usage.h"
+#include "app/state/files/opened_path.h"
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -14,6 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <iostream>
 
 namespace headscope::cli {
@@ -37,6 +39,29 @@ std::string check_device(const std::string& id) {
     const bool known = id == "auto" || id == "cpu" || id == "vulkan" ||
                        (id.starts_with(numbered) && parse_number<unsigned>(id.substr(numbered.size())));
     return known ? "" : "unknown device " + id + ", use auto, cpu, vulkan or vulkan:N";
+}
+
+/// A file's name is no sentence, but runs as one: its numbers would be taken for those of the file.
+void refuse_path(const std::string& sentence) {
+    std::error_code none;
+    if (sentence.size() > 4096 || !std::filesystem::exists(sentence, none))
+        return;
+    const auto refuse = [&](const std::string& what, const std::string& instead) {
+        fail_usage(sentence + " is " + what + ", and a sentence is expected; write " + instead +
+                   ", or send the sentence of that name through standard input, as -");
+    };
+    switch (app::kind_of_path(sentence)) {
+    case app::PathKind::checkpoint:
+        return refuse("a checkpoint", "--model " + sentence);
+    case app::PathKind::project:
+        return refuse("a project", "--project " + sentence);
+    case app::PathKind::problem:
+        return refuse("a problem", "--case " + sentence + " --heads H");
+    case app::PathKind::tensors:
+        return refuse("a file of tensors", "--attention " + sentence);
+    default:
+        return;
+    }
 }
 
 /// Reads the sentence, which is no book. A file or pipe ends with a line end that is not part of the
@@ -148,6 +173,8 @@ void ProblemOptions::check_usage() const {
     } else {
         if (weights_path_)
             fail_usage("--weights goes with --case; add --case FILE");
+        if (sentence_)
+            refuse_path(*sentence_);
         if (needed_ && !sentence_ && !preset_ && !kv_sentence_)
             fail_usage(
                 "nothing to run; give a sentence, --preset NAME, --case FILE --heads H or --project FILE");

@@ -94,7 +94,7 @@ void add_tokenize(CLI::App& program) {
     CLI::App& command = *program.add_subcommand("tokenize", "show the tokens that a model's tokenizer makes");
     const auto options = std::make_shared<TokenizeOptions>();
     command
-        .add_option("--tokenizer", options->tokenizer,
+        .add_option("--tokenizer,--model", options->tokenizer,
                     "a tokenizer.json, a GGUF file, a folder with tokenizer.json, with vocab.json and "
                     "merges.txt, or with vocab.txt, or pocket")
         ->transform(checkpoint::model_folder)

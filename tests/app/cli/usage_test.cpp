@@ -274,3 +274,35 @@ TEST_CASE("a stop of the strip is a stage that can be drawn") {
     CHECK_THAT(model.err, Contains("mlp_gate") && Contains("norm2, ") && !Contains("mlp_raw") &&
                               !Contains("attn_raw") && !Contains("q_normed") && !Contains("router,"));
 }
+
+TEST_CASE("an option that is missing says what it is for, and an unknown one which it may have meant") {
+    const auto said = [](const std::vector<std::string>& call) {
+        const ProgramRun run = run_program(call);
+        CHECK(run.code == 2);
+        return run.err;
+    };
+    CHECK_THAT(said({"trace", "Cat sleeps"}), Contains("--output is required: the file to write"));
+    CHECK_THAT(said({"model", "check", "pocket"}),
+               Contains("--reference is required: ") && Contains("see headscope model check --help"));
+    CHECK_THAT(said({"heads", "--laier", "3"}), Contains("the nearest is --layer"));
+    CHECK_THAT(said({"heads", "--quux", "3"}), !Contains("nearest"));
+}
+
+TEST_CASE("the name of a file or folder is not run as a sentence") {
+    const std::string model = test_data("/models/gpt2_tiny");
+    const ProgramRun run = run_program({"heads", model});
+    CHECK(run.code == 2);
+    CHECK_THAT(run.err, Contains("is a checkpoint, and a sentence is expected; write --model " + model));
+    const std::string tensors = test_data("/attention/lh_f32.npy");
+    CHECK_THAT(run_program({"heads", tensors}).err, Contains("write --attention " + tensors));
+    CHECK(run_program({"heads", "-"}, model + "\n").code == 0);
+}
+
+TEST_CASE("a checkpoint without a tokenizer asks for token ids, and tokenize takes a model by --model") {
+    const std::string model = test_data("/models/gpt2_tiny");
+    const ProgramRun run = run_program({"trace", "--model", model, "--text", "1 2 3", "-o", "-"});
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, Contains("or token ids: --ids 1,2,3"));
+    CHECK(run_program({"tokenize", "--model", "pocket", "Mary"}).out ==
+          run_program({"tokenize", "--tokenizer", "pocket", "Mary"}).out);
+}
