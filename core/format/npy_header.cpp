@@ -187,7 +187,9 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     file.read(0, start);
     refuse_what_is_not_npy(start, path);
     if (start.size() < before_length + 4)
-        fail_input(tr("{} has {} bytes, too few for a .npy file; write or copy it again", path, file.size()));
+        fail_input(tr_n("{} has {} byte, too few for a .npy file; write or copy it again",
+                        "{} has {} bytes, too few for a .npy file; write or copy it again",
+                        static_cast<std::int64_t>(file.size()), path, file.size()));
     const int version = static_cast<unsigned char>(start[npy_magic.size()]);
     if (version < 1 || version > 3)
         fail_input(

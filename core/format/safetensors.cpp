@@ -55,7 +55,9 @@ void refuse_other_formats(std::string_view bytes, const std::string& source) {
 std::size_t header_size(std::string_view start, std::size_t size, const std::string& source) {
     refuse_other_formats(start, source);
     if (size < prefix)
-        fail_input(tr("{} has {} bytes, too few for a safetensors file; get it again", source, size));
+        fail_input(tr_n("{} has {} byte, too few for a safetensors file; get it again",
+                        "{} has {} bytes, too few for a safetensors file; get it again",
+                        static_cast<std::int64_t>(size), source, size));
     const std::uint64_t header_bytes = little_endian(start.substr(0, prefix));
     if (header_bytes > std::min(largest_header, size - prefix))
         fail_input(tr("{} is no safetensors file, or was cut short: it speaks of a header of {} bytes and "
@@ -122,8 +124,10 @@ SafetensorsEntry read_entry(const std::string& name, const json& value, std::siz
             "{} lies at bytes {} to {} of {} bytes of data; the file is cut short or damaged, get it again",
             where, offsets[0].dump(), offsets[1].dump(), data_bytes));
     if (byte_count(entry.extents, type->width) != end - begin)
-        fail_input(tr("{} of type {} and shape {} does not fit its {} bytes; write the file again", where,
-                      entry.dtype, entry.shape_text(), end - begin));
+        fail_input(tr_n("{} of type {} and shape {} does not fit its {} byte; write the file again",
+                        "{} of type {} and shape {} does not fit its {} bytes; write the file again",
+                        static_cast<std::int64_t>(end - begin), where, entry.dtype, entry.shape_text(),
+                        end - begin));
     entry.begin = static_cast<std::size_t>(begin);
     entry.end = static_cast<std::size_t>(end);
     return entry;
@@ -142,13 +146,16 @@ void check_layout(const std::vector<SafetensorsEntry>& entries, std::size_t data
         if (entry->begin < at)
             fail_input(tr("{}: tensor {} overlaps another one; write the file again", source, entry->name));
         if (entry->begin > at)
-            fail_input(tr("{}: the {} bytes before tensor {} belong to no tensor; write the file again",
-                          source, entry->begin - at, entry->name));
+            fail_input(tr_n("{}: the {} byte before tensor {} belongs to no tensor; write the file again",
+                            "{}: the {} bytes before tensor {} belong to no tensor; write the file again",
+                            static_cast<std::int64_t>(entry->begin - at), source, entry->begin - at,
+                            entry->name));
         at = entry->end;
     }
     if (at != data_bytes)
-        fail_input(tr("{}: the last {} bytes belong to no tensor; the file is damaged, get it again", source,
-                      data_bytes - at));
+        fail_input(tr_n("{}: the last {} byte belongs to no tensor; the file is damaged, get it again",
+                        "{}: the last {} bytes belong to no tensor; the file is damaged, get it again",
+                        static_cast<std::int64_t>(data_bytes - at), source, data_bytes - at));
 }
 
 std::map<std::string, std::string> read_metadata(const json& value, const std::string& source) {

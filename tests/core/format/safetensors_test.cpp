@@ -64,6 +64,8 @@ TEST_CASE("the safetensors corpus is accepted or refused as its names say") {
 
 TEST_CASE("refusals say which tensor is at fault, and what to do with files of other kinds") {
     using Catch::Matchers::Contains;
+    CHECK_THROWS_WITH(Safetensors::from_bytes("x", "file"), Contains("file has 1 byte, too few"));
+    CHECK_THROWS_WITH(Safetensors::from_bytes("xy", "file"), Contains("file has 2 bytes, too few"));
     CHECK_THAT(message_of("bad_overlap.safetensors"), Contains("tensor b overlaps"));
     CHECK_THAT(message_of("bad_size_too_small.safetensors"), Contains("shape (2) does not fit its 4 bytes"));
     CHECK_THAT(message_of("bad_duplicate.safetensors"), Contains("key \"a\" twice"));
