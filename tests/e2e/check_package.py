@@ -135,7 +135,8 @@ def check_manual_page(root, program):
 
 def check_desktop(root):
     share = root / "usr/share"
-    output("desktop-file-validate", share / "applications/headscope.desktop")
+    hints = output("desktop-file-validate", share / "applications/headscope.desktop")
+    check(not hints, f"desktop-file-validate has hints: {hints}")
     output("appstreamcli", "validate", "--no-net", share / "metainfo/org.headscope.headscope.metainfo.xml")
     output("update-mime-database", share / "mime", env={**os.environ, "XDG_DATA_DIRS": str(share)})
     globs = (share / "mime/globs2").read_text(encoding="utf-8").splitlines()
