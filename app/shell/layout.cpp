@@ -9,9 +9,9 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float smallest_canvas = 640.0F;
+constexpr float smallest_canvas = 620.0F; ///< a window of 1280 less the borders of its frame
 /// The inspector opens by itself only when this much is left; a board of heads stands beside the open head.
-constexpr float comfortable_canvas = 640.0F, comfortable_beside_board = 800.0F;
+constexpr float comfortable_canvas = smallest_canvas, comfortable_beside_board = 800.0F;
 constexpr float roomy_window = 1440.0F, smallest_beside_manual = 540.0F; ///< of the manual
 constexpr float narrowest_canvas = 480.0F; ///< below that, what was opened folds
 

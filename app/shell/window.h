@@ -18,7 +18,8 @@ struct WindowOptions {
     std::function<char32_t()> typed;
     /// Called after every frame with the physical pixels per logical pixel.
     std::function<void(float scale)> on_frame;
-    /// Called when nothing has happened for a moment after something did: what a kill must not take is kept then.
+    /// Called when nothing has happened for a moment after something did: what a kill must not take is kept
+    /// then.
     std::function<void()> on_pause;
 };
 

@@ -97,6 +97,14 @@ TEST_CASE(
     end_recording();
 }
 
+TEST_CASE("in a window of 1280 inside its frame both panels are open at first", "[gui][layout]") {
+    const Desk desk("first-lesson", "", 1264, 690);
+    const ProgramLayout places = arrange(desk.program.state(), 1264, 690);
+    CHECK(places.left_open);
+    CHECK(places.inspector_open);
+    CHECK(check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem()) >= 16);
+}
+
 TEST_CASE("another stage begins at its top", "[gui][layout]") {
     Desk desk("first-lesson", "The cat sat down", 1280, 720, 1.5F);
     desk.act(ViewChange(GoTo{StageGroup::split}));
