@@ -123,6 +123,9 @@ TEST_CASE("a project is opened as it was looked at when it was saved", "[gui][fi
     // The steps before are told, and not taken back.
     REQUIRE(desk.program.state().history.size() == 1);
     CHECK(desk.program.state().history.front().earlier == std::vector<std::string>{"edit W_O[5, 1]"});
+    desk.act(ViewChange(ShowTab{LeftTab::edit}));
+    CHECK(screen_shows("none since it was saved"));
+    CHECK(screen_shows("edit W_O[5, 1]"));
 
     // Another program's project, without a word about the view or with a wrong one, leaves the view alone.
     const project::Recipe recipe = desk.recipe();

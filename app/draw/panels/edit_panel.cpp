@@ -215,10 +215,12 @@ void draw_history(Sheet& sheet, float end) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const auto lines = context.history;
-    sheet.section(tr("History"), lines.size() < 2
+    const bool older = !lines.empty() && !lines.front().earlier.empty();
+    sheet.section(tr("History"), lines.size() < 2 && older ? tr("none since it was saved")
+                                 : lines.size() < 2
                                      ? tr("nothing edited yet")
                                      : tr_n("{} step", "{} steps", std::ssize(lines) - 1, lines.size() - 1));
-    const auto room = static_cast<std::int64_t>(std::max((end - sheet.y) / history_row, 6.0F));
+    const auto room = static_cast<std::int64_t>((end - sheet.y) / history_row);
     const auto count = static_cast<std::int64_t>(lines.size());
     const auto position = static_cast<std::int64_t>(context.history_position);
     const std::int64_t newest = std::min(count - 1, std::max(position + room / 3, room - 1));
@@ -288,8 +290,13 @@ Picture draw_edit(const DrawContext& context) {
         sheet.section(tr("Compare"), "B − A");
         sheet.paragraph(tr("Filtered weights are not compared; the other stages are."), context.theme.text);
     }
-    const float foot = std::max(context.height - 56, sheet.y + 180);
-    draw_history(sheet, foot - 52);
+    // In a low window the panel scrolls rather than hiding the newest steps.
+    constexpr float history_head = 48, buttons = 52;
+    const std::size_t steps =
+        context.history.size() + (context.history.empty() ? 0 : context.history.front().earlier.size());
+    const float rows = static_cast<float>(std::clamp<std::size_t>(steps, 3, 6)) * history_row;
+    const float foot = std::max(context.height - 56, sheet.y + history_head + rows + buttons);
+    draw_history(sheet, foot - buttons);
     Picture picture = sheet.finish();
     const float width = (sheet.width() - 12) / 2;
     draw_step(picture, context, {sheet.left, foot, width, 34}, tr("Undo"), -1, context.history_position > 0,
