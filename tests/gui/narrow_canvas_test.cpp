@@ -31,6 +31,17 @@ struct NarrowDesk : Desk {
         settle();
     }
 
+    /// A text of the open head that the canvas cuts; empty: none is.
+    std::string past_the_edge() {
+        const figure::TextMeasure measure = surface_measure(driver.surface());
+        const float edge = arrange(program.state(), 1280, 720).canvas.right();
+        for (const figure::SceneItem& item : program.canvas().scene.items)
+            if (const auto* const text = std::get_if<figure::TextItem>(&item);
+                text != nullptr && text_area(*text, measure).right() > edge)
+                return text->text;
+        return {};
+    }
+
     /// Two upright texts of the canvas that lie on each other; empty: none do.
     std::string clash() {
         const figure::TextMeasure measure = surface_measure(driver.surface());
@@ -274,6 +285,58 @@ TEST_CASE("the pager of a large weight ends inside the pane beside a board", "[g
             if (spot.label.starts_with("◀") || spot.label.ends_with("▶"))
                 CHECK(spot.area.right() <= area.right());
     }
+}
+
+TEST_CASE("a checkpoint's first map has numbers: the small maps beside it give way", "[gui][model][narrow]") {
+    for (const auto& [width, height] : {std::pair{1600.0F, 1000.0F}, {1280.0F, 720.0F}}) {
+        Desk desk("first-lesson", "", width, height);
+        desk.open(checkpoint::model_folder("pocket"), pocket_sentence);
+        INFO(width);
+        CHECK(check_printed_numbers(desk.program.canvas(), *desk.shown().trace, desk.problem()) >= 15);
+    }
+}
+
+TEST_CASE("a preset's large weights are drawn in parts with numbers, round the largest term of a result",
+          "[gui][narrow]") {
+    for (const auto& [width, height] : {std::pair{1600.0F, 1000.0F}, {1280.0F, 720.0F}})
+        for (const StageGroup group : {StageGroup::qkv, StageGroup::output}) {
+            Desk desk("eight-experts", "", width, height);
+            desk.act(ViewChange(GoTo{group}));
+            INFO(width << " " << group_info(group).label);
+            const TensorId weight = group == StageGroup::qkv ? TensorId::W_Q : TensorId::W_O;
+            CHECK(check_printed_numbers(desk.program.canvas(), *desk.shown().trace, desk.problem()) >= 100);
+            if (group != StageGroup::qkv)
+                continue;
+            desk.act(ViewChange(Select{CellAddress{TensorId::q, {0, 2, 7, 0}}}));
+            // The one number of that column that is not small.
+            CHECK(std::ranges::any_of(desk.program.canvas().grids, [&](const MatrixGrid& grid) {
+                return grid.tensor == weight && grid.find({40, 7, 0, 0}).has_value();
+            }));
+        }
+}
+
+TEST_CASE("what a difference of two heads says in words ends inside a narrow page",
+          "[gui][compare][narrow]") {
+    NarrowDesk desk(checkpoint::model_folder("pocket"), pocket_sentence);
+    desk.show(StageGroup::weights);
+    desk.act(ViewChange(ShowHeads{HeadsView::difference}));
+    desk.act(ViewChange(ShowWeightsAs{WeightsView::text}));
+    CHECK(desk.past_the_edge() == "");
+}
+
+TEST_CASE("every layer of a patching map has its name in a low window", "[gui][effects][narrow]") {
+    Desk desk("first-lesson", "", 853, 480);
+    desk.open(checkpoint::model_folder("pocket"), pocket_sentence);
+    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::patching})));
+    desk.act(
+        ModelAction(AskPatching{.corrupted = "When Mary and John went to the shop, Mary gave a book to"}));
+    desk.settle();
+    REQUIRE(desk.shown().patching->map != nullptr);
+    for (const char* const layer : {"L0", "L1", "L2", "L3"})
+        CHECK(std::ranges::any_of(desk.program.canvas().scene.items, [&](const figure::SceneItem& item) {
+            const auto* const text = std::get_if<figure::TextItem>(&item);
+            return text != nullptr && text->text == layer;
+        }));
 }
 
 } // namespace headscope::test

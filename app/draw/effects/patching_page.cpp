@@ -208,8 +208,11 @@ PatchGrid grid_of(const DrawContext& context, const PatchingMap& map, float top)
     const float wide = std::clamp(room / static_cast<float>(grid.columns), 1.5F, 72.0F);
     grid.cell_w = wide < 5 ? wide : std::floor(wide);
     grid.numbers = grid.cell_w >= 36;
+    // Few rows keep their names in a low window too: the page scrolls.
+    constexpr std::size_t few_rows = 24;
+    const float least = grid.numbers ? 19.0F : grid.rows <= few_rows ? 14.0F : 8.0F;
     grid.cell_h = std::floor(std::clamp((context.height - grid.top - 60) / static_cast<float>(grid.rows),
-                                        grid.numbers ? 19.0F : 8.0F, grid.rows > 7 ? 30.0F : 42.0F));
+                                        least, grid.rows > 7 ? 30.0F : 42.0F));
     return grid;
 }
 

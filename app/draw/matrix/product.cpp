@@ -206,9 +206,12 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
         return draw_part(picture, context, spec, window, room, right_labels);
     }
 
-    if (both_leafed && numbers && cell_h >= lowest_with_numbers) {
+    // Of so few rows beside them the page scrolls, where it is low.
+    const std::int64_t inner_fit = fit_in_all / 2;
+    const bool few_in_part = rows + static_cast<float>(inner_fit) <= few_rows;
+    if (both_leafed && numbers && (cell_h >= lowest_with_numbers || few_in_part)) {
         const ProductWindow window =
-            product_window(context, spec, fit_in_all, fit_in_all / 2 + spec.result.rows, fit_in_all / 2);
+            product_window(context, spec, fit_in_all, inner_fit + spec.result.rows, inner_fit);
         return draw_part(picture, context, spec, window, room, right_labels);
     }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <functional>
 
 namespace headscope::app {
@@ -34,6 +35,28 @@ Range page_of(std::int64_t at, std::int64_t all, std::int64_t most) {
 std::int64_t place(const CellAddress& cell, const MatrixSpec& spec, int axis) {
     const auto i = static_cast<std::size_t>(axis);
     return cell.at[i] - spec.origin[i];
+}
+
+CellAddress address(const MatrixSpec& matrix, std::int64_t row, std::int64_t col) {
+    Index at = matrix.origin;
+    at[static_cast<std::size_t>(matrix.row_axis)] += row;
+    at[static_cast<std::size_t>(matrix.col_axis)] += col;
+    return {matrix.tensor, at};
+}
+
+/// The column of the left factor that gives a number of the result most, by size: without it, the part shows
+/// how the number is made of zeros.
+std::int64_t largest_term(const Shown& shown, const ProductSpec& spec, std::int64_t row, std::int64_t col) {
+    std::int64_t best = 0;
+    float most = 0;
+    for (std::int64_t i = 0; i < spec.left.cols; ++i) {
+        const float term = shown.value(address(spec.left, row, i)) * shown.value(address(spec.right, i, col));
+        if (std::abs(term) > most) {
+            most = std::abs(term);
+            best = i;
+        }
+    }
+    return best;
 }
 
 MatrixSpec part_of(const MatrixSpec& spec, const Range& rows, const Range& cols) {
@@ -150,6 +173,7 @@ ProductWindow product_window(const DrawContext& context, const ProductSpec& spec
         } else if (cell->tensor == spec.result.tensor) {
             row = place(*cell, spec.result, spec.result.row_axis);
             col = place(*cell, spec.result, spec.result.col_axis);
+            inner = largest_term(context.shown, spec, row, col);
         } else if (cell->tensor == spec.bias) {
             col = cell->at[0];
         }
@@ -176,12 +200,6 @@ float pager_height(const DrawContext& context, const ProductSpec& spec, float wi
 
 void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                 const ProductWindow& window, float x, float y) {
-    const auto address = [](const MatrixSpec& matrix, std::int64_t row, std::int64_t col) {
-        Index at = matrix.origin;
-        at[static_cast<std::size_t>(matrix.row_axis)] += row;
-        at[static_cast<std::size_t>(matrix.col_axis)] += col;
-        return CellAddress{matrix.tensor, at};
-    };
     const float room = context.width - canvas_pad - x;
     const bool lines = pager_height(context, spec, room) > pager_line;
     const float left = x;
@@ -235,17 +253,15 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
         }
     };
     pager(row_words(), window.rows, row_tokens(context, spec),
-          [address, matrix = spec.result, col = window.cols.first](std::int64_t to) {
+          [matrix = spec.result, col = window.cols.first](std::int64_t to) {
               return address(matrix, to, col);
           });
-    pager(inner_words(spec), window.inner, {},
-          [address, matrix = spec.right, col = window.cols.first](std::int64_t to) {
-              return address(matrix, to, col);
-          });
-    pager(column_words(), window.cols, {},
-          [address, matrix = spec.right, row = window.inner.first](std::int64_t to) {
-              return address(matrix, row, to);
-          });
+    pager(
+        inner_words(spec), window.inner, {},
+        [matrix = spec.right, col = window.cols.first](std::int64_t to) { return address(matrix, to, col); });
+    pager(column_words(), window.cols, {}, [matrix = spec.right, row = window.inner.first](std::int64_t to) {
+        return address(matrix, row, to);
+    });
 }
 
 } // namespace headscope::app

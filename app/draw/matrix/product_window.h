@@ -6,7 +6,7 @@ namespace headscope::app {
 
 /// Which part of a product too large for numbers is drawn: rows of the result, columns of the left factor
 /// (which are rows of the right one), columns of the result. The part that holds the selected cell, so that a
-/// click never moves it.
+/// click never moves it, and of a selected result its largest term.
 struct ProductWindow {
     struct Range {
         std::int64_t first = 0, count = 0, all = 0;

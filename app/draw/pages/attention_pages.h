@@ -24,6 +24,9 @@ struct BoardRows {
 BoardRows board_rows(const DrawContext& context, float top, float bottom);
 figure::Rect board_row_area(const DrawContext& context, std::int64_t l);
 
+/// The width that the open head's map needs for numbers with one decimal; 0: it has too many rows for them.
+float width_for_numbers(const DrawContext& context);
+
 /// The open head, the difference of two heads or the mean over the layer, in the chosen view.
 Picture draw_head_page(const DrawContext& context);
 /// The switches of the head page.

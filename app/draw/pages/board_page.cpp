@@ -291,9 +291,13 @@ float board_width(const DrawContext& context) {
     const float map = std::clamp(all_maps / H, smallest_wanted, largest_wanted);
     const float wanted = 2 * board_pad + layer_label_width + H * (map + map_gap) - map_gap +
                          (info.own_heads() < info.H ? before_means : 0);
+    // The small maps give way where that gains the open head's map its numbers.
+    const float narrow = wanted - H * (map - std::min(map, smallest_wanted));
+    const float spare = context.width - width_for_numbers(context);
+    const float shared = spare < context.width && spare >= narrow ? std::min(wanted, spare) : wanted;
     const float switched =
         has_stacks(context) ? 2 * canvas_pad + segmented_width(context, stack_segments(context)) : least;
-    return std::clamp(wanted, std::max(least, switched), std::max({least, switched, context.width * 0.46F}));
+    return std::clamp(shared, std::max(least, switched), std::max({least, switched, context.width * 0.46F}));
 }
 
 BoardRows board_rows(const DrawContext& context, float from, float to) {

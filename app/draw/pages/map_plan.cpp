@@ -1,6 +1,8 @@
 #include "app/draw/pages/map_plan.h"
 
+#include "app/draw/kit/controls.h"
 #include "app/draw/matrix/matrix.h"
+#include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/weight_parts.h"
 
 #include <algorithm>
@@ -15,6 +17,7 @@ constexpr float widest_shape =
     1.5F; ///< of cells with numbers, where the room is low and wide: width to height
 constexpr float widest_gap = 84.0F;
 constexpr float one_digit = 7.0F; ///< what cells with one decimal instead of two save
+constexpr float few_rows = 24;    ///< of a map that keeps its numbers in a low room
 
 float header_height(const DrawContext& context, float cell, bool captions) {
     return 30.0F + (captions ? 24.0F : 0.0F) + column_label_height(context, cell, true);
@@ -32,11 +35,19 @@ float wide_cell(const DrawContext& context, float precise, float room) {
 /// The height below which one map of few rows does not shrink: the page scrolls before its numbers go, and
 /// where there are none, before the names of its rows do.
 float least_cell(float rows, bool with_numbers) {
-    constexpr float few_rows = 24, with_name = 14;
+    constexpr float with_name = 14;
     return rows > few_rows ? 0.0F : with_numbers ? lowest_with_numbers : with_name;
 }
 
 } // namespace
+
+float width_for_numbers(const DrawContext& context) {
+    if (static_cast<float>(context.dims().Tq) > few_rows)
+        return 0;
+    const float cell = two_decimals_cell(0, 1, false) - one_digit;
+    return row_label_width(context, false) + static_cast<float>(context.dims().Tk) * cell + sum_width +
+           2 * canvas_pad;
+}
 
 MapPlan plan_maps(const DrawContext& context, std::int64_t maps, const PlanRoom& room) {
     const Dims& dims = context.dims();

@@ -184,12 +184,17 @@ Picture draw_text_page(const DrawContext& context) {
         y = draw_block(picture, reading, type, row, y, width, end) + block_gap;
     const bool difference = focus.kind() == HeadsView::difference;
     const float legend_left = canvas_pad + text_label_width;
-    // What a difference says needs all its words.
-    const float room = difference ? std::numeric_limits<float>::infinity() : context.width - 12 - legend_left;
+    // What a difference says needs all its words: where the legend has no room for them, they stand below it.
+    const std::string words = scale_text(context, focus);
+    const float room = context.width - 12 - legend_left;
     draw_legend(picture, context, legend_left, y + 4, focus.log_colours() ? 180 : 160, focus.ramp(),
-                difference ? -end : 0, end, scale_text(context, focus), any_masked(readings),
+                difference ? -end : 0, end, difference ? "" : words, any_masked(readings),
                 focus.log_colours(), room);
-    picture.scene.height = std::max(context.height, std::ceil(y) + text_foot);
+    y += text_foot;
+    if (difference)
+        y = draw_paragraph(picture, context, legend_left, y, room, words, figure::Font::ui, 12.5F, 18,
+                           theme.muted);
+    picture.scene.height = std::max(context.height, std::ceil(y));
     return picture;
 }
 
