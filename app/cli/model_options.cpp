@@ -177,7 +177,9 @@ checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::Architecture
     checkpoint::ModelInputs inputs =
         inputs_path_
             ? checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_))
-            : inputs_of(ids_ ? *ids_ : ids_of_text(*folder_, text_ ? *text_ : read_file(*text_path_)));
+            : inputs_of(ids_ ? *ids_
+                             : ids_of_text(*folder_,
+                                           text_ ? *text_ : read_file(*text_path_, text::most_text_bytes)));
     if (architecture.encoder != nullptr && !inputs_path_) {
         checkpoint::ModelInputs target = inputs_of(
             decoder_.ids

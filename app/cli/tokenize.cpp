@@ -21,8 +21,7 @@ struct TokenizeOptions {
     bool json = false;
 };
 
-// Bytes of one text, whose tokens may take 150 times as much memory, and of all texts.
-constexpr std::uint64_t largest_sentence = 4 * mebibyte, largest_file = 16 * mebibyte;
+constexpr std::uint64_t largest_file = 16 * mebibyte; ///< of all texts
 
 /// Reads one JSON string per line; ignores an empty last line.
 std::vector<std::string> read_texts(const std::string& path) {
@@ -31,9 +30,9 @@ std::vector<std::string> read_texts(const std::string& path) {
     for (std::size_t begin = 0; begin < content.size();) {
         const std::size_t end = std::min(content.find('\n', begin), content.size());
         const std::string place = path + ", line " + std::to_string(texts.size() + 1);
-        if (end - begin > largest_sentence)
+        if (end - begin > text::most_text_bytes)
             fail_input(place + " has " + std::to_string(end - begin) + " bytes; a text may have " +
-                       std::to_string(largest_sentence) + ", so cut it into several lines");
+                       std::to_string(text::most_text_bytes) + ", so cut it into several lines");
         const nlohmann::json line = parse_json(std::string_view(content).substr(begin, end - begin), place);
         if (!line.is_string())
             fail_input(place + " is no JSON string; write the text in quotation marks");

@@ -183,7 +183,7 @@ void check_usage(const CLI::App& command, const HeadsOptions& options, const Sco
 void read_needle(HeadsOptions& options) {
     analysis::NeedleOptions& needle = options.input.needle;
     if (options.haystack)
-        needle.haystack = read_file(*options.haystack);
+        needle.haystack = read_file(*options.haystack, text::most_text_bytes);
     if (options.needle)
         needle.needle = *options.needle;
     if (options.question)

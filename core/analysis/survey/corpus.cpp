@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/base/sha256.h"
+#include "core/text/tokenizer/tokenizer.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace headscope::analysis {
 
 namespace {
 
-constexpr std::size_t largest_line = 4 * mebibyte, bytes_at_once = mebibyte;
+constexpr std::size_t largest_line = text::most_text_bytes, bytes_at_once = mebibyte;
 constexpr std::int64_t bytes_of_block = 8192;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 

@@ -4,13 +4,12 @@
 #include "core/base/message.h"
 #include "core/text/tokenizer/unicode.h"
 
-#include <limits>
-
 namespace headscope::text {
 
 AlignedText::AlignedText(std::string_view utf8) : bytes_(utf8) {
-    if (utf8.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-        fail_input(tr("the text has {} bytes, and 2147483647 are the most; cut it into parts", utf8.size()));
+    if (utf8.size() > most_text_bytes)
+        fail_input(tr("the text has {} bytes, and {} are the most; cut it into parts", utf8.size(),
+                      most_text_bytes));
     spans_.reserve(utf8.size());
     std::int32_t position = 0;
     for (std::size_t at = 0; at < utf8.size(); ++position) {

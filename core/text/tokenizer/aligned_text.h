@@ -13,7 +13,7 @@ namespace headscope::text {
 class AlignedText {
 public:
     AlignedText() = default;
-    /// Throws Error(input) for invalid UTF-8 and for a text of more than 2^31 - 1 bytes.
+    /// Throws Error(input) for invalid UTF-8 and for a text of more than most_text_bytes.
     explicit AlignedText(std::string_view utf8);
 
     const std::string& bytes() const { return bytes_; }

@@ -9,6 +9,9 @@
 
 namespace headscope::text {
 
+/// The most bytes that a text may have: its tokens may take 150 times as much memory.
+inline constexpr std::size_t most_text_bytes = std::size_t{4} << 20U;
+
 /// The number of a token in a vocabulary, from 0.
 using TokenId = std::int32_t;
 
@@ -38,7 +41,7 @@ public:
 
     /// The tokens of a UTF-8 text, with the special tokens that the post-processor adds. Every character
     /// counts, control characters and NUL too. Throws Error(input) when the text is not UTF-8, is longer than
-    /// 2^31 - 1 bytes, or takes a pattern of the tokenizer too many steps.
+    /// most_text_bytes, or takes a pattern of the tokenizer too many steps.
     virtual Encoding encode(std::string_view text) const = 0;
 
     /// The text of the tokens; `skip_special` leaves out special tokens. Ids without a token are left out,

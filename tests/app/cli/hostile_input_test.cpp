@@ -139,6 +139,12 @@ TEST_CASE("what never ends, and what is too long, is refused before it fills the
                                             "--text-file", "-"};
     CHECK_THAT(run_program(tokenize, '"' + word + word + '"').err,
                Contains("-, line 1 has 6291458 bytes; a text may have 4194304"));
+    for (const std::string what : {"heads", "map", "trace"}) {
+        std::vector<std::string> of_text{what, "--model", "pocket", "--text-file", "-", "-o", "-"};
+        if (what == "map")
+            of_text.insert(of_text.end(), {"--head", "0", "--overview", "4"});
+        CHECK_THAT(run_program(of_text, word + word).err, Contains("it has more than the 4194304 bytes"));
+    }
     std::string lines;
     while (lines.size() < 20 * mebibyte)
         lines += '"' + word + "\"\n";
