@@ -137,12 +137,25 @@ void check_lists(const CLI::App& program, int argc, char** argv) {
     }
 }
 
+/// The bytes of a size such as 4GB. CLI11 itself takes -1 and 2^64.
+std::string bytes_of_size(const std::string& text) {
+    static const CLI::AsSizeValue read(true);
+    std::string bytes = text;
+    try {
+        if (whole_text_as<std::uint64_t>(text.substr(0, text.find_first_not_of("0123456789"))) &&
+            read(bytes).empty())
+            return bytes;
+    } catch (const CLI::ValidationError&) {
+    } // an unknown unit, or too large
+    throw CLI::ValidationError('"' + text + "\" is no size such as 4GB or 1500MB");
+}
+
 void add_memory(CLI::App& command) {
     command
         .add_option_function<std::uint64_t>(
             "--memory", &limit_memory,
             "the most memory to take, such as 4GB (default: what is free, less a margin)")
-        ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(bytes_of_size)
         ->type_name("SIZE")
         ->group("Machine");
 }

@@ -314,7 +314,9 @@ TEST_CASE("--memory limits what a run takes, and says so") {
     const std::vector<std::string> run =
         case_arguments("s1_none_bias", "2") + std::vector<std::string>{"-o", "-", "--memory"};
     CHECK(run_program(run + std::vector<std::string>{"2GB"}).code == 0);
-    check_failure(run_program(run + std::vector<std::string>{"a lot"}), 2, "--memory");
+    for (const std::string size : {"a lot", "", "-1", "-1GB", "4XB", "GB", "18446744073709551616", "99EB"})
+        check_failure(run_program(run + std::vector<std::string>{size}), 2,
+                      "--memory: \"" + size + "\" is no size such as 4GB or 1500MB");
     format::SafetensorsWriter writer;
     writer.add("X", std::make_shared<const Tensor>(Shape{1, 2500, 8}, 1.0F));
     for (const char* const name : {"W_Q", "W_K", "W_V", "W_O"})
