@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/checkpoint/families/families.h"
 #include "core/checkpoint/gguf/gguf_architecture.h"
@@ -152,6 +153,7 @@ std::string output_table_name(const Architecture& architecture) {
 } // namespace
 
 Model Model::open(const std::string& path, std::size_t kept_bytes) {
+    kept_bytes = std::min<std::uint64_t>(kept_bytes, available_memory() / 4);
     Model model;
     model.path_ = path;
     model.files_ = TensorFiles::open(path);

@@ -35,8 +35,8 @@ public:
     /// `path` is a folder with config.json and the tensors, or a GGUF file. Tensors that are missing, unknown
     /// or of a wrong shape go into the report. Throws Error(input) for what cannot be read at all (see
     /// TensorFiles, read_architecture and read_gguf_architecture). Nothing is fetched from a network.
-    /// kept_bytes: what the weights kept in memory may take together, as float32: what stands around the
-    /// layers first, then the last layers, which an edit anywhere computes again.
+    /// kept_bytes: what kept weights may take together, as float32, and a quarter of the free memory at most:
+    /// what stands around the layers first, then the last layers, which an edit anywhere computes again.
     static Model open(const std::string& path, std::size_t kept_bytes = default_kept_bytes);
 
     /// As it was given.

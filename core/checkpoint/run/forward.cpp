@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/forward.h"
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/layers.h"
@@ -70,6 +71,11 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
         return output;
     };
     progress.check();
+    const Architecture& architecture = model.architecture();
+    const std::int64_t streams_made = attention_count(architecture) + 1;
+    require_memory(sizeof(float) *
+                       static_cast<std::uint64_t>(streams_made * inputs.B * inputs.T * architecture.D),
+                   tr("this run"), tr("take a shorter text"));
     Streams streams;
     pass.run(cpu, streams, attend, progress);
     result.encoder_hidden = std::move(streams.encoder);

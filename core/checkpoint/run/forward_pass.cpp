@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/forward_pass.h"
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/layers.h"
@@ -293,11 +294,16 @@ bool ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams,
     };
     if (std::ssize(streams) > steps)
         return true;
+    // What a step makes and holds: a stream, and queries, keys, values and their sum, or two tensors in the
+    // MLP.
+    const std::int64_t widest = architecture_.D + std::max(4 * architecture_.D, 2 * architecture_.d_ff);
+    const auto step_bytes = sizeof(float) * static_cast<std::uint64_t>(inputs_.B * rows() * widest);
     if (streams.empty())
         streams.push_back(embed(cpu));
     for (auto s = std::ssize(streams) - 1; s < steps; ++s) {
         progress.check();
         progress.set_part(at(s), at(s + 1));
+        require_memory(step_bytes, words_of(before + s), tr("take a shorter text"));
         TensorPtr next = step(cpu, before + s, streams.back(), source, attend, progress);
         if (next == nullptr)
             return false;

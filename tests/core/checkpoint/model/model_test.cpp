@@ -1,6 +1,7 @@
 #include "core/checkpoint/model/model.h"
 
 #include "core/base/file.h"
+#include "core/base/memory.h"
 #include "core/base/random_access_file.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
@@ -327,6 +328,41 @@ TEST_CASE("weights are kept within the budget: around the layers first, then the
     CHECK(still_read(around + layer, ".h.0.mlp"));
     CHECK_FALSE(still_read(around + layer, ".h.1.mlp"));
     CHECK_FALSE(still_read(around + 2 * layer, ".h.0.mlp"));
+}
+
+TEST_CASE("a memory limit leaves a quarter to kept weights, and refuses a pass that does not fit") {
+    struct Limit {
+        explicit Limit(std::uint64_t bytes) { limit_memory(bytes); }
+        ~Limit() { limit_memory(std::numeric_limits<std::uint64_t>::max()); }
+    };
+    const TemporaryFolder folder;
+    Changed("gpt2_tiny").open(folder);
+    const Model none_kept = [&] {
+        const Limit limit(1);
+        return Model::open(folder.file(""));
+    }();
+    logits_of(none_kept);
+    spoil(folder.file("model.safetensors"), "wte");
+    CHECK_FALSE(input_error([&] { run_on_cpu(none_kept, three_tokens(), {}); }).empty());
+
+    const Limit limit(1);
+    const Model model = Model::open(test_data("/models/llama_tiny_untied"));
+    const Architecture& a = model.architecture();
+    const auto said = [&](std::int64_t T) -> std::string {
+        ModelInputs inputs;
+        inputs.T = T;
+        inputs.ids.resize(static_cast<std::size_t>(T));
+        try {
+            run_on_cpu(model, inputs, {});
+        } catch (const MemoryShortage& shortage) {
+            return shortage.what();
+        }
+        return {};
+    };
+    // 64 MiB are always granted. All streams are known before the pass, what a step holds before the step.
+    const std::int64_t granted = (std::int64_t{64} << 20U) / static_cast<std::int64_t>(sizeof(float));
+    CHECK_THAT(said(granted / ((a.layers + 1) * a.D) + 1), Contains("this run needs 67 MB of memory"));
+    CHECK_THAT(said(60'000), Contains(" 0 needs 77 MB of memory, and the memory limit leaves 0 MB"));
 }
 
 TEST_CASE("a folder without readable tensors says what to do") {
