@@ -168,23 +168,69 @@ void sync_folder(const fs::path& folder) {
         static_cast<void>(::fsync(opened.get()));
 }
 
-/// Fills the temporary file and renames it to `target`; on failure throws and removes the temporary file.
-void fill_and_rename(int descriptor, const std::string& temporary, const std::string& target,
-                     const Make& make, const std::string& path) {
-    File file(descriptor);
+/// A file that is being written beside the one that it will replace.
+struct NewFile {
+    int descriptor = -1;
+    std::string name; ///< empty: it has none yet
+};
+
+std::string link_to(int descriptor) {
+    return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
+/// One without a name where the file system has such files: the system removes it, however the program ends.
+/// Else one with a temporary name. On failure the descriptor is -1, and errno says why.
+NewFile create_beside(const fs::path& target) {
+    const fs::path folder = target.parent_path();
+    const int nameless =
+        ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (nameless >= 0 && ::access(link_to(nameless).c_str(), F_OK) == 0)
+        return {nameless, {}};
+    if (nameless >= 0)
+        ::close(nameless);
+    NewFile file;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        file.name = temporary_name(target, attempt);
+        file.descriptor = ::open(file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file.descriptor >= 0 || errno != EEXIST)
+            break;
+    }
+    return file;
+}
+
+/// Gives a file that has no name a temporary one. Returns the errno on failure, else 0.
+int name_beside(NewFile& file, const fs::path& target) {
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        const std::string name = temporary_name(target, attempt);
+        if (::linkat(AT_FDCWD, link_to(file.descriptor).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) ==
+            0) {
+            file.name = name;
+            return 0;
+        }
+        if (errno != EEXIST)
+            return errno;
+    }
+    return EEXIST;
+}
+
+/// Fills the new file and renames it to `target`; on failure throws and removes the new file.
+void fill_and_rename(NewFile made, const std::string& target, const Make& make, const std::string& path) {
+    File file(made.descriptor);
     try {
-        make(sink_to(descriptor, path));
+        make(sink_to(made.descriptor, path));
     } catch (...) {
-        ::unlink(temporary.c_str());
+        ::unlink(made.name.c_str());
         throw;
     }
     int error = ::fsync(file.get()) != 0 && errno != EINVAL ? errno : 0;
+    if (error == 0 && made.name.empty())
+        error = name_beside(made, target);
     if (const int closing = file.close(); error == 0)
         error = closing;
-    if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0)
+    if (error == 0 && ::rename(made.name.c_str(), target.c_str()) != 0)
         error = errno;
     if (error != 0) {
-        ::unlink(temporary.c_str());
+        ::unlink(made.name.c_str());
         fail(Act::write, path, error);
     }
     sync_folder(fs::path(target).parent_path());
@@ -220,18 +266,12 @@ void write_file_atomically(const std::string& path, const Make& make) {
     std::error_code unresolved;
     const fs::path resolved = exists ? fs::canonical(path, unresolved) : fs::path(path);
     const fs::path target = unresolved ? fs::path(path) : resolved;
-    for (int attempt = 0; attempt < attempts; ++attempt) {
-        const std::string temporary = temporary_name(target, attempt);
-        const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor < 0 && errno == EEXIST)
-            continue;
-        if (descriptor < 0)
-            fail(Act::write, path, errno);
-        if (exists)
-            static_cast<void>(::fchmod(descriptor, status.st_mode & 07777U));
-        return fill_and_rename(descriptor, temporary, target.string(), make, path);
-    }
-    fail(Act::write, path, EEXIST);
+    NewFile made = create_beside(target);
+    if (made.descriptor < 0)
+        fail(Act::write, path, errno);
+    if (exists)
+        static_cast<void>(::fchmod(made.descriptor, status.st_mode & 07777U));
+    fill_and_rename(std::move(made), target.string(), make, path);
 }
 
 void write_folder_atomically(const std::string& path,

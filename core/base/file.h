@@ -17,8 +17,8 @@ inline constexpr std::uint64_t largest_text = 256 * mebibyte;
 std::string read_file(const std::string& path, std::uint64_t most = largest_text);
 
 /// Writes a file whole or not at all: fills and syncs a temporary file in the same folder, renames it over
-/// the target and syncs the folder. On failure the temporary file is removed. A link is followed; an existing
-/// file keeps its permissions.
+/// the target and syncs the folder. On failure the temporary file is removed; where the file system has files
+/// without a name, a killed program leaves none. A link is followed; an existing file keeps its permissions.
 /// "-" and anything that is not a regular file (a pipe, a device) are written directly.
 /// Throws Error(input) naming the path and the reason.
 void write_file_atomically(const std::string& path, std::string_view bytes);

@@ -4,10 +4,13 @@
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
+#include <csignal>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace headscope;
@@ -51,6 +54,22 @@ TEST_CASE("what cannot be written is said, and nothing is left behind") {
         CHECK(read_file(folder.file("kept")) == "old");
         fs::remove(folder.file("kept"));
     }
+    CHECK(folder.entries() == 0);
+}
+
+TEST_CASE("a program that is killed while it writes leaves nothing behind") {
+    const TemporaryFolder folder;
+    const int plain = ::open(folder.file("").c_str(), O_TMPFILE | O_WRONLY, 0600);
+    if (plain < 0)
+        return; // the file system has no files without a name
+    ::close(plain);
+    const pid_t child = ::fork();
+    if (child == 0)
+        write_file_atomically(folder.file("a"), [](const ByteSink& sink) {
+            sink("half");
+            ::raise(SIGKILL);
+        });
+    REQUIRE(::waitpid(child, nullptr, 0) == child);
     CHECK(folder.entries() == 0);
 }
 
