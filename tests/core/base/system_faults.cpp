@@ -78,7 +78,8 @@ int __real_flock(int file, int operation);
 int __wrap_open(const char* path, int flags, ...) {
     std::va_list more;
     va_start(more, flags);
-    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
+    const bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+    const mode_t mode = makes ? va_arg(more, mode_t) : 0;
     va_end(more);
     return made([&] { return __real_open(path, flags, mode); });
 }
