@@ -260,13 +260,14 @@ std::string advice(const CLI::ParseError& fault, const CLI::App& command) {
     }
     if (dynamic_cast<const CLI::ExtrasError*>(&fault) == nullptr)
         return "";
-    for (const std::string& word : command.remaining())
-        for (const CLI::Option* const option : options) {
-            const std::string name = "--" + option->get_single_name();
-            if (word.starts_with("--") && 3 * letters_apart(word, name) <= word.size() - 1)
-                return "; the nearest is " + name;
-        }
-    return "";
+    const auto words = command.remaining();
+    const auto unknown = std::ranges::find_if(words, [](const auto& word) { return word.starts_with("--"); });
+    if (unknown == words.end() || options.empty())
+        return "";
+    const auto name = [](const CLI::Option* option) { return "--" + option->get_single_name(); };
+    const auto apart = [&](const CLI::Option* option) { return letters_apart(*unknown, name(option)); };
+    const CLI::Option* const nearest = *std::ranges::min_element(options, {}, apart);
+    return 3 * apart(nearest) <= unknown->size() - 1 ? "; the nearest is " + name(nearest) : "";
 }
 
 int parse_and_run(CLI::App& program, const std::function<int()>& open_window, int argc, char** argv) {

@@ -27,12 +27,13 @@ checkpoint::ModelInputs inputs_of(std::vector<std::int64_t> ids) {
     return inputs;
 }
 
-std::vector<std::int64_t> ids_of_text(const std::string& folder, const std::string& text) {
+std::vector<std::int64_t> ids_of_text(const std::string& folder, const std::string& text,
+                                      const std::string& ids_option) {
     std::unique_ptr<text::Tokenizer> tokenizer;
     try {
         tokenizer = checkpoint::load_model_tokenizer(folder);
     } catch (const Error& fault) {
-        throw Error(fault.kind(), std::string(fault.what()) + ", or token ids: --ids 1,2,3");
+        throw Error(fault.kind(), std::string(fault.what()) + ", or token ids: " + ids_option + " 1,2,3");
     }
     const text::Encoding encoding = tokenizer->encode(text);
     return {encoding.ids.begin(), encoding.ids.end()};
@@ -179,13 +180,15 @@ checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::Architecture
             ? checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_))
             : inputs_of(ids_ ? *ids_
                              : ids_of_text(*folder_,
-                                           text_ ? *text_ : read_file(*text_path_, text::most_text_bytes)));
+                                           text_ ? *text_ : read_file(*text_path_, text::most_text_bytes),
+                                           "--ids"));
     if (architecture.encoder != nullptr && !inputs_path_) {
         checkpoint::ModelInputs target = inputs_of(
             decoder_.ids
                 ? *decoder_.ids
-                : checkpoint::decoder_ids(architecture, decoder_.text ? ids_of_text(*folder_, *decoder_.text)
-                                                                      : std::vector<std::int64_t>()));
+                : checkpoint::decoder_ids(
+                      architecture, decoder_.text ? ids_of_text(*folder_, *decoder_.text, "--decoder-ids")
+                                                  : std::vector<std::int64_t>()));
         target.source.push_back(std::move(inputs));
         inputs = std::move(target);
     }

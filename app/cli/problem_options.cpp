@@ -47,18 +47,18 @@ void refuse_path(const std::string& sentence) {
     if (sentence.size() > 4096 || !std::filesystem::exists(sentence, none))
         return;
     const auto refuse = [&](const std::string& what, const std::string& instead) {
-        fail_usage(sentence + " is " + what + ", and a sentence is expected; write " + instead +
+        fail_usage(sentence + " is " + what + ", and a sentence is expected; " + instead +
                    ", or send the sentence of that name through standard input, as -");
     };
     switch (app::kind_of_path(sentence)) {
     case app::PathKind::checkpoint:
-        return refuse("a checkpoint", "--model " + sentence);
+        return refuse("a checkpoint", "write --model " + sentence);
     case app::PathKind::project:
-        return refuse("a project", "--project " + sentence);
+        return refuse("a project", "write --project " + sentence);
     case app::PathKind::problem:
-        return refuse("a problem", "--case " + sentence + " --heads H");
+        return refuse("a problem", "write --case " + sentence + " --heads H");
     case app::PathKind::tensors:
-        return refuse("a file of tensors", "--attention " + sentence);
+        return refuse("a file of tensors", "heads and render take --attention " + sentence);
     default:
         return;
     }

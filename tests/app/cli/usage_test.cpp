@@ -285,6 +285,7 @@ TEST_CASE("an option that is missing says what it is for, and an unknown one whi
     CHECK_THAT(said({"model", "check", "pocket"}),
                Contains("--reference is required: ") && Contains("see headscope model check --help"));
     CHECK_THAT(said({"heads", "--laier", "3"}), Contains("the nearest is --layer"));
+    CHECK_THAT(said({"heads", "--tezt", "3"}), Contains("the nearest is --text"));
     CHECK_THAT(said({"heads", "--quux", "3"}), !Contains("nearest"));
 }
 
@@ -294,7 +295,9 @@ TEST_CASE("the name of a file or folder is not run as a sentence") {
     CHECK(run.code == 2);
     CHECK_THAT(run.err, Contains("is a checkpoint, and a sentence is expected; write --model " + model));
     const std::string tensors = test_data("/attention/lh_f32.npy");
-    CHECK_THAT(run_program({"heads", tensors}).err, Contains("write --attention " + tensors));
+    for (const char* command : {"heads", "export"}) // which has no such option
+        CHECK_THAT(run_program({command, tensors, "-o", "-"}).err,
+                   Contains("heads and render take --attention " + tensors));
     CHECK(run_program({"heads", "-"}, model + "\n").code == 0);
 }
 
