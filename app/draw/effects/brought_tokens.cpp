@@ -74,7 +74,7 @@ float draw_brought(Picture& picture, const DrawContext& context, double of_map, 
     const Theme& theme = context.theme;
     const Effects& effects = *context.shown.effects;
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
-    if (l >= std::ssize(effects.heads) || h >= std::ssize(effects.heads.front()))
+    if (!effects.has(l, h))
         return y;
     const LogitPart& part = effects.part(l, h);
     draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);

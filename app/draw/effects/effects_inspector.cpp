@@ -209,7 +209,7 @@ Picture draw_effects_inspector(const DrawContext& context) {
         return sheet.finish();
     }
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
-    if (l < std::ssize(effects->heads) && h < std::ssize(effects->heads.front())) {
+    if (effects->has(l, h)) {
         const LogitPart& part = effects->part(l, h);
         // The number is the one of the map on screen.
         const EffectsSweep::Cell* const lost =

@@ -4,6 +4,8 @@
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/matrix/matrix.h"
 #include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -208,9 +210,8 @@ PatchGrid grid_of(const DrawContext& context, const PatchingMap& map, float top)
     const float wide = std::clamp(room / static_cast<float>(grid.columns), 1.5F, 72.0F);
     grid.cell_w = wide < 5 ? wide : std::floor(wide);
     grid.numbers = grid.cell_w >= 36;
-    // Few rows keep their names in a low window too: the page scrolls.
-    constexpr std::size_t few_rows = 24;
-    const float least = grid.numbers ? 19.0F : grid.rows <= few_rows ? 14.0F : 8.0F;
+    const bool few = static_cast<float>(grid.rows) <= rows_kept_readable;
+    const float least = grid.numbers ? 19.0F : few ? lowest_with_name : 8.0F;
     grid.cell_h = std::floor(std::clamp((context.height - grid.top - 60) / static_cast<float>(grid.rows),
                                         least, grid.rows > 7 ? 30.0F : 42.0F));
     return grid;

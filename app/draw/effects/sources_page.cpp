@@ -57,7 +57,7 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     const Effects& effects = *context.shown.effects;
     const EffectsSources* const sources = context.shown.sources.get();
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
-    const bool is_head = l < std::ssize(effects.heads) && h < std::ssize(effects.heads.front());
+    const bool is_head = effects.has(l, h);
     const bool known = sources != nullptr && is_head;
     draw_page_head(picture, context,
                    known ? tr("What {} brings to every position",

@@ -131,8 +131,8 @@ bool is_masked(const MatrixSpec& spec, std::int64_t row, std::int64_t col, float
 } // namespace
 
 float least_row_height(float rows) {
-    constexpr float few = 48, some = 150, with_number = 22, with_name = 14, least = 3;
-    return rows <= few ? with_number : rows <= some ? with_name : least;
+    constexpr float few = 48, some = 150, with_number = 22, least = 3;
+    return rows <= few ? with_number : rows <= some ? lowest_with_name : least;
 }
 
 MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& given) {

@@ -62,6 +62,10 @@ void draw_masked_in_one(Picture& picture, const DrawContext& context, const figu
 float two_decimals_cell(float low, float high, bool plus);
 /// The height of the lowest cells that print numbers.
 inline constexpr float lowest_with_numbers = 18.0F;
+/// The height of the lowest rows that each have their token beside them.
+inline constexpr float lowest_with_name = 14.0F;
+/// Of so few rows a low page scrolls, before their numbers or their tokens go.
+inline constexpr float rows_kept_readable = 24.0F;
 /// Wide and high enough for the bar under a number.
 inline constexpr float smallest_with_bar = 24.0F;
 /// The height that a page which scrolls gives its rows at least: enough for numbers where there are few, for

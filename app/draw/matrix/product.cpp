@@ -172,7 +172,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     cell_w = std::clamp(cell_w, smallest_cell, spec.widest_cell);
     const float fixed = product_height(context, spec, 0);
     // Few rows keep their numbers in a low room too: the page scrolls.
-    constexpr float readable_row = 20.0F, few_rows = 24.0F, narrowest_number = 24.0F;
+    constexpr float readable_row = 20.0F, narrowest_number = 24.0F;
     // Numbers come before columns: as many columns of the result as there is room for with numbers.
     const float beside = labels + std::max(left_cols * readable_cell + factor_gap, right_labels);
     const auto fit = static_cast<std::int64_t>((room.w - beside) / readable_cell);
@@ -183,7 +183,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     const auto fit_in_all = static_cast<std::int64_t>((room.w - labels - right_labels) / readable_cell);
     const bool both_leafed = leafed && cell_w < narrowest_number && fit < 1 && fit_in_all >= fewest_columns;
     const bool numbers = context.view.numbers && (cell_w >= narrowest_number || paged || both_leafed);
-    const float least = right_rows + rows <= few_rows && numbers ? readable_row : smallest_cell;
+    const float least = right_rows + rows <= rows_kept_readable && numbers ? readable_row : smallest_cell;
     const float cell_h = std::clamp(std::floor((room.h - fixed) / (right_rows + rows)), least, highest_cell);
 
     // Too large even for the smallest cells: a part of it with cells that can be read and grabbed.
@@ -208,7 +208,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
 
     // Of so few rows beside them the page scrolls, where it is low.
     const std::int64_t inner_fit = fit_in_all / 2;
-    const bool few_in_part = rows + static_cast<float>(inner_fit) <= few_rows;
+    const bool few_in_part = rows + static_cast<float>(inner_fit) <= rows_kept_readable;
     if (both_leafed && numbers && (cell_h >= lowest_with_numbers || few_in_part)) {
         const ProductWindow window =
             product_window(context, spec, fit_in_all, inner_fit + spec.result.rows, inner_fit);

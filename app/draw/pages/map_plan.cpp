@@ -17,7 +17,6 @@ constexpr float widest_shape =
     1.5F; ///< of cells with numbers, where the room is low and wide: width to height
 constexpr float widest_gap = 84.0F;
 constexpr float one_digit = 7.0F; ///< what cells with one decimal instead of two save
-constexpr float few_rows = 24;    ///< of a map that keeps its numbers in a low room
 
 float header_height(const DrawContext& context, float cell, bool captions) {
     return 30.0F + (captions ? 24.0F : 0.0F) + column_label_height(context, cell, true);
@@ -35,14 +34,13 @@ float wide_cell(const DrawContext& context, float precise, float room) {
 /// The height below which one map of few rows does not shrink: the page scrolls before its numbers go, and
 /// where there are none, before the names of its rows do.
 float least_cell(float rows, bool with_numbers) {
-    constexpr float with_name = 14;
-    return rows > few_rows ? 0.0F : with_numbers ? lowest_with_numbers : with_name;
+    return rows > rows_kept_readable ? 0.0F : with_numbers ? lowest_with_numbers : lowest_with_name;
 }
 
 } // namespace
 
 float width_for_numbers(const DrawContext& context) {
-    if (static_cast<float>(context.dims().Tq) > few_rows)
+    if (static_cast<float>(context.dims().Tq) > rows_kept_readable)
         return 0;
     const float cell = two_decimals_cell(0, 1, false) - one_digit;
     return row_label_width(context, false) + static_cast<float>(context.dims().Tk) * cell + sum_width +

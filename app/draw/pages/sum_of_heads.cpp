@@ -14,7 +14,6 @@ namespace {
 constexpr float sign_gap = 36.0F;
 constexpr float line_fixed = 52.0F;   ///< of a line of pieces, beside its rows
 constexpr float readable_row = 24.0F; ///< high enough for a number and its bar
-constexpr float named_row = 14.0F;    ///< high enough for its token
 /// With more columns or rows than these, the pieces are drawn small, without numbers.
 constexpr std::int64_t most_readable_columns = 32, most_readable_rows = 12;
 
@@ -110,7 +109,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
     const float cell_h =
         std::clamp(std::floor((room.h - 34 - 24 - lines * line_fixed) / lines / static_cast<float>(dims.Tq)),
                    deal.readable                   ? readable_row
-                   : dims.Tq <= most_readable_rows ? named_row
+                   : dims.Tq <= most_readable_rows ? lowest_with_name
                                                    : 4.0F,
                    40.0F);
     const float limit = figure_limit(context, b);

@@ -36,6 +36,10 @@ struct Effects {
     std::vector<std::size_t> largest; ///< parts by size, largest first
     double limit = 0;                 ///< the largest of heads and MLPs, without its sign
 
+    /// Whether there is such a head: the mean of a layer is none.
+    bool has(std::int64_t l, std::int64_t h) const {
+        return l < std::ssize(heads) && h < std::ssize(heads.front());
+    }
     const analysis::LogitPart& part(std::int64_t l, std::int64_t h) const {
         return *heads[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
     }
