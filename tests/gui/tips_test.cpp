@@ -29,6 +29,13 @@ std::optional<figure::Rect> tip_on_screen() {
     return std::nullopt;
 }
 
+/// What appears with the mouse on a control, at a share of its width.
+std::optional<figure::Rect> tip_at(Desk& desk, const figure::Rect& control, float across = 0.5F) {
+    desk.driver.move(control.x + across * control.w, control.y + control.h / 2);
+    desk.driver.wait(4);
+    return tip_on_screen();
+}
+
 bool areas_overlap(const figure::Rect& a, const figure::Rect& b) {
     return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
@@ -46,9 +53,7 @@ TEST_CASE("what is said of a control leaves the controls beside it in sight", "[
         for (const float across : {0.2F, 0.5F, 0.9F}) {
             desk.driver.move(1, 1);
             desk.driver.wait(3);
-            desk.driver.move(one->x + across * one->w, one->y + one->h / 2);
-            desk.driver.wait(4);
-            const auto tip = tip_on_screen();
+            const auto tip = tip_at(desk, *one, across);
             INFO(pointed);
             REQUIRE(tip);
             CHECK_FALSE(areas_overlap(*tip, *one));
@@ -60,9 +65,7 @@ TEST_CASE("what is said of a control leaves the controls beside it in sight", "[
     // At the foot of the window there is room above alone.
     const auto play = control_area("play");
     REQUIRE(play);
-    desk.driver.move(play->x + play->w / 2, play->y + play->h / 2);
-    desk.driver.wait(4);
-    const auto tip = tip_on_screen();
+    const auto tip = tip_at(desk, *play);
     REQUIRE(tip);
     CHECK_FALSE(areas_overlap(*tip, *play));
     CHECK(tip->bottom() <= height);
@@ -110,9 +113,7 @@ TEST_CASE("the lines of a tip stand apart", "[gui][tips][model]") {
     desk.open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop");
     const auto head = control_area("open L2 H7");
     REQUIRE(head);
-    desk.driver.move(head->x + head->w / 2, head->y + head->h / 2);
-    desk.driver.wait(4);
-    const auto tip = tip_on_screen();
+    const auto tip = tip_at(desk, *head);
     REQUIRE(tip);
     constexpr float lines = 5, text = 13, apart = 4;
     CHECK(tip->h >= lines * text + (lines - 1) * apart);
