@@ -250,7 +250,7 @@ std::string command_of(const CLI::App& program) {
     return program.get_name() + (used.empty() ? "" : " " + command_of(*used.front()));
 }
 
-/// What an option that is missing is for, or which option an unknown one may have meant; empty: neither.
+/// Of a missing option what it is for, of an unknown one the nearest that there is; else empty.
 std::string advice(const CLI::ParseError& fault, const CLI::App& command) {
     const auto options = command.get_options();
     if (dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr) {

@@ -55,7 +55,7 @@ std::string read_file_if_exists(const std::filesystem::path& path) {
     }
 }
 
-/// view.json beside what it holds, so that a file is written only for a change.
+/// The settings in view.json. The file is written only when they changed.
 class Preferences {
 public:
     Preferences() : path_(preferences_path()), kept_(read_file_if_exists(path_)) {}

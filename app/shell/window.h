@@ -18,8 +18,7 @@ struct WindowOptions {
     std::function<char32_t()> typed;
     /// Called after every frame with the physical pixels per logical pixel.
     std::function<void(float scale)> on_frame;
-    /// Called when nothing has happened for a moment after something did: what a kill must not take is kept
-    /// then.
+    /// Called half a second after the last event, to save what a kill must not lose.
     std::function<void()> on_pause;
 };
 

@@ -64,7 +64,7 @@ float two_decimals_cell(float low, float high, bool plus);
 inline constexpr float lowest_with_numbers = 18.0F;
 /// The height of the lowest rows that each have their token beside them.
 inline constexpr float lowest_with_name = 14.0F;
-/// Of so few rows a low page scrolls, before their numbers or their tokens go.
+/// With at most so many rows, a low page scrolls rather than dropping their numbers or tokens.
 inline constexpr float rows_kept_readable = 24.0F;
 /// Wide and high enough for the bar under a number.
 inline constexpr float smallest_with_bar = 24.0F;
