@@ -1,3 +1,4 @@
+#include "app/commands/view_change.h"
 #include "app/session/checkpoint_session.h"
 #include "core/base/error.h"
 

@@ -3,6 +3,7 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
 #include "app/draw/pages/attention_pages.h"
 #include "core/analysis/heads/head_filter.h"
 #include "core/base/message.h"

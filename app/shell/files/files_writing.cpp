@@ -1,3 +1,4 @@
+#include "app/draw/kit/format.h"
 #include "app/shell/files/files.h"
 #include "app/shell/film/window_film.h"
 #include "core/base/message.h"
