@@ -120,7 +120,7 @@ void DerivedValues::retain(const std::vector<std::shared_ptr<const void>>& objec
 
 bool DerivedValues::busy() const {
     const std::scoped_lock lock(mutex_);
-    return working_ || next() != nullptr;
+    return !idle();
 }
 
 float DerivedValues::fraction() const {
@@ -138,7 +138,12 @@ std::size_t DerivedValues::bytes() const {
 
 void DerivedValues::wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !working_ && next() == nullptr; });
+    changed_.wait(lock, [this] { return idle(); });
+}
+
+bool DerivedValues::wait_for(std::chrono::milliseconds at_most) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, at_most, [this] { return idle(); });
 }
 
 DerivedValues::EntryPtr DerivedValues::next() const {

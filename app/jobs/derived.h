@@ -3,6 +3,7 @@
 #include "app/jobs/derived_value.h"
 #include "core/base/progress.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -32,9 +33,8 @@ public:
     using Put = std::function<void(Value)>;
     static constexpr std::size_t unlimited = ~std::size_t{0};
 
-    /// `wake` is called on the worker's thread whenever there is more to see; it may be empty. `byte_budget`:
-    /// what values may hold together, as their makers say; the least recently asked go first, those of the
-    /// last two frames stay.
+    /// `wake` is called on the worker's thread whenever there is more to see; it may be empty. Beyond
+    /// `byte_budget` the least recently asked values go, but none of the last two frames.
     explicit DerivedValues(std::function<void()> wake, std::size_t byte_budget = unlimited);
     /// Cancels, and waits for the worker to notice.
     ~DerivedValues();
@@ -80,12 +80,11 @@ public:
     /// Drops what follows from any other object.
     void retain(const std::vector<std::shared_ptr<const void>>& objects);
     void clear() { retain({}); }
-
-    bool busy() const;      ///< whether anything is being made or waits for that
-    float fraction() const; ///< of the work under way
-    /// What the finished values hold, as their makers said.
-    std::size_t bytes() const;
+    bool busy() const;         ///< whether anything is being made or waits for that
+    float fraction() const;    ///< of the work under way
+    std::size_t bytes() const; ///< what the finished values hold, as their makers said
     void wait(); ///< until nothing is being made or waits: for pictures and tests, never the window
+    bool wait_for(std::chrono::milliseconds at_most); ///< the same, at most so long; whether that is so
 
 private:
     using Erased = std::shared_ptr<const void>;
@@ -115,10 +114,11 @@ private:
     void stop(const Key& key, bool stopped);
     void tell() const;
     void work();
-    // With the lock held.
-    void make(EntryPtr entry, std::unique_lock<std::mutex>& lock); ///< lets go of the lock meanwhile
+    // With the lock held, which make() lets go of meanwhile.
+    void make(EntryPtr entry, std::unique_lock<std::mutex>& lock);
     bool on_screen(const Entry& entry) const { return entry.frame + 1 >= frame_ && entry.frame != 0; }
     EntryPtr next() const;
+    bool idle() const { return !working_ && next() == nullptr; }
     void erase(const EntryPtr& entry);
     void make_room_for_screen();
     void keep_budget();

@@ -13,7 +13,7 @@ void Runner::submit(DocumentPtr document, bool alone) {
     values_.clear(); // also of the same document: another engine may have been chosen
     holds_last_ = true;
     submitted_ = {document, "trace"};
-    handed_out_ = false;
+    handed_out_ = awaited_ = false;
     values_.ask<RunResult>(submitted_, Urgency::on_screen,
                            [this, alone, document = std::move(document)](Progress& progress, const auto&) {
                                return run(document, alone, progress);
@@ -30,6 +30,10 @@ void Runner::drop() {
         last_ = {};
         return true;
     });
+}
+
+bool Runner::await(std::chrono::milliseconds at_most) {
+    return !std::exchange(awaited_, true) && values_.wait_for(at_most) && !handed_out_;
 }
 
 std::optional<RunResult> Runner::poll() {

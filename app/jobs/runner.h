@@ -7,6 +7,7 @@
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,6 +38,9 @@ public:
     void drop();
     /// The result of the newest submitted document, once.
     std::optional<RunResult> poll();
+    /// Waits for what was submitted since the last call, no longer than that. Whether its result waits for
+    /// poll().
+    bool await(std::chrono::milliseconds at_most);
     /// Blocks until nothing runs or waits. For pictures and tests; the window never calls it.
     void wait() { values_.wait(); }
     bool busy() const { return values_.busy(); }
@@ -47,7 +51,7 @@ private:
     std::unique_ptr<engine::Engine> engine_;
     RunResult last_; ///< the newest success, handed out or not; only the worker's
     DerivedKey submitted_;
-    bool handed_out_ = true;
+    bool handed_out_ = true, awaited_ = true;
     bool holds_last_ = false; ///< last_ may hold a result
     DerivedValues values_;    ///< ends before what it works with
 };

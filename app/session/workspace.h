@@ -6,6 +6,7 @@
 #include "app/jobs/runner.h"
 #include "app/session/session.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,7 +15,7 @@
 namespace headscope::app {
 
 /// The open document with its history, the session of its kind, and the engine that computes its trace. Keeps
-/// a SessionState up to date. For the thread that made it; nothing but settle() blocks.
+/// a SessionState up to date. For the thread that made it; nothing but settle() and await() blocks.
 class Workspace final : private SessionHost {
 public:
     struct Setup {
@@ -76,6 +77,9 @@ public:
     std::optional<Shown> take_results();
     /// Whether results of the session, the engine or the devices are still to come.
     bool busy() const { return session_->busy() || runner_.busy() || engines_.busy(); }
+    /// Waits for the trace of a document that came since the last call, no longer than that. Whether there is
+    /// one for take_results().
+    bool await(std::chrono::milliseconds at_most) { return runner_.await(at_most); }
     /// Whether the document's own trace is on screen, and no other layer of it is still to come.
     bool shows_document() const {
         return state_.shown.document == state_.document && session_->not_now().empty();

@@ -13,6 +13,7 @@
 #include "core/base/overloaded.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace headscope::app {
@@ -152,6 +153,11 @@ void Program::settle() {
         compare_.follow();
     } while (compare_.busy());
     lessons_.course().settle(state_.shown);
+}
+
+bool Program::catch_up() {
+    constexpr std::chrono::milliseconds worth_waiting(3); // a small part of what drawing a frame may take
+    return workspace_.await(worth_waiting);
 }
 
 bool Program::animating() const {

@@ -35,6 +35,7 @@ constexpr double rest_time = 2;    // after the last event, kept memory goes bac
 // What an event changes may show one or two frames later: a popup opens, a list finds its size, a field that
 // a button asks for takes the keyboard.
 constexpr int frames_shown_after = 3;
+constexpr float no_time = 1e-6F; // between two frames of one picture; Dear ImGui takes no 0
 
 std::mutex open_mutex; // guards `open` against a wake_window() while the window closes
 bool open = false;
@@ -245,8 +246,8 @@ private:
             if (of(w).options_.on_drop)
                 of(w).options_.on_drop({paths, paths + count});
         });
-        glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { of(w).touch(); });
-        glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { of(w).touch(); });
+        glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { of(w).picture_lost(); });
+        glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { of(w).picture_lost(); });
         glfwSetWindowContentScaleCallback(window_, [](GLFWwindow* w, float, float) { of(w).touch(); });
     }
 
@@ -267,6 +268,11 @@ private:
         frames_left_ = frames_shown_after;
         touched_at_ = glfwGetTime();
         paused_ = rested_ = false;
+    }
+
+    void picture_lost() {
+        surface_->forget_painted();
+        touch();
     }
 
     /// Whether the picture is late: a character was typed, or a worker has a result. Such a frame may come
@@ -318,17 +324,24 @@ private:
         {
             const ImGuiTurn turn;
             ImGui_ImplGlfw_NewFrame();
-            surface_->draw(ui_, width, height, scale, seconds_since_start(), [&] {
+            const auto build = [&](const std::function<void()>& fill_input) {
+                surface_->build(ui_, width, height, scale, seconds_since_start(), fill_input);
+            };
+            build([&] {
                 tell_typing();
                 if (!input_.empty()) // what an event changes may show later than the event came
                     frames_left_ = frames_shown_after;
                 input_.apply(ImGui::GetIO());
             });
+            if (ui_.catch_up())
+                build([] { ImGui::GetIO().DeltaTime = no_time; });
             item_active_ = ImGui::IsAnyItemActive();
             typing_ = item_active_ && ImGui::GetIO().WantTextInput;
         }
-        if (!ui_.keeps_picture())
+        if (!ui_.keeps_picture() && surface_->changed(ui_.background())) {
+            surface_->paint(ui_.background());
             glfwSwapBuffers(window_);
+        }
         if (const std::string title = ui_.title(); title != title_) {
             title_ = title;
             glfwSetWindowTitle(window_, title.c_str());

@@ -52,17 +52,7 @@ def picture_of_output(window):
     window.key("Escape")
     report = settled(window, "a still window", lambda r: r["dialog"] == "")
     left, top, width, height = (int(side) for side in grid_of(report, "output")["area"])
-    last = None
-
-    def same_twice():  # the server shows a frame a moment after it was drawn
-        nonlocal last
-        shot = window.screenshot()[top : top + height, left : left + width]
-        still = last is not None and (shot == last).all()
-        last = shot
-        return still
-
-    desktop.wait_for("a still picture", same_twice)
-    return last
+    return window.still_screenshot()[top : top + height, left : left + width]
 
 
 def drag_cell(window, by, release=True):

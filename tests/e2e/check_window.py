@@ -123,6 +123,17 @@ def check_copied(window, folder):
     print("copied a picture of", len(png), "bytes")
 
 
+def check_shown_again(window):
+    """A window that was hidden lost its pixels in the server; the program draws the same picture again."""
+    before = window.still_screenshot()
+    window.xdotool("search", "--class", "headscope", "windowunmap", "--sync")
+    check((window.still_screenshot() != before).any(), "the window was not hidden")
+    window.xdotool("search", "--class", "headscope", "windowmap", "--sync")
+    window.move(800, 990)
+    desktop.wait_for("the picture of a window that was hidden", lambda: (window.screenshot() == before).all())
+    print("a window that was hidden shows its picture again")
+
+
 def use_the_window(program, tokens, display, folder):
     with desktop.Window(program, display, folder) as window:
         ask_for_the_field(window)
@@ -139,6 +150,7 @@ def use_the_window(program, tokens, display, folder):
         window.key("Escape")
         values = trace(program, "weights")
         check_colours(window, values, tokens, dark=False)
+        check_shown_again(window)
         check_copied(window, folder)
         window.key("l")
         check_colours(window, values, tokens, dark=True)

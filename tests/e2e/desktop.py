@@ -122,6 +122,20 @@ class Window:
                               env=self.environment, check=True, capture_output=True, timeout=PATIENCE)  # fmt: skip
         return numpy.frombuffer(shot.stdout, numpy.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
 
+    def still_screenshot(self):
+        """The same once nothing changes any more: the server shows a frame a moment after it was drawn."""
+        last = None
+
+        def same_twice():
+            nonlocal last
+            shot = self.screenshot()
+            still = last is not None and (shot == last).all()
+            last = shot
+            return still
+
+        wait_for("a still picture", same_twice)
+        return last
+
     def copied(self, kind):
         """What is pasted as this kind, such as image/png; empty: the clipboard has no such thing."""
         return read_clipboard(self.environment["DISPLAY"], kind)

@@ -314,4 +314,21 @@ TEST_CASE("a view that is ahead of what is computed is drawn within what is on s
     CHECK(desk.view().other == 6);
 }
 
+TEST_CASE("the picture that shows an edit has the edit's numbers, where they are computed at once",
+          "[gui][program]") {
+    Desk desk;
+    CHECK_FALSE(desk.program.catch_up()); // nothing was asked for
+    float value = 0;
+    const bool caught_up = desk.driver.wait_until([&] { // other work may have the machine for a moment
+        value += 1;
+        desk.program.act(Command(EditCell{{TensorId::W_O, {0, 0, 0, 0}}, value}));
+        return desk.program.catch_up();
+    });
+    REQUIRE(caught_up);
+    CHECK(desk.shown().document != desk.program.state().document);
+    desk.driver.wait();
+    CHECK(desk.shown().document == desk.program.state().document);
+    CHECK_FALSE(desk.program.catch_up());
+}
+
 } // namespace headscope::test

@@ -17,10 +17,12 @@ public:
         app::Program& program, std::function<void(int)> before = [](int) {})
         : program_(program), before_(std::move(before)) {}
     void frame(app::Surface& surface, double now) override;
+    bool catch_up() override { return program_.catch_up(); }
     bool animating() const override { return program_.animating(); }
     float zoom() const override { return program_.zoom(); }
     figure::Color background() const override { return program_.background(); }
     std::string title() const override { return program_.title(); }
+    bool keeps_picture() const override { return program_.keeps_picture(); }
     bool quitting() const override { return quit || program_.quitting(); }
 
     std::vector<double> own;       ///< seconds that passed, of each frame

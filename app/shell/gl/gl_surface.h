@@ -2,6 +2,7 @@
 
 #include "app/shell/fonts/fonts.h"
 #include "app/shell/fonts/shaped_lines.h"
+#include "app/shell/gl/painted_lists.h"
 #include "app/shell/gl/textures.h"
 #include "app/shell/ui.h"
 
@@ -14,11 +15,16 @@ class GlSurface final : public Surface {
 public:
     explicit GlSurface(FontBook& fonts) : fonts_(fonts) {}
 
-    /// One frame from the back end's NewFrame to the drawn pixels in the bound framebuffer of `width` x
-    /// `height` physical pixels. `fill_input` runs just before ImGui::NewFrame. `monitor_scale` times the
-    /// Ui's zoom is the scale.
-    void draw(Ui& ui, int width, int height, float monitor_scale, double now,
-              const std::function<void()>& fill_input);
+    /// One frame of `width` x `height` physical pixels, from the back end's NewFrame to ImGui's draw lists.
+    /// `fill_input` runs just before ImGui::NewFrame. `monitor_scale` times the Ui's zoom is the scale.
+    void build(Ui& ui, int width, int height, float monitor_scale, double now,
+               const std::function<void()>& fill_input);
+    /// Draws what was built last into the bound framebuffer, on the colour `background`.
+    void paint(ImU32 background);
+    /// Whether paint() would draw other pixels than it did last.
+    bool changed(ImU32 background) const { return !painted_.shows(*ImGui::GetDrawData(), background); }
+    /// The pixels that paint() drew last are lost.
+    void forget_painted() { painted_.forget(); }
 
     /// Whether the picture lacks characters that the next frame will have.
     bool incomplete() const { return fonts_.stale(); }
@@ -35,6 +41,7 @@ public:
 private:
     FontBook& fonts_;
     TextureCache textures_;
+    PaintedLists painted_;
     ShapedLines shaped_;
     float scale_ = 1;
 };

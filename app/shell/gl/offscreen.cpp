@@ -137,11 +137,12 @@ OffscreenWindow::~OffscreenWindow() {
 void OffscreenWindow::draw(float seconds, const std::optional<figure::Point>& mouse) {
     Parts& own = *parts_;
     const ImGuiTurn turn(own.session.context());
-    own.surface.draw(own.ui, own.width, own.height, own.scale, own.now, [&] {
+    own.surface.build(own.ui, own.width, own.height, own.scale, own.now, [&] {
         ImGuiIO& io = ImGui::GetIO();
         io.DeltaTime = seconds;
         io.MousePos = mouse ? ImVec2(mouse->x * own.scale, mouse->y * own.scale) : ImVec2(-FLT_MAX, -FLT_MAX);
     });
+    own.surface.paint(own.ui.background());
     own.now += static_cast<double>(seconds);
 }
 

@@ -85,6 +85,19 @@ TEST_CASE("a coarse value is there before the fine one, with the share of the wo
     CHECK(*coarse.value == 1); // what was handed out stays what it was
 }
 
+TEST_CASE("a short wait ends when its time is over, or when nothing is left to be made", "[derived]") {
+    DerivedValues values({});
+    Gate gate;
+    values.ask<int>({object(), "slow"}, Urgency::on_screen, [&](Progress& progress, const Put&) {
+        gate.pass(progress);
+        return 1;
+    });
+    CHECK_FALSE(values.wait_for(std::chrono::milliseconds(1)));
+    gate.open = true;
+    CHECK(values.wait_for(std::chrono::minutes(1)));
+    CHECK_FALSE(values.busy());
+}
+
 TEST_CASE("an error is a value: it is told, and the work is not tried again", "[derived]") {
     DerivedValues values({});
     std::atomic<int> tried = 0;

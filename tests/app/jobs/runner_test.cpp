@@ -7,6 +7,7 @@
 #include "tests/conformance/compare.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -105,6 +106,20 @@ TEST_CASE("a run that takes nothing over begins once the trace before it is let 
     run(false);
     run(true);
     CHECK(held == std::vector<std::size_t>{0, 1, 0});
+}
+
+TEST_CASE("the result of what was submitted last is awaited once") {
+    constexpr std::chrono::minutes patience(1);
+    Runner runner(std::make_unique<cpu::CpuEngine>(1), {});
+    CHECK_FALSE(runner.await(patience)); // nothing was submitted
+    runner.submit(first_lesson());
+    CHECK(runner.await(patience));
+    CHECK_FALSE(runner.await(patience));
+    CHECK(runner.poll());
+    runner.submit(first_lesson());
+    runner.wait();
+    CHECK(runner.poll());
+    CHECK_FALSE(runner.await(patience)); // handed out already
 }
 
 TEST_CASE("a runner whose result is no longer wanted holds nothing of it") {
