@@ -10,7 +10,7 @@
 #include "core/checkpoint/model/patch_file.h"
 #include "core/engine/engine.h"
 #include "core/export/model_export.h"
-#include "core/export/streamed_weights.h"
+#include "core/export/streamed_stages.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -247,8 +247,6 @@ namespace {
 void keep_little(checkpoint::ForwardOptions& options, const exporting::TraceExport& wanted,
                  const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                  const std::string& out) {
-    if (wanted.format != exporting::TraceFormat::safetensors)
-        return;
     constexpr std::int64_t kept_logits = std::int64_t{64} << 20U; // numbers
     const checkpoint::Architecture& a = model.architecture();
     options.logits = inputs.B * inputs.T * a.vocab <= kept_logits || wanted.stages.has(TensorId::logits) ||
@@ -257,9 +255,11 @@ void keep_little(checkpoint::ForwardOptions& options, const exporting::TraceExpo
     if (a.encoder != nullptr || find_row(a.names.body, checkpoint::WeightId::sink) != nullptr)
         return;
     const std::int64_t layers = options.layer ? 1 : a.layers;
-    options.stages = exporting::kept_stages(
-        {.B = inputs.B * layers, .Tq = inputs.T, .Tk = inputs.T, .H = a.H}, wanted, out);
+    const Dims maps{.B = inputs.B * layers, .Tq = inputs.T, .Tk = inputs.T, .D = a.D, .H = a.H};
+    options.stages = exporting::kept_stages(maps, wanted);
     options.keep_problems = options.stages != wanted.stages;
+    if (options.keep_problems)
+        exporting::require_room_for(maps, wanted, out);
 }
 
 /// Names the stages around the attention that were asked for and that the model has not.

@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/engine/engine.h"
 #include "core/engine/memory_need.h"
-#include "core/export/streamed_weights.h"
+#include "core/export/streamed_stages.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -70,12 +70,16 @@ void run_trace(const TraceOptions& options) {
     }
     exporting::check_target(wanted, options.out);
     const app::DocumentPtr document = options.problem.read();
-    const StageSet kept = exporting::kept_stages(document->problem.dims, wanted, options.out);
-    engine::require_memory_for(document->problem, kept, exporting::writing_bytes(document->problem, wanted));
-    const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
+    const Problem& problem = document->problem;
+    StageSet kept = exporting::kept_stages(problem.dims, wanted);
+    if (kept != wanted.stages) {
+        kept = kept.with(TensorId::output); // the run then goes through all rows, and finds what is masked
+        exporting::require_room_for(problem.dims, wanted, options.out);
+        engine::require_memory_for(problem, kept, exporting::streaming_bytes(problem));
+    }
     Progress progress;
-    const Trace trace = engine->run(document->problem, kept, progress);
-    exporting::export_trace(document->problem, trace, wanted, options.out);
+    const Trace trace = engine::make_engine(options.problem.device())->run(problem, kept, progress);
+    exporting::export_trace(problem, trace, wanted, options.out);
 }
 
 } // namespace

@@ -97,6 +97,15 @@ std::uint64_t left_in_all_groups(const fs::path& root) {
     return left;
 }
 
+/// What work may take: a margin is left for the rest of the program.
+std::uint64_t free_memory() {
+    const std::uint64_t available = available_memory();
+    const std::uint64_t margin = std::max(least_margin, available / 16);
+    return available - std::min(available, margin);
+}
+
+} // namespace
+
 std::string size_text(std::uint64_t bytes) {
     char text[32];
     const auto size = static_cast<double>(bytes);
@@ -106,8 +115,6 @@ std::string size_text(std::uint64_t bytes) {
         std::snprintf(text, sizeof text, "%.0f MB", size / 1e6);
     return text;
 }
-
-} // namespace
 
 std::uint64_t detail::available_memory_below(const std::string& root) {
     const auto kilobytes = number_after(fs::path(root) / "proc/meminfo", "MemAvailable:");
@@ -127,13 +134,14 @@ std::uint64_t available_memory() {
     return std::min(available, own_limit - std::min<std::uint64_t>(own_limit, taken));
 }
 
+bool fits_in_memory(std::uint64_t bytes) {
+    return bytes <= always_granted || bytes <= free_memory();
+}
+
 void require_memory(std::uint64_t bytes, const std::string& work, const std::string& advice) {
     if (bytes <= always_granted)
         return;
-    const std::uint64_t available = available_memory();
-    const std::uint64_t margin = std::max(least_margin, available / 16);
-    const std::uint64_t free = available - std::min(available, margin);
-    if (bytes > free)
+    if (const std::uint64_t free = free_memory(); bytes > free)
         throw MemoryShortage(own_limit == unlimited
                                  ? tr("{} needs {} of memory, and this machine can spare {}; {}", work,
                                       size_text(bytes), size_text(free), advice)

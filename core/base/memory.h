@@ -26,6 +26,11 @@ public:
 /// `advice` says how to need less. Throws MemoryShortage when that is more than available_memory() leaves
 /// beside a margin for the rest of the program.
 void require_memory(std::uint64_t bytes, const std::string& work, const std::string& advice);
+/// Whether require_memory would grant it.
+bool fits_in_memory(std::uint64_t bytes);
+
+/// As sentences have it: "1.5 GB", "300 MB".
+std::string size_text(std::uint64_t bytes);
 
 namespace detail {
 /// The same from a folder that stands for the root of the file system.

@@ -24,13 +24,16 @@ std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
 } // namespace
 
 std::uint64_t stage_bytes(const Problem& problem, StageSet wanted) {
+    return stage_bytes(problem.dims, problem.parts(), wanted);
+}
+
+std::uint64_t stage_bytes(const Dims& dims, const ProblemParts& parts, StageSet wanted) {
     std::uint64_t bytes = 0;
-    const ProblemParts parts = problem.parts();
     for (const TensorInfo& info : stage_table()) {
         if (!wanted.has(info.id) || info.id == TensorId::x || !has_tensor(info.id, parts))
             continue;
         std::uint64_t stage = sizeof(float);
-        for (const std::int64_t extent : info.shape(problem.dims))
+        for (const std::int64_t extent : info.shape(dims))
             stage = times(stage, static_cast<std::uint64_t>(extent));
         bytes = plus(bytes, stage);
     }

@@ -5,8 +5,7 @@
 #include "core/base/message.h"
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/run/forward_pass.h"
-#include "core/export/streamed_weights.h"
-#include "core/format/npy.h"
+#include "core/export/trace_selection.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -63,8 +62,8 @@ std::vector<SelectedStage> tensors_of(const checkpoint::Model& model, const chec
         tensors.push_back({.info = nullptr, .tensor = std::move(tensor), .title = std::move(title)});
     };
     for (const checkpoint::LayerRun& run : result.layers) {
-        std::vector<SelectedStage> stages = run.problem ? select_or_stream(*run.problem, run.trace, wanted)
-                                                        : select_stages(run.trace, wanted);
+        std::vector<SelectedStage> stages =
+            select_stages(run.trace, wanted, run.problem ? &*run.problem : nullptr);
         for (SelectedStage& stage : stages) {
             stage.title = prefix_of(model, run.place) + std::string(stage.info->name);
             if (run.trace.parts.sink && stage.info->id == TensorId::weights)
@@ -90,7 +89,7 @@ std::vector<SelectedStage> tensors_of(const checkpoint::Model& model, const chec
 /// Those of all tokens, made block by block: of a long text they take more memory than the pass.
 SelectedStage made_logits(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                           const checkpoint::ForwardResult& result) {
-    const auto make = [&](const format::SafetensorsWriter::NumberSink& sink) {
+    const auto make = [&](const NumberSink& sink) {
         constexpr std::int64_t numbers_at_once = std::int64_t{4} << 20U;
         const checkpoint::ForwardPass pass(model, inputs, result.edits);
         cpu::CpuDense cpu;
@@ -210,26 +209,25 @@ bool is_file_of_pass(const std::string& name) {
                                          find_block_stage(tensor.substr(0, tensor.size() - 4))));
 }
 
-} // namespace
-
-std::string model_trace_bytes(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
-                              const checkpoint::ForwardResult& result, const TraceExport& wanted) {
-    const std::vector<SelectedStage> tensors = tensors_of(model, result, wanted);
-    const ordered_json metadata = metadata_of(model, inputs, result);
-    switch (wanted.format) {
+/// The bytes of one file.
+void write_pass(const ordered_json& metadata, const checkpoint::ModelInputs& inputs,
+                const std::vector<SelectedStage>& tensors, TraceFormat format, const ByteSink& sink) {
+    switch (format) {
     case TraceFormat::csv:
-        return table_bytes(tensors, ',');
+        return write_table(tensors, ',', sink);
     case TraceFormat::tsv:
-        return table_bytes(tensors, '\t');
+        return write_table(tensors, '\t', sink);
     case TraceFormat::json:
-        return json_bytes(with_integers(metadata, inputs), tensors);
+        return write_json(with_integers(metadata, inputs), tensors, sink);
     case TraceFormat::npy:
         throw Error(ErrorKind::internal, "a pass as npy is a folder, not one file");
     case TraceFormat::safetensors:
         break;
     }
-    return safetensors_of_pass(metadata, inputs, tensors).bytes();
+    safetensors_of_pass(metadata, inputs, tensors).write_to(sink);
 }
+
+} // namespace
 
 void check_model_target(const TraceExport& wanted, const std::string& path) {
     if (wanted.format == TraceFormat::npy && (path == "-" || trace_format_of_path(path) == TraceFormat::npy))
@@ -241,20 +239,18 @@ void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelI
                         const checkpoint::ForwardResult& result, const TraceExport& wanted,
                         const std::string& path) {
     check_model_target(wanted, path);
-    if (wanted.format == TraceFormat::safetensors) {
-        std::vector<SelectedStage> tensors = tensors_of(model, result, wanted);
-        if (result.logits == nullptr && model.has_head())
-            tensors.push_back(made_logits(model, inputs, result));
-        const auto writer = safetensors_of_pass(metadata_of(model, inputs, result), inputs, tensors);
-        return write_file_atomically(path, [&](const ByteSink& sink) { writer.write_to(sink); });
-    }
+    std::vector<SelectedStage> tensors = tensors_of(model, result, wanted);
+    if (result.logits == nullptr && model.has_head())
+        tensors.push_back(made_logits(model, inputs, result));
+    const ordered_json metadata = metadata_of(model, inputs, result);
     if (wanted.format != TraceFormat::npy)
-        return write_file_atomically(path, model_trace_bytes(model, inputs, result, wanted));
+        return write_file_atomically(
+            path, [&](const ByteSink& sink) { write_pass(metadata, inputs, tensors, wanted.format, sink); });
     write_folder_atomically(path, is_file_of_pass, [&](const std::string& folder) {
-        for (const SelectedStage& tensor : tensors_of(model, result, wanted))
-            write_file_atomically(folder + "/" + tensor.name() + ".npy", format::npy_bytes(*tensor.tensor));
-        const ordered_json metadata = with_integers(metadata_of(model, inputs, result), inputs);
-        write_file_atomically(folder + "/trace.json", json_text(metadata) + "\n");
+        for (const SelectedStage& tensor : tensors)
+            write_file_atomically(folder + "/" + tensor.name() + ".npy",
+                                  [&](const ByteSink& sink) { write_npy(tensor, sink); });
+        write_file_atomically(folder + "/trace.json", json_text(with_integers(metadata, inputs)) + "\n");
     });
 }
 

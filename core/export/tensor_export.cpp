@@ -101,9 +101,12 @@ std::string table(const SelectedStage& selected, char separator) {
     const Tensor& tensor = *selected.tensor;
     const Shape& shape = tensor.shape();
     const bool matrix = shape.count() == shape.back(0) * (shape.rank() > 1 ? shape.back(1) : 1);
-    if (!matrix)
-        return table_bytes({selected}, separator);
-    std::string text = format::tsv(tensor, format::matrix_around(tensor, {}));
+    std::string text;
+    if (!matrix) {
+        write_table({selected}, separator, [&](std::string_view part) { text += part; });
+        return text;
+    }
+    text = format::tsv(tensor, format::matrix_around(tensor, {}));
     std::ranges::replace(text, '\t', separator);
     return text;
 }

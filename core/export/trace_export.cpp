@@ -3,15 +3,11 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/message.h"
-#include "core/engine/memory_need.h"
-#include "core/export/streamed_weights.h"
 #include "core/export/trace_selection.h"
-#include "core/format/npy.h"
 #include "core/format/safetensors.h"
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace headscope::exporting {
@@ -57,10 +53,28 @@ void export_npy_folder(const nlohmann::ordered_json& metadata, const std::vector
                        const std::string& path) {
     write_folder_atomically(path, is_own_file, [&](const std::string& folder) {
         for (const SelectedStage& stage : stages)
-            write_file_atomically(folder + "/" + std::string(stage.info->name) + ".npy",
-                                  format::npy_bytes(*stage.tensor));
+            write_file_atomically(folder + "/" + stage.name() + ".npy",
+                                  [&](const ByteSink& sink) { write_npy(stage, sink); });
         write_file_atomically(folder + "/trace.json", json_text(metadata) + "\n");
     });
+}
+
+/// The bytes of one file.
+void write_stages(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages,
+                  TraceFormat format, const ByteSink& sink) {
+    switch (format) {
+    case TraceFormat::csv:
+        return write_table(stages, ',', sink);
+    case TraceFormat::tsv:
+        return write_table(stages, '\t', sink);
+    case TraceFormat::json:
+        return write_json(metadata, stages, sink);
+    case TraceFormat::npy:
+        return write_npy(stages.front(), sink);
+    case TraceFormat::safetensors:
+        break;
+    }
+    safetensors_of(metadata, stages).write_to(sink);
 }
 
 } // namespace
@@ -82,62 +96,25 @@ void check_target(const TraceExport& wanted, const std::string& path) {
         refuse_several(count);
 }
 
-std::uint64_t writing_bytes(const Problem& problem, const TraceExport& wanted) {
-    Problem kept = problem;
-    if (wanted.head)
-        kept.dims.H = kept.dims.Hkv = 1;
-    const auto times = [](std::uint64_t bytes, std::uint64_t factor) {
-        const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-        return bytes > most / factor ? most : bytes * factor;
-    };
-    constexpr std::uint64_t json_for_float32 = 4, table_for_float32 = 12; // 16 and 48 characters a number
-    std::uint64_t largest = 0;
-    switch (wanted.format) {
-    case TraceFormat::json:
-        return times(engine::stage_bytes(kept, wanted.stages), json_for_float32);
-    case TraceFormat::csv:
-    case TraceFormat::tsv:
-        return times(engine::stage_bytes(kept, wanted.stages), table_for_float32);
-    case TraceFormat::npy:
-        for (const TensorInfo& info : stage_table()) // one file after another
-            if (wanted.stages.has(info.id))
-                largest = std::max(largest, engine::stage_bytes(kept, StageSet().with(info.id)));
-        return largest;
-    case TraceFormat::safetensors:
-        break; // written from where they are
-    }
-    return 0;
-}
-
 std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceExport& wanted) {
     const auto stages = select_stages(trace, wanted);
-    switch (wanted.format) {
-    case TraceFormat::csv:
-        return table_bytes(stages, ',');
-    case TraceFormat::tsv:
-        return table_bytes(stages, '\t');
-    case TraceFormat::json:
-        return json_bytes(trace_metadata(problem, trace), stages);
-    case TraceFormat::npy:
-        if (stages.size() != 1)
-            refuse_several(count_of(wanted.stages));
-        return format::npy_bytes(*stages.front().tensor);
-    case TraceFormat::safetensors:
-        break;
-    }
-    return safetensors_of(trace_metadata(problem, trace), stages).bytes();
+    if (wanted.format == TraceFormat::npy && stages.size() != 1)
+        refuse_several(count_of(wanted.stages));
+    std::string bytes;
+    write_stages(trace_metadata(problem, trace), stages, wanted.format,
+                 [&](std::string_view part) { bytes += part; });
+    return bytes;
 }
 
 void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
                   const std::string& path) {
     check_target(wanted, path);
+    const nlohmann::ordered_json metadata = trace_metadata(problem, trace);
+    const std::vector<SelectedStage> stages = select_stages(trace, wanted, &problem);
     if (wanted.format == TraceFormat::npy && count_of(wanted.stages) != 1)
-        return export_npy_folder(trace_metadata(problem, trace), select_stages(trace, wanted), path);
-    if (wanted.format != TraceFormat::safetensors)
-        return write_file_atomically(path, trace_bytes(problem, trace, wanted));
-    const std::vector<SelectedStage> stages = select_or_stream(problem, trace, wanted);
-    const format::SafetensorsWriter writer = safetensors_of(trace_metadata(problem, trace), stages);
-    write_file_atomically(path, [&](const ByteSink& sink) { writer.write_to(sink); });
+        return export_npy_folder(metadata, stages, path);
+    write_file_atomically(path,
+                          [&](const ByteSink& sink) { write_stages(metadata, stages, wanted.format, sink); });
 }
 
 } // namespace headscope::exporting

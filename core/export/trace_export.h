@@ -28,9 +28,6 @@ std::optional<TraceFormat> trace_format_of_path(std::string_view path);
 /// Throws Error(usage) when `path` cannot hold what is wanted: a .npy file or "-" for several stages as npy.
 void check_target(const TraceExport& wanted, const std::string& path);
 
-/// The memory that making the file takes beside the trace, in bytes; estimated for the formats of text.
-std::uint64_t writing_bytes(const Problem& problem, const TraceExport& wanted);
-
 /// The stages of a trace, named as in the stage table and with its shapes, as the bytes of one file.
 ///   safetensors: F32 tensors; metadata tokens, kv_tokens (lists), config, device, fully_masked_rows,
 ///                fully_masked_head_rows as JSON text
@@ -48,7 +45,7 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
 
 /// Writes those bytes to a file, whole or not at all ("-": standard output). npy with several stages makes
 /// `path` a folder that holds STAGE.npy for each and trace.json with the metadata. The trace need not hold
-/// weights that kept_stages() leaves out: they are made while the file is written.
+/// the stages that kept_stages() leaves out: they are made while the file is written.
 void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
                   const std::string& path);
 

@@ -2,6 +2,8 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/export/streamed_stages.h"
+#include "core/format/npy.h"
 #include "core/project/mask_json.h"
 
 #include <algorithm>
@@ -59,7 +61,15 @@ int SelectedStage::head_axis() const {
     return found == info->axes.end() ? -1 : static_cast<int>(found - info->axes.begin());
 }
 
-std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& wanted) {
+void SelectedStage::give(const NumberSink& sink) const {
+    if (made)
+        made->make(sink);
+    else
+        sink(tensor->values());
+}
+
+std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& wanted,
+                                         const Problem* problem) {
     const Dims& dims = trace.dims;
     if (wanted.head && (*wanted.head < 0 || *wanted.head >= dims.H))
         fail_input(tr("there is no head {}; heads are numbered 0 to {}", *wanted.head, dims.H - 1));
@@ -68,6 +78,10 @@ std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& 
         if (!wanted.stages.has(info.id) || !has_tensor(info.id, trace.parts))
             continue;
         const TensorPtr& tensor = trace.stages[static_cast<std::size_t>(info.id)];
+        if (tensor == nullptr && problem != nullptr && can_be_streamed(info.id)) {
+            selected.push_back(streamed_stage(*problem, info, wanted));
+            continue;
+        }
         if (tensor == nullptr)
             throw Error(ErrorKind::internal, "the stage " + std::string(info.name) + " was not computed");
         SelectedStage stage{.info = &info, .tensor = tensor};
@@ -86,6 +100,14 @@ void add_stage(format::SafetensorsWriter& writer, const SelectedStage& stage) {
         writer.add_made(stage.name(), stage.made->shape, stage.made->make);
     else
         writer.add(stage.name(), stage.tensor);
+}
+
+void write_npy(const SelectedStage& stage, const ByteSink& sink) {
+    sink(format::npy_header(stage.shape()));
+    stage.give([&](std::span<const float> numbers) {
+        const auto bytes = std::as_bytes(numbers);
+        sink({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    });
 }
 
 ordered_json trace_metadata(const Problem& problem, const Trace& trace) {

@@ -9,71 +9,106 @@ namespace headscope::exporting {
 
 namespace {
 
+/// Text on its way to a sink: what is at hand goes there once it has some size.
+class Text {
+public:
+    explicit Text(const ByteSink& sink) : sink_(sink) {}
+    std::string at_hand;
+    void pass_on(std::size_t least = std::size_t{1} << 18U) {
+        if (at_hand.size() < least)
+            return;
+        sink_(at_hand);
+        at_hand.clear();
+    }
+
+private:
+    const ByteSink& sink_;
+};
+
+/// How many axes, from the innermost on, begin with number `at` of a tensor of this shape.
+int axes_begun(const Shape& shape, std::int64_t at) {
+    int axes = 0;
+    for (std::int64_t block = 1; axes < shape.rank(); ++axes)
+        if (at % (block *= shape.back(axes)) != 0)
+            break;
+    return axes;
+}
+
 /// Nested lists by shape; JSON has no infinities, so they become strings.
-void append_nested(std::string& out, const Tensor& tensor, int axis, std::int64_t& at) {
-    if (axis == tensor.shape().rank()) {
-        const float number = tensor.data()[at++];
-        const char* quote = std::isfinite(number) ? "" : "\"";
-        out += quote;
-        format::append_number(out, number);
-        out += quote;
-        return;
-    }
-    out += '[';
-    for (std::int64_t i = 0; i < tensor.shape()[axis]; ++i) {
-        if (i > 0)
-            out += ',';
-        append_nested(out, tensor, axis + 1, at);
-    }
-    out += ']';
+void append_nested(Text& text, const SelectedStage& stage) {
+    const Shape& shape = stage.shape();
+    std::int64_t at = 0;
+    stage.give([&](std::span<const float> numbers) {
+        std::string& out = text.at_hand;
+        for (const float number : numbers) {
+            if (at > 0)
+                out += ',';
+            out.append(static_cast<std::size_t>(axes_begun(shape, at)), '[');
+            const char* quote = std::isfinite(number) ? "" : "\"";
+            out += quote;
+            format::append_number(out, number);
+            out += quote;
+            out.append(static_cast<std::size_t>(axes_begun(shape, ++at)), ']');
+            text.pass_on();
+        }
+    });
 }
 
 } // namespace
 
-std::string table_bytes(const std::vector<SelectedStage>& stages, char separator) {
-    std::string out = "stage,b,h,i,j,value\n";
+void write_table(const std::vector<SelectedStage>& stages, char separator, const ByteSink& sink) {
+    Text text(sink);
+    std::string& out = text.at_hand;
+    out = "stage,b,h,i,j,value\n";
     std::ranges::replace(out, ',', separator);
     for (const SelectedStage& stage : stages) {
-        const Tensor& tensor = *stage.tensor;
+        const Shape& shape = stage.shape();
         const std::string name = stage.name();
         const bool has_heads = stage.head_axis() >= 0;
-        const std::int64_t heads = has_heads ? tensor.shape()[1] : 1;
-        const std::int64_t rows = tensor.shape().back(1), columns = tensor.shape().back(0);
-        for (std::int64_t at = 0; at < tensor.count(); ++at) {
-            const std::int64_t row = at / columns, block = row / rows;
-            out.append(name) += separator;
-            format::append_integer(out, block / heads + stage.first_batch);
-            out += separator;
-            if (has_heads)
-                format::append_integer(out, block % heads + stage.first_head);
-            out += separator;
-            format::append_integer(out, row % rows);
-            out += separator;
-            format::append_integer(out, at % columns);
-            out += separator;
-            format::append_number(out, tensor.data()[at]);
-            out += '\n';
-        }
+        const std::int64_t heads = has_heads ? shape[1] : 1;
+        const std::int64_t rows = shape.back(1), columns = shape.back(0);
+        std::int64_t at = 0;
+        stage.give([&](std::span<const float> numbers) {
+            for (const float number : numbers) {
+                const std::int64_t row = at / columns, block = row / rows;
+                out.append(name) += separator;
+                format::append_integer(out, block / heads + stage.first_batch);
+                out += separator;
+                if (has_heads)
+                    format::append_integer(out, block % heads + stage.first_head);
+                out += separator;
+                format::append_integer(out, row % rows);
+                out += separator;
+                format::append_integer(out, at++ % columns);
+                out += separator;
+                format::append_number(out, number);
+                out += '\n';
+                text.pass_on();
+            }
+        });
     }
-    return out;
+    text.pass_on(0);
 }
 
-std::string json_bytes(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages) {
-    std::string out = json_text(metadata);
+void write_json(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages,
+                const ByteSink& sink) {
+    Text text(sink);
+    std::string& out = text.at_hand;
+    out = json_text(metadata);
     out.back() = ',';
     out += "\"stages\":{";
     for (const SelectedStage& stage : stages) {
         if (&stage != &stages.front())
             out += ',';
-        const Shape& shape = stage.tensor->shape();
+        const Shape& shape = stage.shape();
         out += '"' + stage.name() +
                "\":{\"shape\":" + json_text(std::vector<std::int64_t>(shape.begin(), shape.end())) +
                ",\"values\":";
-        std::int64_t at = 0;
-        append_nested(out, *stage.tensor, 0, at);
+        append_nested(text, stage);
         out += '}';
     }
-    return out += "}}\n";
+    out += "}}\n";
+    text.pass_on(0);
 }
 
 } // namespace headscope::exporting

@@ -4,12 +4,12 @@
 
 namespace headscope::format {
 
-std::string npy_bytes(const Tensor& tensor) {
-    std::string shape = "(";
-    for (const std::int64_t extent : tensor.shape())
-        shape += std::to_string(extent) + ", ";
+std::string npy_header(const Shape& shape) {
+    std::string extents = "(";
+    for (const std::int64_t extent : shape)
+        extents += std::to_string(extent) + ", ";
     const std::string descr(type_of<float>().numpy);
-    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + "), }";
+    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + extents + "), }";
     // The numbers begin at a multiple of 64, after magic (6), version (2), length (2), header and a line end.
     constexpr std::size_t before = 10, alignment = 64;
     header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
@@ -17,7 +17,11 @@ std::string npy_bytes(const Tensor& tensor) {
 
     std::string out(npy_magic);
     out += {'\x01', '\x00', static_cast<char>(header.size() & 0xFFU), static_cast<char>(header.size() >> 8U)};
-    out += header;
+    return out += header;
+}
+
+std::string npy_bytes(const Tensor& tensor) {
+    std::string out = npy_header(tensor.shape());
     const auto bytes = std::as_bytes(tensor.values());
     return out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }

@@ -1,6 +1,7 @@
 #include "core/engine/cpu/run.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace headscope::cpu {
 
@@ -30,6 +31,7 @@ Tensor& CpuRun::make(TensorId id) {
     if (slot == nullptr) {
         const TensorInfo& info = tensor_info(id);
         Dims dims = d_;
+        std::tie(dims.B, dims.H, dims.Tq) = std::tie(part_.batches, part_.heads, part_.rows);
         if (std::ranges::find(info.axes, Axis::Tq) == info.axes.end())
             dims.Tk -= first_key_;
         slot = machine_.tensor_for(id, info.shape(dims));
@@ -56,10 +58,10 @@ bool CpuRun::wants_rows() const {
 void CpuRun::average_heads() {
     const Tensor& A = made(TensorId::weights);
     Tensor& mean = make(TensorId::weights_mean);
-    const std::int64_t cells = d_.Tq * d_.Tk;
+    const std::int64_t rows = A.shape()[2];
     const float share = 1.0F / static_cast<float>(d_.H);
-    for_tasks(d_.B * d_.Tq, d_.B * d_.H * cells, [&](std::int64_t row, int) {
-        const std::int64_t b = row / d_.Tq, i = row % d_.Tq;
+    for_tasks(A.shape()[0] * rows, A.count(), [&](std::int64_t row, int) {
+        const std::int64_t b = row / rows, i = row % rows;
         float* const out = mean.data() + mean.offset(b, i, 0);
         std::copy_n(A.data() + A.offset(b, 0, i, 0), d_.Tk, out);
         for (std::int64_t h = 1; h < d_.H; ++h) {
@@ -88,6 +90,10 @@ Trace CpuRun::compute() {
     if (wants_rows()) {
         if (wants(weights_mean))
             wanted_ = wanted_.with(weights);
+        if (!wants(weights)) {
+            softmax_ = std::make_shared<Tensor>(Shape{d_.B, d_.H, d_.Tq, 2}, machine_.store);
+            trace.softmax = softmax_;
+        }
         attend_all(trace);
         if (wants(weights_mean) && stages_.has(weights_mean))
             average_heads();

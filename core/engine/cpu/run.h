@@ -6,6 +6,7 @@
 #include "core/engine/cpu/key_value_cache.h"
 #include "core/engine/cpu/machine.h"
 #include "core/engine/cpu/products.h"
+#include "core/engine/cpu/row_parts.h"
 #include "core/trace/trace.h"
 
 #include <array>
@@ -16,6 +17,9 @@
 #include <vector>
 
 namespace headscope::cpu {
+
+/// The stages that each tile of rows goes through, from the scores to `last`, at most to the contributions.
+StageSet steps_up_to(TensorId last);
 
 /// One run of the CPU engine: the tensors that are wanted or needed on the way, and the steps that fill them.
 /// Every number is one chain of operations in a fixed order, so that a part of a run gives the same bits as
@@ -33,6 +37,10 @@ public:
            CpuMachine& machine);
 
     Trace compute();
+    /// Before the first make_part, of a run that wants a stage of rows: queries, keys and values of all rows.
+    void prepare_parts() { project_heads(); }
+    /// Those rows of a stage that RowParts makes, with its axes.
+    TensorPtr make_part(TensorId id, const RowPart& part);
 
 private:
     /// A projection of the rows of x: heads that follow each other, as columns.
@@ -88,6 +96,11 @@ private:
     void send_out(const Tile& tile, Scratch& scratch);
     void keep(TensorId id, const Tile& tile, const float* rows, std::int64_t stride);
     void load(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const;
+    /// Where row r of the tile lies in a tensor (B, H, Tq, width) of this run.
+    float* row_of(Tensor& tensor, const Tile& tile, std::int64_t r) const {
+        return tensor.data() +
+               tensor.offset(tile.b - part_.b, tile.h - part_.h, tile.first + r - part_.row, 0);
+    }
     [[noreturn]] void fail_scores(const Tile& tile, const float* rows) const;
     [[noreturn]] void fail_rows(const Tile& tile, const float* rows, std::int64_t cols,
                                 const std::string& what, const std::string& remedy) const;
@@ -95,6 +108,7 @@ private:
 
     const Problem& problem_;
     const Dims& d_;
+    RowPart part_{.batches = d_.B, .heads = d_.H, .rows = d_.Tq}; ///< what is made of the stages of rows
     KeyValueCache* cache_ = nullptr;
     std::int64_t first_key_ = 0; ///< the first that this run projects; the cache holds those before it
     ProblemParts parts_ = problem_.parts();

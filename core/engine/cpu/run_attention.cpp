@@ -26,13 +26,18 @@ std::int64_t tile_rows(const Kernels& kernels, std::int64_t Tq, std::int64_t key
     return std::min(Tq, (rows + kernels.rows - 1) / kernels.rows * kernels.rows);
 }
 
-StageSet chain_from_scores() {
-    using enum TensorId;
-    return StageSet{}.with(scores).with(scaled).with(masked).with(weights).with(head_out).with(concat).with(
-        contributions);
-}
-
 } // namespace
+
+StageSet steps_up_to(TensorId last) {
+    using enum TensorId;
+    StageSet steps;
+    for (const TensorId step : {scores, scaled, masked, weights, head_out, concat, contributions}) {
+        steps = steps.with(step);
+        if (step == last)
+            break;
+    }
+    return steps;
+}
 
 void CpuRun::keep(TensorId id, const Tile& tile, const float* rows, std::int64_t stride) {
     if (!is_kept(id, tile.h))
@@ -40,8 +45,7 @@ void CpuRun::keep(TensorId id, const Tile& tile, const float* rows, std::int64_t
     Tensor& tensor = *own(id);
     const std::int64_t cols = tensor.shape()[3];
     for (std::int64_t r = 0; r < tile.rows; ++r)
-        std::copy_n(rows + r * stride, cols,
-                    tensor.data() + tensor.offset(tile.b, tile.h, tile.first + r, 0));
+        std::copy_n(rows + r * stride, cols, row_of(tensor, tile, r));
 }
 
 /// Rows of the trace before, to go on from.
@@ -107,7 +111,7 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
         const std::int64_t i = tile.first + r;
         const MaskRow mask = mask_.row(tile.b, tile.h, i);
         float* const s = scratch.scores + r * key_stride_;
-        float* const out = kept == nullptr ? nullptr : kept->data() + kept->offset(tile.b, tile.h, i, 0);
+        float* const out = kept == nullptr ? nullptr : row_of(*kept, tile, r);
         const std::int64_t count = mask.end - mask.begin;
         float largest = kernels_.largest(s + mask.begin, count);
         if (largest == -minus_infinity)
@@ -186,8 +190,7 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
             std::copy_n(scratch.out + r * d_.dv, d_.dv,
                         own(concat)->data() + own(concat)->offset(tile.b, tile.first + r, tile.h * d_.dv));
     if (is_kept(contributions, tile.h)) {
-        Tensor& C = *own(contributions);
-        float* const rows = C.data() + C.offset(tile.b, tile.h, tile.first, 0);
+        float* const rows = row_of(*own(contributions), tile, 0);
         const Block W{problem_.weights.W_O->data() + tile.h * d_.dv * d_.D, d_.D, d_.dv, d_.D};
         if (!multiply_block(kernels_, {scratch.out, d_.dv, tile.rows, d_.dv}, W, nullptr, rows, d_.D,
                             scratch.panels))
@@ -235,8 +238,10 @@ void CpuRun::attend(const Tile& tile, Scratch& scratch) {
         if (!is_dirty(weights))
             load(weights, tile, s, key_stride_);
         sum_values(tile, scratch);
-    } else {
+    } else if (previous_ != nullptr) {
         load(head_out, tile, scratch.out, d_.dv);
+    } else {
+        return; // a part of an earlier stage
     }
     send_out(tile, scratch);
 }
@@ -247,19 +252,16 @@ void CpuRun::attend_all(Trace& trace) {
     for (const TensorId id : {scores, scaled, masked, weights, head_out, concat, contributions})
         if ((wants(id) || (id == concat && wants(output))) && stages_.has(id))
             make(id);
-    if (!wants(weights)) {
-        softmax_ = std::make_shared<Tensor>(Shape{d_.B, d_.H, d_.Tq, 2}, machine_.store);
-        trace.softmax = softmax_;
-    }
     std::vector<std::int64_t>& heads = machine_.heads;
     heads.clear();
     for (std::int64_t h = 0; h < d_.H; ++h)
-        if (!(dirty_.heads[static_cast<std::size_t>(h)] & chain_from_scores()).empty())
+        if (!(dirty_.heads[static_cast<std::size_t>(h)] & steps_up_to(contributions)).empty())
             heads.push_back(h);
     const auto count = static_cast<std::int64_t>(heads.size());
-    const std::int64_t rows = tile_rows(kernels_, d_.Tq, key_stride_), tiles = (d_.Tq + rows - 1) / rows;
-    const std::int64_t tasks = d_.B * count * tiles;
-    const std::int64_t flops = 2 * d_.B * count * rows_of_work(d_.Tq) *
+    const std::int64_t rows = tile_rows(kernels_, part_.rows, key_stride_),
+                       tiles = (part_.rows + rows - 1) / rows;
+    const std::int64_t tasks = part_.batches * count * tiles;
+    const std::int64_t flops = 2 * part_.batches * count * rows_of_work(part_.rows) *
                                (d_.Tk * (d_.dk + d_.dv) + (wants(contributions) ? d_.dv * d_.D : 0));
     const auto rounded = [](std::int64_t numbers) { return (numbers + 15) / 16 * 16; };
     const std::int64_t score_space = rows * key_stride_, query_space = rounded(rows * d_.dk),
@@ -275,11 +277,11 @@ void CpuRun::attend_all(Trace& trace) {
     }
     std::atomic<std::int64_t> done{0};
     for_tasks(tasks, flops, [&](std::int64_t task, int worker) {
-        const std::int64_t first = task % tiles * rows, head = task / tiles;
-        Tile tile{.b = head / count,
+        const std::int64_t begun = task % tiles * rows, first = part_.row + begun, head = task / tiles;
+        Tile tile{.b = part_.b + head / count,
                   .h = heads[static_cast<std::size_t>(head % count)],
                   .first = first,
-                  .rows = std::min(rows, d_.Tq - first),
+                  .rows = std::min(rows, part_.rows - begun),
                   .begin = d_.Tk,
                   .end = 0};
         for (std::int64_t r = 0; r < tile.rows; ++r) {

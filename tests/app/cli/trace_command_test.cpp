@@ -8,7 +8,9 @@
 #include "tests/test_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
@@ -37,6 +39,17 @@ void check_failure(const ProgramRun& run, int code, const std::string& part) {
     CHECK(run.out.empty());
     CHECK_THAT(run.err, Catch::StartsWith("headscope: ") && Contains(part));
     CHECK(std::ranges::count(run.err, '\n') == 1);
+}
+
+/// A case of T tokens with one number in all tensors; its path.
+std::string write_case(const TemporaryFolder& in, std::int64_t T, std::int64_t D, std::int64_t columns) {
+    format::SafetensorsWriter writer;
+    writer.add("X", std::make_shared<const Tensor>(Shape{1, T, D}, 0.5F));
+    for (const char* const name : {"W_Q", "W_K", "W_V"})
+        writer.add(name, std::make_shared<const Tensor>(Shape{D, columns}, 0.5F));
+    writer.add("W_O", std::make_shared<const Tensor>(Shape{columns, D}, 0.5F));
+    write_file_atomically(in.file("case"), writer.bytes());
+    return in.file("case");
 }
 
 json trace_json(const std::vector<std::string>& arguments) {
@@ -317,13 +330,67 @@ TEST_CASE("--memory limits what a run takes, and says so") {
     for (const std::string size : {"a lot", "", "-1", "-1GB", "4XB", "GB", "18446744073709551616", "99EB"})
         check_failure(run_program(run + std::vector<std::string>{size}), 2,
                       "--memory: \"" + size + "\" is no size such as 4GB or 1500MB");
-    format::SafetensorsWriter writer;
-    writer.add("X", std::make_shared<const Tensor>(Shape{1, 2500, 8}, 1.0F));
-    for (const char* const name : {"W_Q", "W_K", "W_V", "W_O"})
-        writer.add(name, std::make_shared<const Tensor>(Shape{8, 8}, 1.0F));
+    // 64 numbers of q for each token.
     const TemporaryFolder folder;
-    write_file_atomically(folder.file("long.safetensors"), writer.bytes());
-    check_failure(run_program({"trace", "--case", folder.file("long.safetensors"), "--heads", "4", "--stages",
-                               "scores", "-o", "-", "--memory", "150MB"}),
-                  3, "the memory limit leaves");
+    const std::string wide = write_case(folder, 300'000, 1, 64);
+    check_failure(run_program({"trace", "--case", wide, "--heads", "64", "--stages", "q", "-o", "-",
+                               "--memory", "150MB"}),
+                  3, "this run needs 77 MB of memory, and the memory limit leaves");
+}
+
+TEST_CASE("stages that do not fit into memory are written some rows at a time") {
+    const TemporaryFolder folder;
+    const auto run = [&](std::int64_t T, const std::vector<std::string>& more) {
+        const std::vector<std::string> arguments{
+            "trace", "--case", write_case(folder, T, 8, 8), "--heads", "1", "--memory", "200MB"};
+        const ProgramRun done = run_program(arguments + more, "", {}, {.most_memory = 400 * mebibyte});
+        INFO(done.err);
+        CHECK(done.code == 0);
+    };
+    // Each stage has as much as all of the program may have.
+    for (const std::string format : {"safetensors", "npy"})
+        run(10'000,
+            {"--mask", "causal", "--stages", format == "npy" ? "masked" : "scores,scaled,masked,weights",
+             "--format", format, "-o", "/dev/null"});
+
+    const std::string path = folder.file("a.safetensors"), npy = folder.file("folder");
+    run(3000, {"--mask", "causal", "--stages", "scores,scaled,masked,weights,output", "-o", path});
+    run(3000, {"--mask", "causal", "--stages", "scores,masked", "--format", "npy", "-o", npy});
+    const format::Safetensors file = format::Safetensors::open_lazily(path);
+    CHECK(file.entries().size() == 5);
+    const std::string masked = read_file(npy + "/masked.npy");
+    constexpr std::uint64_t stage = std::uint64_t{3000} * 3000;
+    REQUIRE(masked.size() == 128 + stage * sizeof(float));
+    std::vector<float> numbers(stage);
+    file.read_numbers("masked", 0, numbers);
+    CHECK(std::memcmp(masked.data() + 128, numbers.data(), stage * sizeof(float)) == 0);
+    CHECK(std::isfinite(numbers[1500 * 3000 + 1500]));
+    CHECK(std::isinf(numbers[1500 * 3000 + 1501]));
+
+    // Rows that may attend to nothing are in the metadata, although no small stage was asked for.
+    run(3000,
+        {"--mask", R"([{"kind":"explicit","allowed":[[0]]}])", "--stages", "scores,weights", "-o", path});
+    const json rows = json::parse(format::Safetensors::open_lazily(path).metadata().at("fully_masked_rows"));
+    CHECK(rows.size() == 3000);
+}
+
+TEST_CASE("a stage that is written by rows is written whole or not at all") {
+    const TemporaryFolder folder;
+    const std::vector<std::string> arguments{"trace",          "--case",  write_case(folder, 6000, 8, 8),
+                                             "--heads",        "1",       "--stages",
+                                             "scores,weights", "--format"};
+    const ProgramSurroundings full{.most_bytes = 100 * mebibyte};
+    write_file_atomically(folder.file("old"), "old");
+    check_failure(run_program(arguments + std::vector<std::string>{"safetensors", "-o", folder.file("old")},
+                              "", {}, full),
+                  1, "cannot write");
+    check_failure(
+        run_program(arguments + std::vector<std::string>{"npy", "-o", folder.file("new")}, "", {}, full), 1,
+        "cannot write");
+    CHECK(read_file(folder.file("old")) == "old");
+    CHECK(folder.entries() == 2);
+    const std::string endless = write_case(folder, 3'000'000, 1, 1);
+    check_failure(run_program({"trace", "--case", endless, "--heads", "1", "--stages", "scores", "-o",
+                               folder.file("endless.safetensors")}),
+                  3, "needs 36000.0 GB of disk space, and");
 }

@@ -1,0 +1,49 @@
+#include "core/engine/cpu/row_parts.h"
+
+#include "core/engine/cpu/run.h"
+
+namespace headscope::cpu {
+
+TensorPtr CpuRun::make_part(TensorId id, const RowPart& part) {
+    const TensorId last = id == TensorId::weights_mean ? TensorId::weights : id;
+    part_ = part;
+    wanted_ = StageSet().with(last);
+    for (std::int64_t h = 0; h < d_.H; ++h)
+        dirty_.heads[static_cast<std::size_t>(h)] =
+            h >= part.h && h < part.h + part.heads ? steps_up_to(last) : StageSet();
+    dirty_.whole = StageSet();
+    stages_ = dirty_.stages();
+    Trace unused;
+    attend_all(unused);
+    if (id != last) {
+        average_heads();
+        own(last).reset();
+    }
+    return std::move(own(id));
+}
+
+StageSet RowParts::stages() {
+    using enum TensorId;
+    return StageSet()
+        .with(scores)
+        .with(scaled)
+        .with(masked)
+        .with(weights)
+        .with(weights_mean)
+        .with(contributions);
+}
+
+RowParts::RowParts(const Problem& problem, std::shared_ptr<CpuMachine> machine, Progress& progress)
+    : problem_(problem), machine_(std::move(machine)) {
+    validate(problem_);
+    run_ = std::make_unique<CpuRun>(problem_, StageSet().with(TensorId::weights), progress, *machine_);
+    run_->prepare_parts();
+}
+
+RowParts::~RowParts() = default;
+
+TensorPtr RowParts::make(TensorId stage, const RowPart& part) {
+    return run_->make_part(stage, part);
+}
+
+} // namespace headscope::cpu
