@@ -3,6 +3,7 @@
 #include "app/cli/usage.h"
 
 #include "app/cli/problem_options.h"
+#include "app/cli/stop_on_signal.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
@@ -298,7 +299,8 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     const checkpoint::ForwardResult result = forward(model, inputs, options, device);
-    exporting::export_model_trace(model, inputs, result, wanted, out);
+    const StopOnSignal stop;
+    exporting::export_model_trace(model, inputs, result, wanted, out, stop.progress());
     tell_lacking(wanted.stages, result, model.architecture(), options.stack);
 }
 

@@ -1,5 +1,6 @@
 #include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
+#include "app/cli/stop_on_signal.h"
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"
@@ -77,9 +78,22 @@ void run_trace(const TraceOptions& options) {
         exporting::require_room_for(problem.dims, wanted, options.out);
         engine::require_memory_for(problem, kept, exporting::streaming_bytes(problem));
     }
-    Progress progress;
-    const Trace trace = engine::make_engine(options.problem.device())->run(problem, kept, progress);
-    exporting::export_trace(problem, trace, wanted, options.out);
+    const StopOnSignal stop;
+    const Trace trace = engine::make_engine(options.problem.device())->run(problem, kept, stop.progress());
+    exporting::export_trace(problem, trace, wanted, options.out, stop.progress());
+}
+
+/// Says what became of the file when a signal stops the run.
+void run_until_stopped(const TraceOptions& options) {
+    try {
+        run_trace(options);
+    } catch (const Error& fault) {
+        if (fault.kind() != ErrorKind::cancelled)
+            throw;
+        throw Error(ErrorKind::cancelled,
+                    options.out == "-" ? "stopped before the end"
+                                       : "stopped before the end; " + options.out + " was not written");
+    }
 }
 
 } // namespace
@@ -101,7 +115,11 @@ void add_trace(CLI::App& program) {
         .add_option("-o,--output", options->out,
                     "the file to write, - for standard output; a folder for npy with several stages")
         ->required();
-    command.callback([options] { run_trace(*options); });
+    command.footer(
+        "Where scores, scaled, masked, weights, weights_mean and contributions have more than 256 MB "
+        "together, or do not fit into memory (--memory), they are written some rows at a time, in "
+        "every format: with the numbers of a run on the CPU that keeps them.");
+    command.callback([options] { run_until_stopped(*options); });
 }
 
 } // namespace headscope::cli

@@ -237,19 +237,20 @@ void check_model_target(const TraceExport& wanted, const std::string& path) {
 
 void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                         const checkpoint::ForwardResult& result, const TraceExport& wanted,
-                        const std::string& path) {
+                        const std::string& path, const Progress& cancel) {
     check_model_target(wanted, path);
     std::vector<SelectedStage> tensors = tensors_of(model, result, wanted);
     if (result.logits == nullptr && model.has_head())
         tensors.push_back(made_logits(model, inputs, result));
     const ordered_json metadata = metadata_of(model, inputs, result);
     if (wanted.format != TraceFormat::npy)
-        return write_file_atomically(
-            path, [&](const ByteSink& sink) { write_pass(metadata, inputs, tensors, wanted.format, sink); });
+        return write_file(path, cancel, [&](const ByteSink& sink) {
+            write_pass(metadata, inputs, tensors, wanted.format, sink);
+        });
     write_folder_atomically(path, is_file_of_pass, [&](const std::string& folder) {
         for (const SelectedStage& tensor : tensors)
-            write_file_atomically(folder + "/" + tensor.name() + ".npy",
-                                  [&](const ByteSink& sink) { write_npy(tensor, sink); });
+            write_file(folder + "/" + tensor.name() + ".npy", cancel,
+                       [&](const ByteSink& sink) { write_npy(tensor, sink); });
         write_file_atomically(folder + "/trace.json", json_text(with_integers(metadata, inputs)) + "\n");
     });
 }

@@ -20,9 +20,10 @@ void check_model_target(const TraceExport& wanted, const std::string& path);
 /// text; json has all of these as members beside "stages"; csv and tsv hold the tensors alone. npy makes
 /// `path` a folder that holds NAME.npy for each tensor and trace.json with the members that json has beside
 /// "stages". Logits, and the stages of kept_stages() in layers with a problem, are made while the file is
-/// written where the pass lacks them. Throws Error(input) for a head out of range.
+/// written where the pass lacks them. Throws Error(input) for a head out of range, and Error(cancelled) once
+/// `cancel` is.
 void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                         const checkpoint::ForwardResult& result, const TraceExport& wanted,
-                        const std::string& path);
+                        const std::string& path, const Progress& cancel = Progress());
 
 } // namespace headscope::exporting

@@ -112,10 +112,11 @@ void require_room_for(const Dims& all_heads, const TraceExport& wanted, const st
     const std::uint64_t bytes = numbers / 2 * least_bytes_of_two(wanted.format);
     const fs::space_info space = fs::space(folder_of(path), unknown);
     if (!unknown && bytes > space.available)
-        throw Error(ErrorKind::machine,
-                    tr("{} needs {} of disk space, and {} are free there; take fewer tokens or fewer stages "
-                       "(on the command line --stages), or another disk",
-                       path, size_text(bytes), size_text(space.available)));
+        throw Error(
+            ErrorKind::machine,
+            tr("{} needs at least {} of disk space, and {} are free there; take fewer tokens or fewer stages "
+               "(on the command line --stages), or another disk",
+               path, size_text(bytes), size_text(space.available)));
 }
 
 SelectedStage streamed_stage(const Problem& problem, const TensorInfo& info, const TraceExport& wanted) {

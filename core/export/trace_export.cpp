@@ -50,11 +50,11 @@ bool is_own_file(const std::string& name) {
 }
 
 void export_npy_folder(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages,
-                       const std::string& path) {
+                       const std::string& path, const Progress& cancel) {
     write_folder_atomically(path, is_own_file, [&](const std::string& folder) {
         for (const SelectedStage& stage : stages)
-            write_file_atomically(folder + "/" + stage.name() + ".npy",
-                                  [&](const ByteSink& sink) { write_npy(stage, sink); });
+            write_file(folder + "/" + stage.name() + ".npy", cancel,
+                       [&](const ByteSink& sink) { write_npy(stage, sink); });
         write_file_atomically(folder + "/trace.json", json_text(metadata) + "\n");
     });
 }
@@ -107,14 +107,14 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
 }
 
 void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
-                  const std::string& path) {
+                  const std::string& path, const Progress& cancel) {
     check_target(wanted, path);
     const nlohmann::ordered_json metadata = trace_metadata(problem, trace);
     const std::vector<SelectedStage> stages = select_stages(trace, wanted, &problem);
     if (wanted.format == TraceFormat::npy && count_of(wanted.stages) != 1)
-        return export_npy_folder(metadata, stages, path);
-    write_file_atomically(path,
-                          [&](const ByteSink& sink) { write_stages(metadata, stages, wanted.format, sink); });
+        return export_npy_folder(metadata, stages, path, cancel);
+    write_file(path, cancel,
+               [&](const ByteSink& sink) { write_stages(metadata, stages, wanted.format, sink); });
 }
 
 } // namespace headscope::exporting

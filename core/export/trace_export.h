@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/attention/problem.h"
+#include "core/base/progress.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
@@ -45,8 +46,9 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
 
 /// Writes those bytes to a file, whole or not at all ("-": standard output). npy with several stages makes
 /// `path` a folder that holds STAGE.npy for each and trace.json with the metadata. The trace need not hold
-/// the stages that kept_stages() leaves out: they are made while the file is written.
+/// the stages that kept_stages() leaves out: they are made while the file is written. Throws Error(cancelled)
+/// once `cancel` is; no file is left then.
 void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
-                  const std::string& path);
+                  const std::string& path, const Progress& cancel = Progress());
 
 } // namespace headscope::exporting

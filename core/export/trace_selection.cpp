@@ -102,6 +102,16 @@ void add_stage(format::SafetensorsWriter& writer, const SelectedStage& stage) {
         writer.add(stage.name(), stage.tensor);
 }
 
+void write_file(const std::string& path, const Progress& cancel,
+                const std::function<void(const ByteSink&)>& make) {
+    write_file_atomically(path, [&](const ByteSink& sink) {
+        make([&](std::string_view bytes) {
+            cancel.check();
+            sink(bytes);
+        });
+    });
+}
+
 void write_npy(const SelectedStage& stage, const ByteSink& sink) {
     sink(format::npy_header(stage.shape()));
     stage.give([&](std::span<const float> numbers) {

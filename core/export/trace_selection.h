@@ -47,6 +47,9 @@ std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& 
 
 /// Adds the stage by its name.
 void add_stage(format::SafetensorsWriter& writer, const SelectedStage& stage);
+/// write_file_atomically, until `cancel` is cancelled.
+void write_file(const std::string& path, const Progress& cancel,
+                const std::function<void(const ByteSink&)>& make);
 /// The bytes of one .npy file.
 void write_npy(const SelectedStage& stage, const ByteSink& sink);
 

@@ -1,5 +1,6 @@
 #include "app/cli/survey/survey_run.h"
 
+#include "app/cli/stop_on_signal.h"
 #include "app/cli/survey/process_rank.h"
 #include "app/cli/survey/survey_parts.h"
 #include "app/draw/kit/format.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <iostream>
 #include <unistd.h>
 #include <utility>
@@ -27,33 +27,12 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Progress stopping; ///< cancelled by a signal
-
-/// Lets SIGINT and SIGTERM ask this process to stop after the block that it computes. The second one ends it
-/// at once.
-class StopOnSignal {
-public:
-    StopOnSignal() {
-        for (const int signal : {SIGINT, SIGTERM})
-            std::signal(signal, [](int which) {
-                stopping.cancel();
-                std::signal(which, SIG_DFL);
-            });
-    }
-    ~StopOnSignal() {
-        for (const int signal : {SIGINT, SIGTERM})
-            std::signal(signal, SIG_DFL);
-    }
-    StopOnSignal(const StopOnSignal&) = delete;
-    StopOnSignal& operator=(const StopOnSignal&) = delete;
-};
-
 SurveyPlan plan_of(const SurveyOptions& options, const checkpoint::TextModel& model,
                    const analysis::Corpus& corpus) {
     const checkpoint::Architecture& architecture = analysis::surveyed_model(model).architecture();
     SurveyPlan plan;
     plan.checkpoint = options.model;
-    plan.fingerprint = analysis::fingerprint_of(*model.model, stopping);
+    plan.fingerprint = analysis::fingerprint_of(*model.model, StopOnSignal::progress());
     plan.layers = architecture.layers;
     plan.H = architecture.H;
     plan.texts = options.texts;
@@ -74,7 +53,7 @@ public:
 
     void compute(const checkpoint::TextModelPtr& model) {
         analysis::Surveyor surveyor(model, rank_.threads());
-        for (std::int64_t block = rank_.rank; block < plan_.blocks && !stopping.cancelled();
+        for (std::int64_t block = rank_.rank; block < plan_.blocks && !StopOnSignal::progress().cancelled();
              block += rank_.count) {
             if (parts_.done().contains(block))
                 continue;
@@ -88,7 +67,7 @@ public:
             save();
         if (told_)
             std::cerr << '\n';
-        if (stopping.cancelled())
+        if (StopOnSignal::progress().cancelled())
             throw Error(ErrorKind::cancelled,
                         "stopped after " + app::grouped(texts_done()) + " of " +
                             app::counted(plan_.text_count, "text") +
@@ -182,7 +161,8 @@ void run_survey(const SurveyOptions& options) {
     const StopOnSignal stop;
     const checkpoint::TextModelPtr model =
         checkpoint::open_text_model(checkpoint::model_folder(options.model));
-    const analysis::Corpus corpus = analysis::Corpus::open(options.texts, options.limit, stopping);
+    const analysis::Corpus corpus =
+        analysis::Corpus::open(options.texts, options.limit, StopOnSignal::progress());
     const SurveyPlan plan = plan_of(options, *model, corpus);
     const analysis::PieceCutter cutter(model, plan.length);
     SurveyParts parts(options.out, plan, rank);

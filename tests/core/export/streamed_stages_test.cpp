@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
 #include "tests/core/checkpoint/run/model_case.h"
+#include "tests/support.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
@@ -93,7 +94,7 @@ TEST_CASE("a file whose disk has no room for it is refused before it is begun") 
     const TemporaryFolder folder;
     for (const std::string& path : {folder.file("a.safetensors"), folder.file("new/deeper/")})
         CHECK_THROWS_WITH(require_room_for(endless, wanted, path),
-                          Catch::Contains("needs 40000000.0 GB of disk space, and") &&
+                          Catch::Contains("needs at least 40000000.0 GB of disk space, and") &&
                               Catch::Contains("GB are free there"));
     for (const char* const path : {"-", "/dev/null"})
         CHECK_NOTHROW(require_room_for(endless, wanted, path));
@@ -140,6 +141,24 @@ TEST_CASE("every format holds the same bytes, whether stages were kept or made w
     CHECK_THROWS_WITH(export_trace(problem, little, {.head = 4}, folder.file("a")),
                       Catch::Contains("numbered 0 to 3"));
     CHECK(folder.entries() == 0);
+}
+
+TEST_CASE("a cancelled run leaves no file and no folder, and what was there stays") {
+    constexpr Dims dims{.B = 1, .Tq = 40, .Tk = 40, .D = 8, .Dkv = 8, .H = 2, .Hkv = 2, .dk = 4, .dv = 4};
+    Numbers numbers(52);
+    const Problem problem = generate(dims, {}, numbers);
+    Progress progress;
+    const Trace little = cpu::CpuEngine(1).run(problem, without_streamed(StageSet::all()), progress);
+    const TemporaryFolder folder;
+    write_file_atomically(folder.file("old"), "old");
+    progress.cancel();
+    CHECK(error_kind([&] { export_trace(problem, little, {}, folder.file("old"), progress); }) ==
+          ErrorKind::cancelled);
+    CHECK(error_kind([&] {
+              export_trace(problem, little, {.format = TraceFormat::npy}, folder.file("new"), progress);
+          }) == ErrorKind::cancelled);
+    CHECK(read_file(folder.file("old")) == "old");
+    CHECK(folder.entries() == 1);
 }
 
 TEST_CASE("a file whose numbers cannot be made is not there") {

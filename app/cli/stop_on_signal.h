@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/base/progress.h"
+
+namespace headscope::cli {
+
+/// While one lives, SIGINT and SIGTERM ask this process to stop at the next check of its work. The second one
+/// ends it at once.
+class StopOnSignal {
+public:
+    StopOnSignal();
+    ~StopOnSignal();
+    StopOnSignal(const StopOnSignal&) = delete;
+    StopOnSignal& operator=(const StopOnSignal&) = delete;
+
+    /// Cancelled by a signal.
+    static Progress& progress();
+};
+
+} // namespace headscope::cli
