@@ -153,7 +153,7 @@ TEST_CASE("what never ends, and what is too long, is refused before it fills the
     CHECK_THAT(run_program({"lesson", "check", folder.file("long.md")}).err, Contains("4194304 bytes"));
 }
 
-TEST_CASE("a run that no memory holds is refused before it begins") {
+TEST_CASE("a run that no disk or memory holds is refused before it begins") {
     const TemporaryFolder folder;
     const std::string path = folder.file("long.safetensors");
     constexpr std::size_t T = 3'000'000; // a map of T x T numbers has 36 TB
@@ -169,7 +169,8 @@ TEST_CASE("a run that no memory holds is refused before it begins") {
     const ProgramRun run =
         run_program({"trace", "--case", path, "--heads", "1", "--stages", "weights", "-o", folder.file("o")});
     CHECK(run.code == 3);
-    CHECK_THAT(run.err, Contains("this run needs 36000.0 GB of memory") && Contains("can spare") &&
+    CHECK_THAT(run.err, Contains("needs at least 36000.0 GB of disk space") && Contains("free there") &&
                             Contains("--stages"));
+    CHECK(folder.entries() == 1);
     CHECK(run_program({"render", "--case", path, "--heads", "1", "-o", folder.file("o.png")}).code == 3);
 }
