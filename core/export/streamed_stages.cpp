@@ -1,5 +1,6 @@
 #include "core/export/streamed_stages.h"
 
+#include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/engine/cpu/cpu_engine.h"

@@ -2,6 +2,8 @@
 
 #include "core/engine/cpu/run.h"
 
+#include <utility>
+
 namespace headscope::cpu {
 
 TensorPtr CpuRun::make_part(TensorId id, const RowPart& part) {

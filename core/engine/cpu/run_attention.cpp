@@ -254,8 +254,9 @@ void CpuRun::attend_all(Trace& trace) {
             make(id);
     std::vector<std::int64_t>& heads = machine_.heads;
     heads.clear();
+    const StageSet chain = steps_up_to(contributions);
     for (std::int64_t h = 0; h < d_.H; ++h)
-        if (!(dirty_.heads[static_cast<std::size_t>(h)] & steps_up_to(contributions)).empty())
+        if (!(dirty_.heads[static_cast<std::size_t>(h)] & chain).empty())
             heads.push_back(h);
     const auto count = static_cast<std::int64_t>(heads.size());
     const std::int64_t rows = tile_rows(kernels_, part_.rows, key_stride_),
