@@ -20,7 +20,8 @@ namespace {
 
 using Matrix = Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
-constexpr std::int64_t rows_at_once = 48; ///< of one task of a rectangle, and of one block of an overview
+constexpr std::int64_t rows_at_once = 48;      ///< of one task of a rectangle
+constexpr std::int64_t rows_of_bands = 4 * 48; ///< that read each key together, in an overview
 
 std::int64_t in_steps(std::int64_t count, std::int64_t step) {
     return (count + step - 1) / step;
@@ -207,7 +208,7 @@ std::vector<MapBand> LongMap::bands(std::span<const std::int64_t> which, std::in
                                     Progress& progress) const {
     std::vector<MapBand> out(which.size());
     // A task has enough queries for the kernels, where its bands follow each other.
-    const std::int64_t group = in_steps(rows_at_once, cells), count = std::ssize(which);
+    const std::int64_t group = in_steps(rows_of_bands, cells), count = std::ssize(which);
     const std::int64_t tasks = in_steps(count, group), flops = 2 * count * cells * cols() * problem_.dims.dk;
     std::vector<RowRuns> runs(static_cast<std::size_t>(state_->threads()));
     std::atomic<std::int64_t> done{0};
@@ -235,10 +236,8 @@ void LongMap::make_bands(std::span<const std::int64_t> which, std::int64_t cells
     std::vector<double> sums(which.size() * static_cast<std::size_t>(width));
     for (std::size_t n = 0; n < which.size(); ++n)
         out[n].largest.assign(static_cast<std::size_t>(width), 0.0F);
-    // Blocks of about one size, for the kernels.
-    const std::int64_t step = in_steps(end - first, in_steps(end - first, rows_at_once));
-    for (std::int64_t i = first; i < end; i += step) {
-        const std::int64_t count = std::min(step, end - i);
+    for (std::int64_t i = first; i < end; i += rows_of_bands) {
+        const std::int64_t count = std::min(rows_of_bands, end - i);
         state_->read(runs, i, count, cells, cancel);
         for (std::int64_t r = 0; r < count; ++r) {
             const std::int64_t band = (i + r - first) / cells;
@@ -263,11 +262,11 @@ Overview LongMap::overview(std::int64_t most, Pooling pooling, Progress& progres
     const std::int64_t cells = in_steps(longest, std::min(most, longest));
     const std::int64_t height = in_steps(rows(), cells), width = in_steps(cols(), cells);
     require(static_cast<std::uint64_t>(width) *
-                static_cast<std::uint64_t>(height + state_->threads() * rows_at_once * RowRuns::numbers),
+                static_cast<std::uint64_t>(height + state_->threads() * rows_of_bands * RowRuns::numbers),
             tr("take fewer pixels (on the command line --overview)"));
     Overview out{.pixels = Tensor(Shape{height, width}), .cells = cells};
     // Bands hold both poolings: some at a time.
-    const std::int64_t at_once = 32 * state_->threads() * in_steps(rows_at_once, cells);
+    const std::int64_t at_once = 16 * state_->threads() * in_steps(rows_of_bands, cells);
     for (std::int64_t first = 0; first < height; first += at_once) {
         std::vector<std::int64_t> which(static_cast<std::size_t>(std::min(at_once, height - first)));
         std::iota(which.begin(), which.end(), first);

@@ -7,11 +7,17 @@
 
 namespace headscope::cpu {
 
-/// Scores [col, end) of row r, which lie in the tile.
-void RowRuns::read_tile(std::int64_t r, std::int64_t col, std::int64_t end) {
+namespace {
+
+constexpr std::int64_t rows_of_tile = 48; ///< whose scores fit into the second cache; whole blocks of kernels
+
+} // namespace
+
+/// `scores_of_row`: those of row r for the keys [col, end). They are lost.
+void RowRuns::read_row(std::int64_t r, float* scores_of_row, std::int64_t col, std::int64_t end) {
     Row& row = rows_[static_cast<std::size_t>(r)];
     const std::int64_t from = std::max(col, row.begin), to = std::min(end, row.end);
-    float* const s = tile_.data() + r * keys_at_once - col;
+    float* const s = scores_of_row - col;
     const auto for_runs = [&](const auto& visit) {
         for (std::int64_t j = from; j < to;) {
             const std::int64_t run = j / cells_, stop = std::min(to, (run + 1) * cells_);
@@ -44,7 +50,7 @@ void RowRuns::read(const HeadScores& scores, std::int64_t first, std::int64_t ro
     cells_ = cells;
     runs_ = (Tk + cells - 1) / cells;
     const auto count = static_cast<std::size_t>(rows), all = static_cast<std::size_t>(rows * runs_);
-    tile_.resize(count * keys_at_once);
+    tile_.resize(static_cast<std::size_t>(rows_of_tile * keys_at_once));
     rows_.assign(count, Row());
     softmax_.assign(count, RowSoftmax());
     largest_.assign(all, no_score);
@@ -64,9 +70,12 @@ void RowRuns::read(const HeadScores& scores, std::int64_t first, std::int64_t ro
     for (std::int64_t col = begin / kernels_->panel * kernels_->panel; col < end; col += keys_at_once) {
         cancel.check();
         const std::int64_t width = std::min(keys_at_once, std::min(Tk, whole_panels(*kernels_, end)) - col);
-        scores.compute({first, rows, col, width}, tile_.data(), keys_at_once);
-        for (std::int64_t r = 0; r < rows; ++r)
-            read_tile(r, col, col + width);
+        for (std::int64_t tile = 0; tile < rows; tile += rows_of_tile) { // the keys stay in the cache
+            const std::int64_t tile_rows = std::min(rows_of_tile, rows - tile);
+            scores.compute({first + tile, tile_rows, col, width}, tile_.data(), keys_at_once);
+            for (std::int64_t r = 0; r < tile_rows; ++r)
+                read_row(tile + r, tile_.data() + r * keys_at_once, col, col + width);
+        }
     }
     for (std::size_t r = 0; r < count; ++r) {
         const Row& row = rows_[r];

@@ -30,8 +30,6 @@ public:
     void add_largest(std::int64_t r, float* largest);
     /// Adds the sum of the weights of row r in run p to sums[p]. Once for each row.
     void add_sums(std::int64_t r, double* sums);
-    /// Scores of the rows, (rows, keys_at_once), for the caller once the rows are read.
-    float* tile() { return tile_.data(); }
 
 private:
     struct Row {
@@ -39,7 +37,7 @@ private:
         double sum = 0;                  ///< of exp(score - largest)
         std::int64_t begin = 0, end = 0; ///< keys outside are not allowed
     };
-    void read_tile(std::int64_t r, std::int64_t col, std::int64_t end);
+    void read_row(std::int64_t r, float* scores_of_row, std::int64_t col, std::int64_t end);
     std::size_t at(std::int64_t r, std::int64_t run) const {
         return static_cast<std::size_t>(r * runs_ + run);
     }

@@ -12,13 +12,21 @@ constexpr int panel_vectors = 2;
 constexpr std::int64_t rows_ahead = 24; ///< distance of the prefetch, in rows of a panel
 constexpr std::int64_t panel_width = panel_vectors * Vec::lanes;
 
-inline float sum_of(Vec v) {
+/// One number of all lanes, combined in halves.
+template<class Combine>
+inline float across_lanes(Vec v, const Combine& combine) {
     float lanes[Vec::lanes];
     v.store(lanes);
+#pragma GCC unroll 4
     for (int half = Vec::lanes / 2; half > 0; half /= 2)
+#pragma GCC unroll 8
         for (int i = 0; i < half; ++i)
-            lanes[i] += lanes[i + half];
+            lanes[i] = combine(lanes[i], lanes[i + half]);
     return lanes[0];
+}
+
+inline float sum_of(Vec v) {
+    return across_lanes(v, [](float a, float b) { return a + b; });
 }
 
 /// The number of columns from the panel's vector n on.
@@ -36,11 +44,15 @@ inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, co
         return Whole ? Vec::load(from + n * Vec::lanes)
                      : Vec::load_some(from + n * Vec::lanes, left(cols, n), 0.0F);
     };
+    // Every loop over sums is unrolled: one that is not keeps all of them in memory.
     Vec sums[R][panel_vectors];
+#pragma GCC unroll 12
     for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
         for (int n = 0; n < panel_vectors; ++n)
             sums[r][n] = p.go_on ? load(C + r * p.C_stride, n) : Vec::zero();
     const float* third[(R + 2) / 3];
+#pragma GCC unroll 12
     for (int r = 0; r < R; r += 3)
         third[r / 3] = A + r * p.A_stride;
     const std::int64_t stride = p.A_stride, B_stride = p.B_stride;
@@ -61,8 +73,10 @@ inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, co
     }
     // 0 times a number that is not finite gives NaN, and NaN stays in the sum.
     Vec check = Vec::zero();
+#pragma GCC unroll 2
     for (int n = 0; n < panel_vectors; ++n) {
         const Vec add = bias != nullptr && p.last ? load(bias, n) : Vec::zero();
+#pragma GCC unroll 12
         for (int r = 0; r < R; ++r) {
             Vec c = sums[r][n];
             if (p.last) {

@@ -38,12 +38,7 @@ inline float largest(const float* row, std::int64_t count) {
     }
     for (; j < count; j += Vec::lanes)
         best[0] = larger(best[0], Vec::load_some(row + j, count - j, minus_infinity));
-    float lanes[Vec::lanes];
-    larger(best[0], best[1]).store(lanes);
-    for (int half = Vec::lanes / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; ++i)
-            lanes[i] = lanes[i + half] > lanes[i] ? lanes[i + half] : lanes[i];
-    return lanes[0];
+    return across_lanes(larger(best[0], best[1]), [](float a, float b) { return b > a ? b : a; });
 }
 
 inline float exponentials(float* row, std::int64_t count, float largest) {
@@ -51,6 +46,7 @@ inline float exponentials(float* row, std::int64_t count, float largest) {
     Vec sums[4] = {Vec::zero(), Vec::zero(), Vec::zero(), Vec::zero()};
     std::int64_t j = 0;
     for (; j + 4 * Vec::lanes <= count; j += 4 * Vec::lanes)
+#pragma GCC unroll 4
         for (int n = 0; n < 4; ++n) {
             const Vec e = exponential(Vec::load(row + j + n * Vec::lanes) - subtract);
             e.store(row + j + n * Vec::lanes);
