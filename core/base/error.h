@@ -15,8 +15,9 @@ enum class ErrorKind {
 };
 
 /// One sentence that names the thing, what it has, what it should have and what to do. Thrown where the fault
-/// is seen; caught once, at the job boundary or in main. Names from files may hold NUL, which would end
-/// what() early: U+FFFD stands in its place.
+/// is seen; caught once, at the job boundary or in main. Names from files may be long and hold anything:
+/// U+FFFD stands in place of control characters, and what() has at most 2,000 bytes, without the middle of a
+/// longer sentence.
 class Error : public std::runtime_error {
 public:
     Error(ErrorKind kind, const std::string& sentence);

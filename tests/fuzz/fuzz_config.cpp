@@ -31,17 +31,9 @@ void use(const checkpoint::Architecture& a) {
                         std::abort();
 }
 
+const fuzz::Registered config({.name = "config", .read = [](std::string_view bytes) {
+                                   fuzz::accepted(
+                                       [&] { use(checkpoint::read_architecture(bytes, "config.json")); });
+                               }});
+
 } // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    try {
-        use(checkpoint::read_architecture(std::string_view(reinterpret_cast<const char*>(data), size),
-                                          "config.json"));
-    } catch (const Error& error) {
-        if (error.kind() != ErrorKind::input)
-            std::abort();
-    }
-    return 0;
-}
-
-void repair(std::string&) {}

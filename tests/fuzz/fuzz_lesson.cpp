@@ -1,41 +1,61 @@
-#include "core/base/error.h"
 #include "core/lesson/expression.h"
 #include "core/lesson/formula.h"
+#include "core/lesson/markdown.h"
 #include "core/lesson/parse.h"
+#include "core/manual/glossary.h"
+#include "core/manual/manual.h"
 #include "tests/fuzz/target.h"
 
-#include <cstdlib>
-#include <string_view>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
 
 using namespace headscope;
 
 namespace {
 
-/// Runs a parser that may refuse the text with an Error of its input and nothing else.
-template<class Parser>
-void may_refuse(const Parser& parser) {
-    try {
-        parser();
-    } catch (const Error& error) {
-        if (error.kind() != ErrorKind::input || std::string_view(error.what()).size() > 2000)
-            std::abort();
-    }
+const fuzz::Registered lesson({.name = "lesson", .read = [](std::string_view bytes) {
+                                   for (const lesson::LessonFault& fault :
+                                        lesson::parse_lesson(bytes, "fuzz.md").faults)
+                                       fuzz::require(fault.line >= 1 && !fault.sentence.empty());
+                               }});
+
+const fuzz::Registered expression({.name = "expression", .read = [](std::string_view bytes) {
+                                       fuzz::accepted([&] { lesson::Expression::parse(bytes).targets(); });
+                                   }});
+
+const fuzz::Registered formula({.name = "formula", .read = [](std::string_view bytes) {
+                                    fuzz::accepted([&] { lesson::parse_formula(bytes); });
+                                }});
+
+/// As in lessons, with live values, and as in the manual, whose words are linked to the glossary.
+void read_text(std::string_view bytes, bool live_values) {
+    std::set<std::string> met;
+    const lesson::MarkdownSink sink{
+        .section = [](const lesson::Spans&, int line) { fuzz::require(line >= 1); },
+        .block =
+            [&](const lesson::LessonBlock& block) {
+                if (const auto* paragraph = std::get_if<lesson::Paragraph>(&block))
+                    fuzz::require(manual::plain(manual::with_terms(paragraph->spans, met)) ==
+                                  manual::plain(paragraph->spans));
+            },
+        .fence =
+            [](const lesson::Fence& fence) {
+                fuzz::require(fence.line >= 1);
+                return lesson::LessonBlock(lesson::CodeBlock{.language = fence.word, .text = fence.text});
+            },
+        .link = [](std::string_view target) { return std::string(target); },
+        .live_values = live_values};
+    std::vector<lesson::LessonFault> faults;
+    lesson::read_markdown(bytes, 1, sink, faults);
+    for (const lesson::LessonFault& fault : faults)
+        fuzz::require(fault.line >= 1 && !fault.sentence.empty());
 }
+
+const fuzz::Registered markdown({.name = "markdown", .read = [](std::string_view bytes) {
+                                     read_text(bytes, true);
+                                     read_text(bytes, false);
+                                 }});
 
 } // namespace
-
-/// A lesson file, an expression or a formula; which, the first byte says.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    const std::string_view text(reinterpret_cast<const char*>(data), size);
-    if (text.starts_with('='))
-        may_refuse([&] { lesson::Expression::parse(text.substr(1)).targets(); });
-    else if (text.starts_with('$'))
-        may_refuse([&] { lesson::parse_formula(text.substr(1)); });
-    else
-        for (const lesson::LessonFault& fault : lesson::parse_lesson(text, "fuzz.md").faults)
-            if (fault.line < 1 || fault.sentence.empty())
-                std::abort();
-    return 0;
-}
-
-void repair(std::string&) {}

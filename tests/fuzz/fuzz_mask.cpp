@@ -34,16 +34,8 @@ void use(const Mask& mask) {
             }
 }
 
+const fuzz::Registered mask({.name = "mask", .read = [](std::string_view bytes) {
+                                 fuzz::accepted([&] { use(project::parse_mask(bytes)); });
+                             }});
+
 } // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    try {
-        use(project::parse_mask(std::string_view(reinterpret_cast<const char*>(data), size)));
-    } catch (const Error& error) {
-        if (error.kind() != ErrorKind::input)
-            std::abort();
-    }
-    return 0;
-}
-
-void repair(std::string&) {}

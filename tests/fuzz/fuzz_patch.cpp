@@ -15,11 +15,6 @@ using namespace headscope;
 
 namespace {
 
-void require(bool promise) {
-    if (!promise)
-        std::abort();
-}
-
 /// A GPT-2 of one layer, D = 2, H = 1, three words, in a folder of its own while the program runs.
 class TinyCheckpoint {
 public:
@@ -68,7 +63,7 @@ const checkpoint::Model& tiny_model() {
 
 /// The list of layers as the metadata of a file for the tiny checkpoint, with tensors that it can name.
 /// "@" stands for the digest of W_Q, W_K, W_V and W_O, which are all the same.
-std::string wrapped(std::string layers) {
+std::string file_with_layers(std::string layers) {
     const std::string digest = checkpoint::digest_of(Tensor(Shape{2, 2}, 0.5F));
     for (auto at = layers.find('@'); at != std::string::npos; at = layers.find('@', at + digest.size()))
         layers.replace(at, 1, digest);
@@ -84,25 +79,21 @@ std::string wrapped(std::string layers) {
     return writer.bytes();
 }
 
-} // namespace
-
 /// Bytes that begin with a bracket are the list of layers inside of a file, others a whole file.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    std::string bytes(reinterpret_cast<const char*>(data), size);
-    if (bytes.starts_with('['))
-        bytes = wrapped(bytes);
-    try {
+void read_patch(std::string_view bytes) {
+    const std::string file =
+        bytes.starts_with('[') ? file_with_layers(std::string(bytes)) : std::string(bytes);
+    fuzz::accepted([&] {
         const checkpoint::ModelEdits edits =
-            checkpoint::read_patch(tiny_model(), format::Safetensors::from_bytes(bytes, "input"));
+            checkpoint::read_patch(tiny_model(), format::Safetensors::from_bytes(file, "input"));
         // What was read is written and read again without a loss.
         const std::string written = checkpoint::patch_bytes(tiny_model(), edits);
         const checkpoint::ModelEdits again = checkpoint::read_patch(
             tiny_model(), format::Safetensors::from_bytes(written, "the written file"));
-        require(checkpoint::patch_bytes(tiny_model(), again) == written);
-    } catch (const Error& error) {
-        require(error.kind() == ErrorKind::input && std::strlen(error.what()) > 0);
-    }
-    return 0;
+        fuzz::require(checkpoint::patch_bytes(tiny_model(), again) == written);
+    });
 }
 
-void repair(std::string&) {}
+const fuzz::Registered patch({.name = "patch", .read = read_patch});
+
+} // namespace

@@ -14,26 +14,9 @@ using namespace headscope;
 
 namespace {
 
-void require(bool promise) {
-    if (!promise)
-        std::abort();
-}
-
-/// Runs `use` and says whether it was refused with an input error. Anything else it throws ends the program.
-template<class Use>
-bool accepted(Use use) {
-    try {
-        use();
-        return true;
-    } catch (const Error& error) {
-        require(error.kind() == ErrorKind::input && std::strlen(error.what()) > 0);
-        return false;
-    }
-}
-
 /// A file with this project in it, and tensors of many shapes that it can name: those of a problem with
 /// B = 1, T = 2, D = 2, H = Hkv = 1 and dk = dv = 2 among them.
-std::string wrapped(const std::string& project) {
+std::string file_with_project(const std::string& project) {
     constexpr float lowest = -std::numeric_limits<float>::infinity();
     constexpr std::array<float, 8> numbers{0, 1, -0.5F, 3e38F, 1, 2, lowest, 4};
     format::SafetensorsWriter writer;
@@ -52,30 +35,28 @@ void check_round_trip(const project::OpenedProject& opened) {
     const Problem problem = project::with_edits(project::build_recipe(opened.recipe).problem, opened.recipe);
     const project::OpenedProject again =
         project::parse_project(project::project_bytes(opened.recipe, problem), "the written file");
-    require(again.notes.empty() && project::same_bits(again.recipe, opened.recipe));
+    fuzz::require(again.notes.empty() && project::same_bits(again.recipe, opened.recipe));
 }
-
-} // namespace
 
 /// Bytes that begin with a brace are the JSON inside of a file, others a whole file.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    std::string bytes(reinterpret_cast<const char*>(data), size);
-    if (bytes.starts_with('{'))
-        bytes = wrapped(bytes);
+void read_project(std::string_view bytes) {
+    const std::string file =
+        bytes.starts_with('{') ? file_with_project(std::string(bytes)) : std::string(bytes);
     std::optional<project::OpenedProject> opened, recovered;
-    if (accepted([&] { opened = project::parse_project(bytes, "input"); }))
+    if (fuzz::accepted([&] { opened = project::parse_project(file, "input"); }))
         check_round_trip(*opened);
-    if (accepted([&] { recovered = project::recover_project_bytes(bytes, "input"); }))
+    if (fuzz::accepted([&] { recovered = project::recover_project_bytes(file, "input"); }))
         check_round_trip(*recovered);
     // Nothing that can be opened is beyond recovery.
-    require(!opened || (recovered && project::same_bits(opened->recipe, recovered->recipe)));
-    return 0;
+    fuzz::require(!opened || (recovered && project::same_bits(opened->recipe, recovered->recipe)));
 }
 
-void repair(std::string& input) {
-    const auto end = input.rfind("\"}}");
-    if (input.starts_with('{') || end == std::string::npos || end < sizeof(std::uint64_t))
-        return;
-    const std::uint64_t length = end + 3 - sizeof(std::uint64_t);
-    std::memcpy(input.data(), &length, sizeof(length));
+void repair_length_of_project(std::string& input) {
+    if (!input.starts_with('{'))
+        fuzz::repair_header_length(input, "\"}}");
 }
+
+const fuzz::Registered
+    project_file({.name = "project", .read = read_project, .repair = repair_length_of_project});
+
+} // namespace

@@ -10,35 +10,27 @@ using namespace headscope;
 
 namespace {
 
-void require(bool promise) {
-    if (!promise)
-        std::abort();
-}
-
 /// A tokenizer that was accepted cuts any text into tokens, or refuses it.
 void use(const text::Tokenizer& tokenizer, std::string_view text, std::int32_t letters) {
     const text::Encoding encoding = tokenizer.encode(text);
-    require(encoding.tokens.size() == encoding.ids.size() && encoding.offsets.size() == encoding.ids.size());
+    fuzz::require(encoding.tokens.size() == encoding.ids.size() &&
+                  encoding.offsets.size() == encoding.ids.size());
     for (const text::TextSpan& span : encoding.offsets)
-        require(0 <= span.begin && span.begin <= span.end && span.end <= letters);
+        fuzz::require(0 <= span.begin && span.begin <= span.end && span.end <= letters);
     static_cast<void>(tokenizer.decode(encoding.ids, true));
     static_cast<void>(tokenizer.decode(encoding.ids, false));
 }
 
-} // namespace
-
 /// A tokenizer.json, which is tried on a fixed text and on its own source.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    const std::string_view source(reinterpret_cast<const char*>(data), size);
-    try {
+void read_tokenizer(std::string_view source) {
+    fuzz::accepted([&] {
         const auto tokenizer = text::parse_tokenizer(source, "input");
         use(*tokenizer, "", 0);
         use(*tokenizer, "It's  1234 caf\u00e9 e\u0301\u0323, \u4e16\U0001F600<s>[MASK]\n", 33);
-        use(*tokenizer, source, static_cast<std::int32_t>(size));
-    } catch (const Error& error) {
-        require(error.kind() == ErrorKind::input && std::strlen(error.what()) > 0);
-    }
-    return 0;
+        use(*tokenizer, source, static_cast<std::int32_t>(source.size()));
+    });
 }
 
-void repair(std::string&) {}
+const fuzz::Registered tokenizer({.name = "tokenizer", .read = read_tokenizer});
+
+} // namespace

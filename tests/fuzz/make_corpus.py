@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the small files that the parsers are tested and fuzzed with: tests/data/corpus/{safetensors,mask,
-tokenizer,project,lesson}.
+tokenizer,project,lesson,expression,formula,markdown}.
 
 A name that begins with good_ must be accepted, one with bad_ must be refused with an input error. Standard
 library alone, so that the files owe nothing to the program that reads them. Run it from anywhere.
@@ -374,7 +374,6 @@ FORMULAS = [
     r"\frac{Q K^{\top}}{\sqrt{d_k}}", r"\left( a_1^2 \right)", r"\begin{matrix} 1 & 2 \\ 3 & 4 \end{matrix}",
     r"\sum_{h} \text{head}_h W_O",
 ]  # fmt: skip
-# A first byte of = or $ tells the fuzz target that the rest is an expression or a formula.
 good_lessons = {
     "smallest": lesson(),
     "values": lesson(*("{{" + one + "}}" for one in EXPRESSIONS)),
@@ -390,12 +389,21 @@ bad_lessons = {
     "deep_brackets": lesson("{{" + "(" * 10000 + "}}"),
     "deep_minus": lesson("{{" + "-" * 10000 + "1}}"),
     "deep_quotations": lesson(">" * 10000 + " words"),
+    "empty_fence": FRONT + "```## S\n",
     "deep_front": "---\nid: " + "[" * 10000 + "\n---\n",
     "bytes": lesson("Words").encode() + b"\xff\x00{{a\x00}}",
-    **{f"expression_{n}": "=" + one.split(" = ")[0] for n, one in enumerate(EXPRESSIONS)},
-    **{f"formula_{n}": "$" + one for n, one in enumerate(FORMULAS)},
-    "many_brackets": "=" + "(" * 10000,
-    "many_braces": "$" + "{" * 10000,
+}
+good_expressions = {str(n): one.split(" = ")[0].removesuffix(":3") for n, one in enumerate(EXPRESSIONS)}
+bad_expressions = {"many_brackets": "(" * 10000, "no_end": "weights[0", "no_name": "1 + nothing[0]", "empty": ""}
+good_formulas = {str(n): one for n, one in enumerate(FORMULAS)}
+bad_formulas = {"many_braces": "{" * 10000, "no_end": r"\frac{1", "unknown": r"\nothing"}
+# What a text has: nothing is refused as a whole.
+markdown = {
+    "spans": "Some *words* of **text**, `code`, [a link](weights.md#head) and ![a picture](a.png).\n\n# Head\n\n### softmax",
+    "lists": "- one\n- two\n  - three\n\n3. four\n\n> quoted\n> > twice\n\n> [!try] Words.",
+    "table": "| a | b |\n|:--|--:|\n| {{1 + 2}} | `x` |\n\n---\n\n```python\nx = 1\n```\n\n    code",
+    "deep": ">" * 10000 + " words",
+    "odd": "<b>&amp;&#0;</b>\\* \\\n[a]: b\n[a]\n***a** b*\n".encode() + b"\xff\x00{{a\x00}}\r\n",
 }
 
 
@@ -406,7 +414,7 @@ def write(folder, prefix, files, suffix):
 
 
 if __name__ == "__main__":
-    for folder in ("safetensors", "mask", "tokenizer", "project", "lesson"):
+    for folder in ("safetensors", "mask", "tokenizer", "project", "lesson", "expression", "formula", "markdown"):
         (ROOT / folder).mkdir(parents=True, exist_ok=True)
         for old in (ROOT / folder).iterdir():
             old.unlink()
@@ -418,6 +426,11 @@ if __name__ == "__main__":
     write("tokenizer", "bad", bad_tokenizers, "json")
     write("lesson", "good", good_lessons, "md")
     write("lesson", "bad", bad_lessons, "md")
+    write("expression", "good", good_expressions, "txt")
+    write("expression", "bad", bad_expressions, "txt")
+    write("formula", "good", good_formulas, "txt")
+    write("formula", "bad", bad_formulas, "txt")
+    write("markdown", "good", markdown, "md")
     for prefix, projects in (("good", good_projects), ("bad", bad_projects)):
         write("project", prefix, projects, "json")
         write("project", prefix, {name: project_file(text) for name, text in projects.items()}, "headscope")

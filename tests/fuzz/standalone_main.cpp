@@ -1,11 +1,12 @@
 // Runs a fuzz target without libFuzzer: every file of a folder, then a fixed number of random changes of
 // them. The same seed gives the same inputs on every machine.
-//     fuzz_mask FOLDER ITERATIONS [SEED]
+//     fuzz_tests mask FOLDER ITERATIONS [SEED]
 
 #include "tests/fuzz/target.h"
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -15,6 +16,8 @@
 #include <vector>
 
 namespace {
+
+using headscope::fuzz::Target;
 
 /// Pieces of the formats that single changed bytes rarely make.
 constexpr std::array<std::string_view, 24> pieces{"{",
@@ -44,14 +47,14 @@ constexpr std::array<std::string_view, 24> pieces{"{",
 
 class Mutator {
 public:
-    explicit Mutator(std::uint64_t seed) : random_(seed) {}
+    Mutator(const Target& target, std::uint64_t seed) : target_(target), random_(seed) {}
 
     std::string changed(const std::vector<std::string>& inputs) {
         std::string text = inputs[below(inputs.size())];
         for (std::size_t changes = 1 + below(4); changes > 0; --changes)
             change(text, inputs);
         if (below(2) == 0)
-            repair(text);
+            target_.repair(text);
         return text;
     }
 
@@ -92,6 +95,7 @@ private:
         }
     }
 
+    const Target& target_;
     std::mt19937_64 random_;
 };
 
@@ -106,27 +110,25 @@ std::vector<std::string> read_folder(const std::filesystem::path& folder) {
     return inputs;
 }
 
-void run(const std::string& input) {
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 3) {
-        std::cerr << "usage: " << argv[0] << " FOLDER ITERATIONS [SEED]\n";
+    if (argc < 4) {
+        std::cerr << "usage: " << argv[0] << " TARGET FOLDER ITERATIONS [SEED]\n";
         return 2;
     }
-    const auto inputs = read_folder(argv[1]);
+    const Target& target = headscope::fuzz::find_target(argv[1]);
+    const auto inputs = read_folder(argv[2]);
     if (inputs.empty()) {
-        std::cerr << argv[1] << " holds no files\n";
+        std::cerr << argv[2] << " holds no files\n";
         return 1;
     }
-    std::ranges::for_each(inputs, run);
-    Mutator mutator(argc > 3 ? std::stoull(argv[3]) : 1);
-    const auto iterations = std::stoll(argv[2]);
+    for (const std::string& input : inputs)
+        target.read(input);
+    Mutator mutator(target, argc > 4 ? std::stoull(argv[4]) : 1);
+    const auto iterations = std::stoll(argv[3]);
     for (long long i = 0; i < iterations; ++i)
-        run(mutator.changed(inputs));
+        target.read(mutator.changed(inputs));
     std::cout << inputs.size() << " files and " << iterations
               << " changes of them were read without a fault\n";
     return 0;

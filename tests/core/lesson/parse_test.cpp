@@ -1,5 +1,8 @@
+#include "core/lesson/expression.h"
+#include "core/lesson/formula.h"
 #include "core/lesson/parse.h"
 
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/lesson/scene.h"
 #include "tests/catch.h"
@@ -44,6 +47,27 @@ TEST_CASE("the lessons of the corpus have faults as their names say") {
         CHECK(faults.empty() == name.starts_with("good_"));
         ++files;
     }
+    CHECK(files > 10);
+}
+
+TEST_CASE("the expressions and formulas of the corpus are accepted or refused as their names say") {
+    const auto refused = [](const std::string& text, bool formula) {
+        try {
+            formula ? static_cast<void>(parse_formula(text)) : static_cast<void>(Expression::parse(text));
+            return false;
+        } catch (const Error&) {
+            return true;
+        }
+    };
+    int files = 0;
+    for (const bool formula : {false, true})
+        for (const auto& entry : std::filesystem::directory_iterator(
+                 test_data(formula ? "/corpus/formula" : "/corpus/expression"))) {
+            const std::string name = entry.path().filename().string();
+            CAPTURE(name);
+            CHECK(refused(read_file(entry.path().string()), formula) == name.starts_with("bad_"));
+            ++files;
+        }
     CHECK(files > 10);
 }
 
