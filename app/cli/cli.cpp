@@ -211,7 +211,7 @@ bool is_for_window(const std::string& word) {
     constexpr const char* letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
     std::error_code none;
     return word.find_first_not_of(letters) != std::string::npos || std::filesystem::exists(word, none) ||
-           std::ranges::count(checkpoint::packaged_models(), word) > 0;
+           checkpoint::is_packaged(word);
 }
 
 /// The sentence for a word that stands where a command should, such as `explian`; empty when there is none.

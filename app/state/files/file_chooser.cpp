@@ -2,6 +2,7 @@
 
 #include "core/base/message.h"
 #include "core/base/system_reason.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/local_models.h"
 
 #include <algorithm>
@@ -66,6 +67,11 @@ void FileChooser::type(std::string text) {
     replacing_.clear();
 }
 
+std::string FileChooser::completion(const std::string& typed) const {
+    return completed(typed, listing_.folder, options_.suffixes,
+                     options_.saving ? std::vector<std::string>() : checkpoint::packaged_models());
+}
+
 const std::string& FileChooser::suffix() const {
     const auto typed = std::ranges::find_if(options_.suffixes,
                                             [&](const auto& suffix) { return has_suffix(text_, suffix); });
@@ -104,6 +110,8 @@ std::optional<std::string> FileChooser::accept() {
         error_ = options_.saving ? tr("Type a name for the file.") : tr("Choose a file, or type its name.");
         return std::nullopt;
     }
+    if (!options_.saving && checkpoint::is_packaged(text_))
+        return text_;
     fs::path path = typed_path(text_, listing_.folder);
     std::error_code none;
     if (!options_.saving && checkpoint::is_checkpoint(path.string()))

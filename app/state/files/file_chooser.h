@@ -55,9 +55,7 @@ public:
     /// The name field was typed into.
     void type(std::string text);
     /// What Tab makes of typed text; the same when there is nothing to complete.
-    std::string completion(const std::string& typed) const {
-        return completed(typed, listing_.folder, options_.suffixes);
-    }
+    std::string completion(const std::string& typed) const;
     /// The ending that the file will have: the one that is typed, else the first.
     const std::string& suffix() const;
     void use_suffix(const std::string& suffix);

@@ -102,14 +102,17 @@ fs::path typed_path(const std::string& typed, const fs::path& folder) {
 }
 
 std::string completed(const std::string& typed, const fs::path& folder,
-                      const std::vector<std::string>& suffixes) {
+                      const std::vector<std::string>& suffixes, const std::vector<std::string>& names) {
     if (typed == "~")
         return "~/";
     const auto slash = typed.rfind('/');
     const std::string before = slash == std::string::npos ? "" : typed.substr(0, slash + 1);
     const std::string start = typed.substr(before.size());
-    const FileListing listing =
+    FileListing listing =
         list_folder(before.empty() ? folder : typed_path(before, folder), suffixes, start.starts_with('.'));
+    if (before.empty() && !start.empty())
+        for (const std::string& name : names)
+            listing.rows.push_back({.name = name});
     std::string grown;
     int matches = 0;
     bool into_folder = false;

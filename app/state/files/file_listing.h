@@ -36,9 +36,10 @@ FileListing list_folder(const std::filesystem::path& folder, const std::vector<s
 std::filesystem::path typed_path(const std::string& typed, const std::filesystem::path& folder);
 
 /// Typed text after the Tab key: its last part grown as far as all entries agree that begin with it, with "/"
-/// after a folder that is the only one. Unchanged when nothing matches.
+/// after a folder that is the only one. Unchanged when nothing matches. `names` may be typed beside what is
+/// in `folder`.
 std::string completed(const std::string& typed, const std::filesystem::path& folder,
-                      const std::vector<std::string>& suffixes);
+                      const std::vector<std::string>& suffixes, const std::vector<std::string>& names = {});
 
 /// Whether the name ends in the suffix, letter case ignored.
 bool has_suffix(const std::string& name, const std::string& suffix);

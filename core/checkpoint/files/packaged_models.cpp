@@ -45,14 +45,18 @@ std::vector<std::string> packaged_models() {
     return names;
 }
 
+bool is_packaged(const std::string& named) {
+    const std::vector<std::string> packaged = packaged_models();
+    return std::ranges::find(packaged, named) != packaged.end();
+}
+
 bool is_unpacked(const std::string& path) {
     const fs::path models = unpacked_models(), file(path);
     return std::ranges::mismatch(models, file).in1 == models.end();
 }
 
 std::string model_folder(const std::string& named) {
-    const std::vector<std::string> packaged = packaged_models();
-    if (std::ranges::find(packaged, named) == packaged.end())
+    if (!is_packaged(named))
         return folder_of_file(named);
     const std::string prefix = std::string(all_models) + named + "/";
     std::vector<std::pair<std::string, std::string>> files;

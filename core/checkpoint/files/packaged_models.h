@@ -7,6 +7,8 @@ namespace headscope::checkpoint {
 
 /// The names of the models that come with the program, "pocket".
 std::vector<std::string> packaged_models();
+/// Whether a text is one of these names, which then goes before a file called so.
+bool is_packaged(const std::string& named);
 
 /// The folder of a checkpoint by what a user calls it: of a packaged model by its name; of one of a
 /// checkpoint's own files, config.json or the weights (model.safetensors, its parts, their index), the folder

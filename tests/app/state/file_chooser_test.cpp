@@ -58,6 +58,19 @@ TEST_CASE("a file is chosen to open", "[files]") {
         CHECK(open.error().find(folder.file("none.headscope")) != std::string::npos);
         CHECK(open.completion("in") == "inner.headscope");
     }
+    SECTION("by the name of a model that comes with the program") {
+        CHECK(open.completion("poc") == "pocket");
+        open.type("pocket");
+        CHECK(open.accept() == "pocket");
+        open.type("./pocket");
+        CHECK_FALSE(open.accept());
+        put_file(folder, "pocket.headscope");
+        CHECK(open.accept() == folder.file("pocket.headscope"));
+        FileChooser save = chooser(folder, true);
+        CHECK(save.completion("poc") == "poc");
+        save.type("pocket");
+        CHECK(save.accept() == folder.file("pocket.png"));
+    }
     SECTION("typing lets go of the line that was chosen") {
         open.move(1);
         open.type("one.headscope");
