@@ -121,6 +121,33 @@ TEST_CASE("the palette opens a head of a checkpoint, a screen and a lesson", "[g
     CHECK(desk.program.state().model.position == 2);
 }
 
+TEST_CASE("the palette goes to a stage of a checkpoint by its layer", "[gui][palette]") {
+    Desk desk;
+    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    const auto goes_to = [&](const std::string& typed, StageGroup stop, std::int64_t layer) {
+        CAPTURE(typed);
+        ask(desk, typed);
+        desk.driver.key(GLFW_KEY_ENTER);
+        desk.settle();
+        CHECK(desk.view().group == stop);
+        if (layer >= 0)
+            CHECK(desk.view().attention.layer == layer);
+    };
+    goes_to("L1 MLP", StageGroup::mlp_pre, 1);
+    goes_to("l0 attention", StageGroup::x, 0);
+    goes_to("layer 1 mlp", StageGroup::mlp_pre, 1);
+    goes_to("L0 scores", StageGroup::scores, 0);
+    goes_to("l1 norm", StageGroup::norm1, 1);
+    goes_to("mlp", StageGroup::mlp_pre, 1);
+    goes_to("layer 0 residual", StageGroup::resid_in, 0);
+    goes_to("embedding", StageGroup::embedding, -1);
+    goes_to("unembedding", StageGroup::logits, -1);
+    goes_to("l1", StageGroup::weights, 1); // its first head stands before its stages
+    // Without a number there is one row for each stop.
+    ask(desk, "scores");
+    CHECK_FALSE(screen_shows("L1 scores"));
+}
+
 TEST_CASE("Ctrl F selects one found token after the other", "[gui][find]") {
     Desk desk("first-lesson", "the cat and the dog and the bird");
     desk.act(ViewChange(GoTo{StageGroup::weights}));

@@ -31,26 +31,6 @@ bool is_mlp(G stop) {
     return stop >= G::mlp_pre && stop <= G::mlp_out;
 }
 
-/// Stops of a layer that fold together.
-struct Run {
-    std::string_view name; ///< empty: a single stop
-    std::vector<G> stops;
-    bool has(G stop) const { return std::ranges::find(stops, stop) != stops.end(); }
-};
-
-std::vector<Run> runs_of(const std::vector<G>& layer) {
-    std::vector<Run> runs;
-    for (const G stop : layer) {
-        const std::string_view name = !is_around(stop) ? translatable("attention")
-                                      : is_mlp(stop)   ? "MLP"
-                                                       : "";
-        if (name.empty() || runs.empty() || runs.back().name != name)
-            runs.push_back({name, {}});
-        runs.back().stops.push_back(stop);
-    }
-    return runs;
-}
-
 std::string layer_name(std::int64_t l) {
     return "L" + std::to_string(l);
 }
@@ -176,8 +156,8 @@ private:
                           .action = GoTo{walk.layer.front()},
                           .tip = tr("Layer {} of {}", layer, walk.layers),
                           .name = "open layer"});
-        const std::vector<Run> runs = runs_of(walk.layer);
-        const auto here = std::ranges::find_if(runs, [&](const Run& run) { return run.has(view.group); });
+        const std::vector<StopRun> runs = runs_of(walk.layer);
+        const auto here = std::ranges::find_if(runs, [&](const StopRun& run) { return run.has(view.group); });
         for (auto run = runs.begin(); run != runs.end(); ++run) {
             const bool passed = run < here;
             // The innermost open group never folds; the others become "…" on either side of it.
@@ -198,9 +178,7 @@ private:
             if (run->name.empty()) {
                 add_stop(run->stops.front(), 1, passed);
             } else if (run != here) {
-                add_chip(run->name, run->stops.size(), 1, passed, GoTo{run->stops.front()},
-                         run->name == "MLP" ? tr("Inside the MLP")
-                                            : tr("From the token vectors to the output"));
+                add_chip(run->name, run->stops.size(), 1, passed, GoTo{run->stops.front()}, tr(run->title));
             } else {
                 pieces.push_back({.label = tr(run->name), .strong = true, .depth = 2});
                 add_open_run(*run);
@@ -208,7 +186,7 @@ private:
         }
     }
 
-    void add_open_run(const Run& run) {
+    void add_open_run(const StopRun& run) {
         const auto fold_to = [&](G stop, bool passed) {
             pieces.push_back({.label = "…",
                               .chip = true,
@@ -289,6 +267,26 @@ void draw_fills(figure::Scene& scene, const Theme& theme, const std::vector<Piec
 }
 
 } // namespace
+
+bool StopRun::has(StageGroup stop) const {
+    return std::ranges::find(stops, stop) != stops.end();
+}
+
+std::vector<StopRun> runs_of(const std::vector<StageGroup>& layer) {
+    constexpr std::string_view attention = translatable("attention"), mlp = "MLP";
+    std::vector<StopRun> runs;
+    for (const G stop : layer) {
+        StopRun run;
+        if (!is_around(stop))
+            run = {attention, translatable("From the token vectors to the output"), {}};
+        else if (is_mlp(stop))
+            run = {mlp, translatable("Inside the MLP"), {}};
+        if (run.name.empty() || runs.empty() || runs.back().name != run.name)
+            runs.push_back(std::move(run));
+        runs.back().stops.push_back(stop);
+    }
+    return runs;
+}
 
 std::string short_name(StageGroup stop) {
     switch (stop) {

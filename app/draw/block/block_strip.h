@@ -2,7 +2,18 @@
 
 #include "app/draw/kit/picture.h"
 
+#include <string_view>
+#include <vector>
+
 namespace headscope::app {
+
+/// Stops of a layer that the strip folds together, attention and the MLP, or one that stands alone.
+struct StopRun {
+    std::string_view name, title; ///< for tr(); both empty of a stop that stands alone
+    std::vector<StageGroup> stops;
+    bool has(StageGroup stop) const;
+};
+std::vector<StopRun> runs_of(const std::vector<StageGroup>& layer);
 
 /// The strip of a checkpoint: its stops in groups, those open that the current stop lies in. What does not
 /// fit the width is folded, from the outside in.

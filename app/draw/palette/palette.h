@@ -28,7 +28,16 @@ void open_palette(Palette& palette);
 /// Closes it after that entry was done.
 void close_after(Palette& palette, const std::string& id);
 
-enum class EntryKind : std::uint8_t { command, stage, head, token, lesson, file, page };
+enum class EntryKind : std::uint8_t {
+    command,
+    stage,
+    layer_stage, ///< a stage of a checkpoint by its layer, "L3 MLP"
+    head,
+    token,
+    lesson,
+    file,
+    page
+};
 
 /// One thing that the palette finds.
 struct PaletteEntry {
@@ -57,8 +66,9 @@ struct PaletteSources {
     const HeadBoard* board = nullptr;
 };
 
-/// All commands of the page in the order of the table, then settings, presets, stages, matrices to edit,
-/// heads, tokens, lessons, recent files, models that come with the program, and headings of the manual.
+/// All commands of the page in the order of the table, then settings, presets, stages, those of each layer of
+/// a checkpoint, matrices to edit, heads, tokens, lessons, recent files, models that come with the program,
+/// and headings of the manual.
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources);
 
 struct PaletteRow {
@@ -72,7 +82,8 @@ struct PaletteRow {
 ///   the best match first; then headings of the manual;
 /// - what cannot be done now, unless its title is the text that was typed.
 /// A text that begins with @ lists heads alone, with # tokens, with ? headings of the manual. Where nothing
-/// is typed, all but heads, tokens and headings are listed, the last three of `recent` first.
+/// is typed, all but heads, tokens and headings are listed, the last three of `recent` first. Stages of each
+/// layer are listed where a digit is typed.
 std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, std::string_view typed,
                                      std::span<const std::string> recent);
 

@@ -1,3 +1,4 @@
+#include "app/draw/block/block_strip.h"
 #include "app/draw/palette/find.h"
 #include "app/draw/palette/palette.h"
 
@@ -57,7 +58,19 @@ constexpr OtherWords other_words[] = {
 /// The same for the stops of the strip, by their names there.
 constexpr OtherWords stage_words[] = {{"scaled", translatable("temperature divide by root")},
                                       {"weights", translatable("softmax attention pattern")},
-                                      {"scores", translatable("dot product logits")}};
+                                      {"scores", translatable("dot product logits")},
+                                      {"embedding", translatable("word vectors")},
+                                      {"resid_in", translatable("residual stream add")},
+                                      {"norm1", translatable("layer norm RMSNorm")},
+                                      {"resid_mid", translatable("residual stream add")},
+                                      {"norm2", translatable("layer norm RMSNorm")},
+                                      {"mlp_pre", translatable("feed forward FFN")},
+                                      {"mlp_act", translatable("feed forward FFN neurons")},
+                                      {"mlp_out", translatable("feed forward FFN")},
+                                      {"resid_out", translatable("residual stream add")},
+                                      {"final_norm", translatable("layer norm RMSNorm")},
+                                      {"logits", translatable("unembedding scores of the next token")},
+                                      {"probabilities", translatable("softmax prediction next token")}};
 
 std::string words_for(std::span<const OtherWords> table, std::string_view id) {
     const auto found = std::ranges::find(table, id, &OtherWords::id);
@@ -181,6 +194,37 @@ void add_stages(Entries& entries, const Situation& now) {
                                .also = tr("stage") + " " + tr(info.title),
                                .send = [stop](const Situation&) { return Actions{ViewChange(GoTo{stop})}; }});
         }
+}
+
+/// Each stop of each layer of a checkpoint, and the groups that the strip makes of them.
+void add_layer_stages(Entries& entries, const Situation& now) {
+    const Walk& walk = now.view.walk;
+    if (now.weights_alone || !walk.whole_block())
+        return;
+    for (std::int64_t l = 0; l < walk.layers; ++l) {
+        const auto add = [&](std::string_view name, std::string_view title, std::string_view also,
+                             StageGroup stop) {
+            const std::string layer = "L" + std::to_string(l) + " ";
+            entries.push_back(
+                {.id = "stage " + layer + std::string(name),
+                 .kind = EntryKind::layer_stage,
+                 .label = tr("stage"),
+                 .title = layer + tr(name),
+                 .detail = tr(title),
+                 .tip = tr("Goes to this stop of the strip"),
+                 .words = tr("layer {}", l) + " " + std::string(name) + " " + words_for(stage_words, also),
+                 .also = tr("stage") + " " + tr(title),
+                 .send = [stop, l](const Situation&) {
+                     return Actions{ViewChange(GoTo{stop, -1, l})};
+                 }});
+        };
+        const std::vector<StopRun> runs = runs_of(walk.layer);
+        for (const StopRun& run : runs)
+            if (!run.name.empty())
+                add(run.name, run.title, group_info(run.stops.front()).label, run.stops.front());
+        for (const StageGroup stop : walk.layer)
+            add(group_info(stop).label, group_info(stop).title, group_info(stop).label, stop);
+    }
 }
 
 PaletteEntry head_entry(const std::string& id, const std::string& title) {
@@ -326,6 +370,7 @@ std::vector<PaletteEntry> palette_entries(const PaletteSources& sources) {
     add_settings(entries, sources);
     add_presets(entries, sources.document);
     add_stages(entries, sources.now);
+    add_layer_stages(entries, sources.now);
     add_matrices(entries, sources);
     add_heads(entries, sources);
     add_tokens(entries, sources);

@@ -47,9 +47,18 @@ std::optional<EntryKind> narrowed_to(std::string_view typed) {
     return std::nullopt;
 }
 
+/// What there is too much of to be listed for this text: all of a kind, or the same stage of every layer.
+bool is_left_out(EntryKind kind, std::string_view typed) {
+    const bool none = typed.find_first_not_of(' ') == std::string_view::npos;
+    if (kind == EntryKind::layer_stage)
+        return typed.find_first_of("0123456789") == std::string_view::npos;
+    return none && (kind == EntryKind::head || kind == EntryKind::token || kind == EntryKind::page);
+}
+
 bool is_better(const FoundEntry& a, const FoundEntry& b) {
     const auto rank = [](const FoundEntry& one) {
         return std::tuple(one.answer, -one.match.score, !one.entry->missing.empty(),
+                          one.entry->kind == EntryKind::layer_stage, // behind the heads of the layer
                           one.match.score == 0 ? 0 : one.entry->title.size(), one.order);
     };
     return rank(a) < rank(b);
@@ -110,11 +119,9 @@ std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, s
     std::array<std::vector<FoundEntry>, group_count_of_list> groups;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const PaletteEntry& entry = entries[i];
-        const bool many =
-            entry.kind == EntryKind::head || entry.kind == EntryKind::token || entry.kind == EntryKind::page;
         const auto lately = static_cast<std::size_t>(std::ranges::find(recent, entry.id) - recent.begin());
         const bool is_recent = lately < std::min(recent.size(), most_recent);
-        if (only ? entry.kind != *only : all && many && !is_recent)
+        if (only ? entry.kind != *only : is_left_out(entry.kind, typed) && !(all && is_recent))
             continue;
         if (auto candidate = candidate_for(entry, all ? "" : typed)) {
             candidate->order = is_recent ? lately : i;
