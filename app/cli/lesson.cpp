@@ -93,13 +93,21 @@ void check(const LessonOptions& options) {
 void play_named(const LessonOptions& options) {
     const std::vector<lesson::FoundLesson> found =
         lesson::find_lessons(lesson::lesson_folders(options.folder), options.language);
-    const auto one = std::ranges::find_if(found, [&](const lesson::FoundLesson& lesson) {
-        return lesson.hidden_by.empty() && lesson.parsed.lesson.id == options.name;
-    });
+    const auto usable = [](const lesson::FoundLesson& lesson) {
+        return lesson.hidden_by.empty() && lesson.parsed.faults.empty();
+    };
+    const auto named = [&](const lesson::FoundLesson& lesson) {
+        return lesson.hidden_by.empty() && lesson::name_of(lesson) == options.name;
+    };
+    auto one =
+        std::ranges::find_if(found, [&](const auto& lesson) { return usable(lesson) && named(lesson); });
+    if (one == found.end()) // its faults are named
+        one = std::ranges::find_if(found, named);
     if (one == found.end()) {
         std::string names;
         for (const lesson::FoundLesson& lesson : found)
-            names += (names.empty() ? "" : ", ") + lesson.parsed.lesson.id;
+            if (usable(lesson))
+                names += (names.empty() ? "" : ", ") + lesson.parsed.lesson.id;
         fail_input("there is no lesson \"" + options.name + "\"; there are " + names);
     }
     const lesson::LessonTally tally = play(one->parsed, one->path);

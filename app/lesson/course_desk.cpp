@@ -26,6 +26,14 @@ std::string panel_key(const lesson::Lesson& lesson, const lesson::LessonPanel& p
     return key.str();
 }
 
+/// The file of a lesson that is asked for by its name and is not listed; null: it is listed, or not there.
+const UnlistedLesson* unlisted_lesson(const CourseState& course, const std::string& name) {
+    if (std::ranges::any_of(course.lessons, [&](const auto& lesson) { return lesson->id == name; }))
+        return nullptr;
+    const auto file = std::ranges::find(course.unlisted, name, &UnlistedLesson::name);
+    return file == course.unlisted.end() ? nullptr : &*file;
+}
+
 } // namespace
 
 CourseDesk::CourseDesk(CourseState& course, Setup setup)
@@ -61,6 +69,9 @@ std::string CourseDesk::take_fault() {
 }
 
 std::vector<Action> CourseDesk::act(const LessonAction& action, const Document& now) {
+    if (const auto* const wanted = std::get_if<OpenLesson>(&action))
+        if (const UnlistedLesson* const file = unlisted_lesson(course_, wanted->id))
+            add_lesson(std::string(file->path)); // says its fault, where that was not mended since
     std::vector<Action> follows = play(course_, action, now);
     if (!std::holds_alternative<TurnKnobs>(action)) // knobs are not kept, and a drag turns one in every frame
         keep_progress();

@@ -81,13 +81,14 @@ void load_lessons(CourseState& course, const std::vector<std::string>& folders, 
     course.unlisted.clear();
     for (lesson::FoundLesson& found : lesson::find_lessons(folders, language)) {
         if (!found.hidden_by.empty())
-            course.unlisted.push_back(
-                {found.path, tr("{} has the same id, {}, and is listed in its place.",
-                                listed_name(found.hidden_by, found.path), found.parsed.lesson.id)});
+            course.unlisted.push_back({found.path,
+                                       tr("{} has the same id, {}, and is listed in its place.",
+                                          listed_name(found.hidden_by, found.path), found.parsed.lesson.id),
+                                       lesson::name_of(found)});
         else if (found.parsed.faults.empty())
             course.lessons.push_back(std::make_shared<const lesson::Lesson>(std::move(found.parsed.lesson)));
         else
-            course.unlisted.push_back({found.path, told(found.parsed.faults)});
+            course.unlisted.push_back({found.path, told(found.parsed.faults), lesson::name_of(found)});
     }
 }
 

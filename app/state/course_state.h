@@ -49,6 +49,7 @@ using GivenProblem = std::variant<std::monostate, project::Recipe, ModelPartPtr>
 /// A file of a lesson that is not listed, and why.
 struct UnlistedLesson {
     std::string path, why;
+    std::string name; ///< lesson::name_of
 };
 
 /// The course as the window has it.

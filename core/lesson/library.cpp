@@ -94,6 +94,11 @@ void hide_doubles(std::vector<FoundLesson>& all) {
 
 } // namespace
 
+std::string name_of(const FoundLesson& found) {
+    const std::string& id = found.parsed.lesson.id;
+    return id.empty() ? std::filesystem::path(found.path).stem().string() : id;
+}
+
 std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language) {
     std::vector<FoundLesson> all = built_in_lessons();
     for (const std::string& folder : folders)

@@ -16,6 +16,9 @@ struct FoundLesson {
     std::string hidden_by = {}; ///< the file with the same id that is listed in its place; empty: none
 };
 
+/// What a user calls the lesson of a file: its id; where that cannot be read, the file's name without .md.
+std::string name_of(const FoundLesson& found);
+
 /// Every lesson: those inside the program, and the .md files of the folders. A missing folder is no fault; a
 /// folder may also be a single file. A lesson with several translations is listed in `language`, which may be
 /// a locale such as "de_DE.UTF-8", if one exists, else in English. Of two files with the same id the later

@@ -396,9 +396,16 @@ choices:
     CHECK(dropped.course().unlisted[0].path == folder.file("lessons/mine.md"));
     CHECK(dropped.course().unlisted[0].why.starts_with("copy.md has the same id, mine"));
     learner.press("Contents");
+    learner.act(LessonAction(OpenLesson{"dance"}));
+    CHECK(learner.program.state().error.find("there is no lesson \"dance\"; File, Start page, All lessons") !=
+          std::string::npos);
+    // One with faults says them; once they are mended, it opens.
     learner.act(LessonAction(OpenLesson{"broken"}));
-    CHECK(learner.program.state().error.find(
-              "there is no lesson \"broken\"; File, Start page, All lessons") != std::string::npos);
+    CHECK(learner.program.state().error.find("broken.md, line ") != std::string::npos);
+    learner.act(LessonAction(OpenLesson{"empty"}));
+    CHECK(learner.program.state().error.find("empty.md, line 1: ") != std::string::npos);
+    std::filesystem::copy_file(folder.file("lessons/mine.md"), folder.file("lessons/empty.md"),
+                               std::filesystem::copy_options::overwrite_existing);
     learner.open("first-lesson");
     CHECK(learner.program.state().error.empty());
 }

@@ -253,6 +253,21 @@ TEST_CASE("a folder of lessons that is not there is told") {
     }
 }
 
+TEST_CASE("a lesson with faults is asked for by its id, or by its file's name, and says them") {
+    const TemporaryFolder folder;
+    write_file_atomically(folder.file("worse.md"), "---\nid: [\n---\n");
+    write_file_atomically(folder.file("some.md"), "---\nid: dance\n---\n");
+    const auto played = [&](const char* name) {
+        const ProgramRun run = run_program({"lesson", "play", name, "--lessons", folder.file("")});
+        CHECK(run.code == 1);
+        return run.err;
+    };
+    CHECK_THAT(played("dance"), Contains("some.md:"));
+    CHECK_THAT(played("worse"), Contains("worse.md:"));
+    CHECK_THAT(played("none"),
+               Contains("there is no lesson \"none\"; there are ") && !Contains(", ,") && !Contains("dance"));
+}
+
 TEST_CASE("a stop of the strip is a stage that can be drawn") {
     const TemporaryFolder folder;
     const auto drawn = [&](const std::string& name) {
