@@ -232,7 +232,7 @@ void validate(const Problem& problem, std::int64_t before) {
                        if (has_tensor(*field.row, parts) && (!std::isfinite(number) || number <= 0))
                            // Translators: the first {} is "temperature", "soft cap" and the like
                            fail_input(tr("the {} is {}; it should be above 0", tr(field.words),
-                                         std::to_string(number)));
+                                         fmt::format("{}", number)));
                    },
                    [&](const Field& field, const std::vector<std::string>& labels) {
                        check_count(field, labels.size(), d);

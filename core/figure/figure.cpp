@@ -299,7 +299,7 @@ int pixels(float logical, float scale) {
     if (!(side >= 1 && side <= largest_png_side))
         throw Error(ErrorKind::input, tr("a figure with a side of {} at scale {} can't be drawn: a PNG has 1 "
                                          "to 16,384 pixels a side; choose another scale, SVG or PDF",
-                                         std::lround(logical), std::to_string(scale)));
+                                         std::lround(logical), fmt::format("{}", scale)));
     return static_cast<int>(side);
 }
 

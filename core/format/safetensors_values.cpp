@@ -56,7 +56,7 @@ TensorPtr Safetensors::tensor(std::string_view name) const {
             std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())
             fail_input(
                 tr("{}: number {} of tensor {} is {}, which float32 cannot hold; scale the tensor down",
-                   source_, i, entry.name, std::to_string(number)));
+                   source_, i, entry.name, fmt::format("{}", number)));
     return out;
 }
 

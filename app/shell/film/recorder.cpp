@@ -18,7 +18,7 @@ const FilmLook& checked(const FilmLook& look) {
         fail_input(tr("a film of {} frames a second can't be made; give 10 to 50 (--fps)", look.fps));
     if (!(look.rest >= 0.1 && look.rest <= 60))
         fail_input(
-            tr("a picture can't rest for {} seconds; give 0.1 to 60 (--rest)", std::to_string(look.rest)));
+            tr("a picture can't rest for {} seconds; give 0.1 to 60 (--rest)", fmt::format("{}", look.rest)));
     if (look.most_frames < 1)
         fail_input(tr("a film has at least one frame; give a larger --frames-limit"));
     return look;

@@ -97,7 +97,7 @@ int pixels(int logical, float scale) {
     if (!(side >= 1 && side <= largest_side))
         fail_input(tr("a picture of {} pixels a side at scale {} can't be drawn: it must have 1 to 16,384 "
                       "pixels a side",
-                      logical, std::to_string(scale)));
+                      logical, fmt::format("{}", scale)));
     return static_cast<int>(side);
 }
 

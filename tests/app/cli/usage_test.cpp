@@ -268,6 +268,11 @@ TEST_CASE("a lesson with faults is asked for by its id, or by its file's name, a
                Contains("there is no lesson \"none\"; there are ") && !Contains(", ,") && !Contains("dance"));
 }
 
+TEST_CASE("a number is refused as it was given") {
+    CHECK_THAT(run_program({"trace", "the cat", "--temperature", "0", "-o", "-"}).err,
+               Contains("the temperature is 0; it should be above 0"));
+}
+
 TEST_CASE("a stop of the strip is a stage that can be drawn") {
     const TemporaryFolder folder;
     const auto drawn = [&](const std::string& name) {
