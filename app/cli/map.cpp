@@ -9,6 +9,7 @@
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/long_map.h"
 #include "core/engine/engine.h"
+#include "core/engine/head_projection.h"
 #include "core/figure/png.h"
 #include "core/format/npy.h"
 
@@ -71,7 +72,7 @@ void check_usage(const MapOptions& options) {
 
 /// Refuses what the map has not, and what does not fit into memory, before anything of length is computed.
 void check_dims(const MapOptions& options, const Dims& dims) {
-    cpu::check_head(dims, options.batch, options.head);
+    engine::check_head(dims, options.batch, options.head);
     const auto pixels = [&](std::int64_t T) { return std::clamp<std::int64_t>(*options.overview, 1, T); };
     const MapPart part = options.rectangle ? parse_rectangle(*options.rectangle)
                                            : MapPart{0, 0, pixels(dims.Tq), pixels(dims.Tk)};
@@ -122,8 +123,7 @@ void run_map(const MapOptions& options) {
         return write(map.rectangle(parse_rectangle(*options.rectangle), progress),
                      "each number is one weight" + head + ", rows and columns " + *options.rectangle);
     const bool mean = options.pooling == "mean";
-    const cpu::Overview overview =
-        map.overview(*options.overview, mean ? Pooling::mean : Pooling::max, progress);
+    const Overview overview = map.overview(*options.overview, mean ? Pooling::mean : Pooling::max, progress);
     const std::string side = std::to_string(overview.cells);
     write(overview.pixels, "each pixel is the " + std::string(mean ? "mean" : "largest") + " of " + side +
                                " x " + side + " weights" + head);

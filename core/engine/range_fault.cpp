@@ -23,4 +23,13 @@ void fail_row(const std::string& what, const Dims& dims, std::int64_t b, std::in
                           : tr("{} of head {} for query {} leaves float32's range; {}", what, h, i, remedy));
 }
 
+void fail_score(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+    fail_row(tr("the score of key {}", j), dims, b, h, i,
+             tr("raise the temperature, or make X, W_Q or W_K smaller"));
+}
+
+void fail_masked_score(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i) {
+    fail_row(tr("the largest masked score"), dims, b, h, i, tr("make the additive mask smaller"));
+}
+
 } // namespace headscope::engine

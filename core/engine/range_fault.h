@@ -19,4 +19,10 @@ namespace headscope::engine {
 [[noreturn]] void fail_row(const std::string& what, const Dims& dims, std::int64_t b, std::int64_t h,
                            std::int64_t i, const std::string& remedy);
 
+/// Of the scaled score that query i of head h has with key j.
+[[noreturn]] void fail_score(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i,
+                             std::int64_t j);
+/// Of the largest score of query i of head h, once the mask is added.
+[[noreturn]] void fail_masked_score(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i);
+
 } // namespace headscope::engine

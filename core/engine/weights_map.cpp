@@ -1,8 +1,12 @@
 #include "core/engine/weights_map.h"
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/tensor/shape.h"
+
+#include <algorithm>
+#include <numeric>
 
 namespace headscope {
 
@@ -13,6 +17,34 @@ void check_part(std::int64_t rows, std::int64_t cols, const MapPart& part) {
     if (!inside(part.row, part.rows, rows) || !inside(part.col, part.cols, cols))
         fail_input(tr("rows {} to {} and columns {} to {} are asked for; the map has (Tq, Tk) = {}", part.row,
                       part.row + part.rows, part.col, part.col + part.cols, Shape({rows, cols}).text()));
+}
+
+void require_map_memory(std::uint64_t numbers, const std::string& advice) {
+    require_memory(numbers * sizeof(float), tr("this map"), advice);
+}
+
+Overview WeightsMap::overview(std::int64_t most, Pooling pooling, Progress& progress) const {
+    constexpr std::int64_t numbers_at_once = std::int64_t{2} << 20U;
+    if (most < 1)
+        fail_input(tr("an overview of {} pixels is asked for; it should have at least 1 pixel a side", most));
+    const std::int64_t longest = std::max(rows(), cols());
+    const std::int64_t cells = in_steps(longest, std::min(most, longest));
+    const std::int64_t height = in_steps(rows(), cells), width = in_steps(cols(), cells);
+    // Bands hold both poolings: some at a time, and enough of them for all threads.
+    const std::int64_t at_once = std::clamp<std::int64_t>(numbers_at_once / width, 1, height);
+    require_map_memory(static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height + 2 * at_once),
+                       tr("take fewer pixels (on the command line --overview)"));
+    Overview out{.pixels = Tensor(Shape{height, width}), .cells = cells};
+    for (std::int64_t first = 0; first < height; first += at_once) {
+        std::vector<std::int64_t> which(static_cast<std::size_t>(std::min(at_once, height - first)));
+        std::iota(which.begin(), which.end(), first);
+        progress.set_part(static_cast<float>(first) / static_cast<float>(height),
+                          static_cast<float>(first + std::ssize(which)) / static_cast<float>(height));
+        float* pixels = out.pixels.data() + first * width;
+        for (const MapBand& band : bands(which, cells, progress))
+            pixels = std::ranges::copy(pooling == Pooling::max ? band.largest : band.mean, pixels).out;
+    }
+    return out;
 }
 
 } // namespace headscope

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace headscope {
@@ -20,8 +21,22 @@ struct MapBand {
     std::vector<float> largest, mean;
 };
 
+/// How many pixels of `step` weights, the last perhaps of fewer, so many weights take.
+constexpr std::int64_t in_steps(std::int64_t count, std::int64_t step) {
+    return (count + step - 1) / step;
+}
+
 /// Throws Error(input) when the part is empty or leaves a map of these sizes.
 void check_part(std::int64_t rows, std::int64_t cols, const MapPart& part);
+/// Throws MemoryShortage when a map has no room for so many numbers; `advice` says how to need fewer.
+void require_map_memory(std::uint64_t numbers, const std::string& advice);
+
+/// A map of weights made smaller.
+struct Overview {
+    Tensor pixels; ///< (ceil(Tq / cells), ceil(Tk / cells))
+    std::int64_t cells =
+        1; ///< a pixel stands for cells x cells weights, at the last row and column for fewer
+};
 
 /// The attention weights (Tq, Tk) of one head, made or read where they are asked for. For one thread at a
 /// time.
@@ -44,6 +59,13 @@ public:
     /// likewise.
     virtual std::vector<MapBand> bands(std::span<const std::int64_t> which, std::int64_t cells,
                                        Progress& progress) const = 0;
+
+    /// The weights themselves: pooled() with cells = 1.
+    Tensor rectangle(const MapPart& part, Progress& progress) const {
+        return pooled(part, 1, Pooling::max, progress);
+    }
+    /// The whole map with at most `most` >= 1 pixels a side. Throws likewise.
+    Overview overview(std::int64_t most, Pooling pooling, Progress& progress) const;
 };
 
 } // namespace headscope

@@ -1,6 +1,7 @@
 #include "tests/vulkan/support.h"
 
 #include "core/base/error.h"
+#include "tests/catch.h"
 
 namespace headscope {
 
@@ -12,6 +13,12 @@ Validated::Validated() {
     } catch (const Error&) {
         options.validation = nullptr;
     }
+}
+
+void check_none(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines)
+        FAIL_CHECK(line);
+    CHECK(lines.empty());
 }
 
 } // namespace headscope

@@ -19,4 +19,7 @@ struct Validated {
     vulkan::VulkanOptions options;
 };
 
+/// Fails the test with each of the lines.
+void check_none(const std::vector<std::string>& lines);
+
 } // namespace headscope

@@ -8,12 +8,6 @@ using namespace headscope;
 
 namespace {
 
-void check_none(const std::vector<std::string>& lines) {
-    for (const std::string& line : lines)
-        FAIL_CHECK(line);
-    CHECK(lines.empty());
-}
-
 std::vector<ConformanceCase> with_answers(std::vector<ConformanceCase> cases) {
     for (ConformanceCase& one : cases)
         one.expected = reference_trace(one.problem);

@@ -1,7 +1,6 @@
 #include "core/engine/cpu/head_scores.h"
 
 #include "core/base/error.h"
-#include "core/base/message.h"
 #include "core/engine/range_fault.h"
 
 #include <algorithm>
@@ -10,27 +9,8 @@
 
 namespace headscope::cpu {
 
-namespace {
-
-Block head_rows(const Problem& problem, const Trace& trace, TensorId columns, TensorId split, std::int64_t b,
-                std::int64_t head) {
-    const std::int64_t dk = trace.dims.dk;
-    if (!heads_are_columns(problem.parts())) {
-        const Tensor& heads = *trace.stage(split);
-        return {heads.data() + heads.offset(b, head, 0, 0), dk, heads.shape()[2], dk};
-    }
-    const Tensor& joined = *trace.stage(columns);
-    return {joined.data() + joined.offset(b, 0, head * dk), joined.shape()[2], joined.shape()[1], dk};
-}
-
-} // namespace
-
-Block query_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t h) {
-    return head_rows(problem, trace, TensorId::q, TensorId::q_heads, b, h);
-}
-
-Block key_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t g) {
-    return head_rows(problem, trace, TensorId::k, TensorId::k_heads, b, g);
+Block block_of(const engine::HeadRows& rows, const Dims& dims) {
+    return {rows.data, rows.stride, rows.rows, dims.dk};
 }
 
 HeadScores::HeadScores(const Kernels& kernels, const Problem& problem, std::int64_t b, std::int64_t h,
@@ -90,8 +70,8 @@ float HeadScores::sink() const {
     return problem_.weights.sink == nullptr ? no_score : problem_.weights.sink->at(h_);
 }
 
-void HeadScores::fail_row(const std::string& what, std::int64_t i, const std::string& remedy) const {
-    engine::fail_row(what, problem_.dims, b_, h_, i, remedy);
+void HeadScores::fail_masked_score(std::int64_t i) const {
+    engine::fail_masked_score(problem_.dims, b_, h_, i);
 }
 
 void HeadScores::fail_score(const ScorePart& part, const float* scores, std::int64_t stride) const {
@@ -100,8 +80,7 @@ void HeadScores::fail_score(const ScorePart& part, const float* scores, std::int
         const float* const bad =
             std::find_if(row, row + part.cols, [](float score) { return !std::isfinite(score); });
         if (bad != row + part.cols)
-            fail_row(tr("the score of key {}", part.col + (bad - row)), part.row + r,
-                     tr("raise the temperature, or make X, W_Q or W_K smaller"));
+            engine::fail_score(problem_.dims, b_, h_, part.row + r, part.col + (bad - row));
     }
     throw Error(ErrorKind::internal, "a score was called not finite, but is");
 }

@@ -2,11 +2,11 @@
 
 #include "core/attention/problem.h"
 #include "core/engine/cpu/blocks.h"
+#include "core/engine/head_projection.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
 
 namespace headscope::cpu {
@@ -47,8 +47,8 @@ public:
     float sink() const;
     const Dims& dims() const { return problem_.dims; }
     const Kernels& kernels() const { return kernels_; }
-    /// Throws Error(input): `what` of row i leaves float32's range.
-    [[noreturn]] void fail_row(const std::string& what, std::int64_t i, const std::string& remedy) const;
+    /// Throws Error(input): the largest masked score of row i leaves float32's range.
+    [[noreturn]] void fail_masked_score(std::int64_t i) const;
 
 private:
     [[noreturn]] void fail_score(const ScorePart& part, const float* scores, std::int64_t stride) const;
@@ -63,9 +63,7 @@ private:
     std::vector<float> panels_; ///< of the keys, see pack_transposed_panels
 };
 
-/// The queries (Tq, dk) of head h, or the keys (Tk, dk) of key/value head h, as they lie in the trace: in
-/// q_heads and k_heads, or as columns of q and k. The trace must have them.
-Block query_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t h);
-Block key_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t g);
+/// The same rows as a block. They must outlive it.
+Block block_of(const engine::HeadRows& rows, const Dims& dims);
 
 } // namespace headscope::cpu

@@ -1,13 +1,12 @@
 #include "core/engine/cpu/long_map.h"
 
 #include "core/base/error.h"
-#include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/engine/cpu/head_scores.h"
 #include "core/engine/cpu/machine.h"
 #include "core/engine/cpu/row_runs.h"
+#include "core/engine/head_projection.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <atomic>
 #include <numeric>
@@ -18,66 +17,10 @@ namespace headscope::cpu {
 
 namespace {
 
-using Matrix = Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
-
 constexpr std::int64_t rows_at_once = 48;      ///< of one task of a rectangle
 constexpr std::int64_t rows_of_bands = 4 * 48; ///< that read each key together, in an overview
 
-std::int64_t in_steps(std::int64_t count, std::int64_t step) {
-    return (count + step - 1) / step;
-}
-
-/// Columns, or rows, [first, first + count) of W; of a bias its numbers. Null for null.
-TensorPtr part_of(const TensorPtr& W, std::int64_t first, std::int64_t count, bool columns) {
-    if (W == nullptr)
-        return nullptr;
-    if (W->shape().rank() == 1)
-        return make_tensor(Shape{count}, W->values().subspan(static_cast<std::size_t>(first),
-                                                             static_cast<std::size_t>(count)));
-    const std::int64_t rows = W->shape()[0], cols = W->shape()[1];
-    if (!columns)
-        return make_tensor(Shape{count, cols}, W->values().subspan(static_cast<std::size_t>(first * cols),
-                                                                   static_cast<std::size_t>(count * cols)));
-    auto part = std::make_shared<Tensor>(Shape{rows, count});
-    Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
-        part->data(), rows, count) = Matrix(W->data(), rows, cols).middleCols(first, count);
-    return part;
-}
-
-/// The problem whose queries and keys are those of head h: with this head alone, unless a norm joins all.
-Problem projected(const Problem& problem, std::int64_t h) {
-    Problem one = problem;
-    const Dims& d = problem.dims;
-    one.mask.clear();
-    if (d.H == 1 || problem.parts().joint_norm)
-        return one;
-    const std::int64_t g = d.kv_head(h);
-    Weights& w = one.weights;
-    for (TensorPtr* const tensor : {&w.W_Q, &w.b_Q})
-        *tensor = part_of(*tensor, h * d.dk, d.dk, true);
-    for (TensorPtr* const tensor : {&w.W_K, &w.b_K})
-        *tensor = part_of(*tensor, g * d.dk, d.dk, true);
-    for (TensorPtr* const tensor : {&w.W_V, &w.b_V})
-        *tensor = part_of(*tensor, g * d.dv, d.dv, true);
-    w.W_O = part_of(w.W_O, h * d.dv, d.dv, false);
-    w.sink = nullptr;
-    one.gains.clear();
-    one.dims.H = one.dims.Hkv = 1;
-    return one;
-}
-
-void require(std::uint64_t numbers, const std::string& advice) {
-    require_memory(numbers * sizeof(float), tr("this map"), advice);
-}
-
 } // namespace
-
-void check_head(const Dims& dims, std::int64_t b, std::int64_t h) {
-    if (h < 0 || h >= dims.H)
-        fail_input(tr("there is no head {}; heads are numbered 0 to {}", h, dims.H - 1));
-    if (b < 0 || b >= dims.B)
-        fail_input(tr("there is no batch entry {}; they are numbered 0 to {}", b, dims.B - 1));
-}
 
 struct LongMap::State {
     std::shared_ptr<CpuMachine> machine;
@@ -119,22 +62,16 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
     : problem_(problem) {
     validate(problem_);
     const Dims& d = problem_.dims;
-    check_head(d, b, h);
+    engine::check_head(d, b, h);
     // The queries and keys, and the keys once more, packed.
-    require(static_cast<std::uint64_t>(d.dk) * static_cast<std::uint64_t>(d.Tq + 2 * d.Tk) +
-                rows_at_once * static_cast<std::uint64_t>(machine->pool.threads() * keys_at_once),
-            tr("take fewer tokens"));
+    require_map_memory(static_cast<std::uint64_t>(d.dk) * static_cast<std::uint64_t>(d.Tq + 2 * d.Tk) +
+                           rows_at_once * static_cast<std::uint64_t>(machine->pool.threads() * keys_at_once),
+                       tr("take fewer tokens"));
     const Kernels& kernels = machine->kernels;
-    const Problem one = projected(problem_, h);
-    const std::int64_t head = one.dims.H == d.H ? h : 0;
-    using enum TensorId;
-    const bool columns = heads_are_columns(one.parts());
-    const StageSet wanted = columns ? StageSet{}.with(q).with(k) : StageSet{}.with(q_heads).with(k_heads);
-    Trace trace = projections.run(one, wanted, progress);
-    const Block queries = query_rows(one, trace, b, head);
-    const Block keys = key_rows(one, trace, b, one.dims.kv_head(head));
+    engine::ProjectedHead head = engine::project_head(problem_, b, h, projections, progress);
+    const Block queries = block_of(head.queries, d), keys = block_of(head.keys, d);
     state_.reset(new State{.machine = std::move(machine),
-                           .queries = std::move(trace.slot(columns ? q : q_heads)),
+                           .queries = std::move(head.queries.tensor),
                            .scores = HeadScores(kernels, problem_, b, h, queries, keys, 0),
                            .softmax = std::vector<RowSoftmax>(static_cast<std::size_t>(d.Tq)),
                            .known = std::vector<std::uint8_t>(static_cast<std::size_t>(d.Tq), 0)});
@@ -171,8 +108,8 @@ void LongMap::State::pool_rows(const MapPart& part, std::int64_t first, std::int
 Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
     check_part(rows(), cols(), part);
     const std::int64_t height = in_steps(part.rows, cells), width = in_steps(part.cols, cells);
-    require(static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
-            tr("take a smaller rectangle, or an overview"));
+    require_map_memory(static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
+                       tr("take a smaller rectangle, or an overview"));
     Tensor out(Shape{height, width}, 0.0F);
     // A task has whole rows of pixels, and enough queries for the kernels.
     const std::int64_t pixels = in_steps(rows_at_once, cells), tasks = in_steps(height, pixels);
@@ -206,6 +143,10 @@ Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
 
 std::vector<MapBand> LongMap::bands(std::span<const std::int64_t> which, std::int64_t cells,
                                     Progress& progress) const {
+    const std::int64_t held = state_->threads() * rows_at_once * RowRuns::numbers;
+    require_map_memory(static_cast<std::uint64_t>(in_steps(cols(), cells)) *
+                           static_cast<std::uint64_t>(held + 2 * std::ssize(which)),
+                       tr("take fewer pixels (on the command line --overview)"));
     std::vector<MapBand> out(which.size());
     // A task has enough queries for the kernels, where its bands follow each other.
     const std::int64_t group = in_steps(rows_of_bands, cells), count = std::ssize(which);
@@ -253,30 +194,6 @@ void LongMap::make_bands(std::span<const std::int64_t> which, std::int64_t cells
             out[n].mean[static_cast<std::size_t>(col)] = static_cast<float>(
                 *sum++ / static_cast<double>(queries * std::min(cells, cols() - col * cells)));
     }
-}
-
-Overview LongMap::overview(std::int64_t most, Pooling pooling, Progress& progress) const {
-    if (most < 1)
-        fail_input(tr("an overview of {} pixels is asked for; it should have at least 1 pixel a side", most));
-    const std::int64_t longest = std::max(rows(), cols());
-    const std::int64_t cells = in_steps(longest, std::min(most, longest));
-    const std::int64_t height = in_steps(rows(), cells), width = in_steps(cols(), cells);
-    require(static_cast<std::uint64_t>(width) *
-                static_cast<std::uint64_t>(height + state_->threads() * rows_of_bands * RowRuns::numbers),
-            tr("take fewer pixels (on the command line --overview)"));
-    Overview out{.pixels = Tensor(Shape{height, width}), .cells = cells};
-    // Bands hold both poolings: some at a time.
-    const std::int64_t at_once = 16 * state_->threads() * in_steps(rows_of_bands, cells);
-    for (std::int64_t first = 0; first < height; first += at_once) {
-        std::vector<std::int64_t> which(static_cast<std::size_t>(std::min(at_once, height - first)));
-        std::iota(which.begin(), which.end(), first);
-        progress.set_part(static_cast<float>(first) / static_cast<float>(height),
-                          static_cast<float>(first + std::ssize(which)) / static_cast<float>(height));
-        float* pixels = out.pixels.data() + first * width;
-        for (const MapBand& band : bands(which, cells, progress))
-            pixels = std::ranges::copy(pooling == Pooling::max ? band.largest : band.mean, pixels).out;
-    }
-    return out;
 }
 
 } // namespace headscope::cpu

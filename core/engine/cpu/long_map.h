@@ -14,16 +14,6 @@ namespace headscope::cpu {
 struct CpuMachine;
 class RowRuns;
 
-/// A map of weights made smaller.
-struct Overview {
-    Tensor pixels; ///< (ceil(Tq / cells), ceil(Tk / cells))
-    std::int64_t cells =
-        1; ///< a pixel stands for cells x cells weights, at the last row and column for fewer
-};
-
-/// Throws Error(input) when a problem of these sizes has no head h or no batch entry b.
-void check_head(const Dims& dims, std::int64_t b, std::int64_t h);
-
 /// Of any length: weights are made where they are asked for and never held together. Memory: queries and keys
 /// of the head, the softmax of each row that was read, and a few megabytes for each thread. A row that may
 /// attend to nothing has weights 0. Results do not depend on the number of threads. A row's softmax is kept
@@ -40,16 +30,9 @@ public:
     /// Reads all keys of the rows that no call has read before, and for the others those of the part alone.
     Tensor pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
                   Progress& progress) const override;
-    /// The weights themselves: pooled() with cells = 1.
-    Tensor rectangle(const MapPart& part, Progress& progress) const {
-        return pooled(part, 1, Pooling::max, progress);
-    }
     /// One pass over the scores of the rows. Threads share the bands.
     std::vector<MapBand> bands(std::span<const std::int64_t> which, std::int64_t cells,
                                Progress& progress) const override;
-    /// The whole map with at most `most` >= 1 pixels a side. Throws likewise.
-    Overview overview(std::int64_t most, Pooling pooling, Progress& progress) const;
-
     std::int64_t rows() const override { return problem_.dims.Tq; }
     std::int64_t cols() const override { return problem_.dims.Tk; }
 

@@ -1,7 +1,5 @@
 #include "core/engine/cpu/row_runs.h"
 
-#include "core/base/message.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -82,8 +80,7 @@ void RowRuns::read(const HeadScores& scores, std::int64_t first, std::int64_t ro
         if (row.largest == no_score)
             continue;
         if (!std::isfinite(row.largest))
-            scores.fail_row(tr("the largest masked score"), first + static_cast<std::int64_t>(r),
-                            tr("make the additive mask smaller"));
+            scores.fail_masked_score(first + static_cast<std::int64_t>(r));
         const float sink = scores.sink(), largest = std::max(row.largest, sink);
         const double sum = row.sum * static_cast<double>(std::exp(row.largest - largest)) +
                            static_cast<double>(std::exp(sink - largest));

@@ -34,11 +34,11 @@ void check(const Problem& problem, const Trace& trace, const WeightsTile& tile) 
 Tensor weights_tile(const Problem& problem, const Trace& trace, const WeightsTile& tile) {
     check(problem, trace, tile);
     const Kernels& kernels = best_kernels();
-    Block keys = key_rows(problem, trace, tile.b, trace.dims.kv_head(tile.h));
+    const engine::HeadRows queries = engine::query_rows(problem, trace, tile.b, tile.h);
+    Block keys = block_of(engine::key_rows(problem, trace, tile.b, trace.dims.kv_head(tile.h)), trace.dims);
     keys.data += tile.col * keys.stride;
     keys.rows = tile.cols;
-    const HeadScores scores(kernels, problem, tile.b, tile.h, query_rows(problem, trace, tile.b, tile.h),
-                            keys, tile.col);
+    const HeadScores scores(kernels, problem, tile.b, tile.h, block_of(queries, trace.dims), keys, tile.col);
     std::vector<RowSoftmax> softmax;
     for (std::int64_t i = tile.row; i < tile.row + tile.rows; ++i)
         softmax.push_back({trace.softmax->at(tile.b, tile.h, i, 0), trace.softmax->at(tile.b, tile.h, i, 1)});

@@ -21,9 +21,11 @@ enum class Slot : std::uint8_t {
     add,
     statistics,
     faults,
-    rectangle
+    rectangle,
+    runs,  ///< of a long map
+    pixels ///< of a long map
 };
-inline constexpr std::size_t slot_count = tensor_count + 6;
+inline constexpr std::size_t slot_count = tensor_count + 8;
 constexpr Slot slot_of(TensorId tensor) {
     return static_cast<Slot>(tensor);
 }

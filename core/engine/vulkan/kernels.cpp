@@ -5,6 +5,7 @@
 #include "core/engine/vulkan/unsigned.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace headscope::vulkan {
 
@@ -236,9 +237,14 @@ std::vector<GpuBinding> Kernels::common(const Scoring& scoring, const Slab& s, P
             seen(Slot::faults, {0, fault_count}, 4, none)};
 }
 
+std::uint32_t Kernels::keys_in_shared(std::uint32_t quads_of_key) const {
+    // Uses half of the shared memory, so that two workgroups fit on one processor.
+    const std::uint32_t room = gpu_.info().shared_bytes / 2 / (16 * quads_of_key);
+    return std::min(32U, room / 4 * 4);
+}
+
 void Kernels::attend(const Scoring& scoring, const Slab& s) {
     const Dims& d = scoring.dims;
-    const GpuInfo& info = gpu_.info();
     Push push{};
     std::vector<GpuBinding> bindings = common(scoring, s, push);
     const std::int64_t v_width = padded(d.dv) / 4;
@@ -258,9 +264,7 @@ void Kernels::attend(const Scoring& scoring, const Slab& s) {
     const std::uint32_t q_quads = share ? push.quads : 0;
     const std::uint32_t out_quads =
         share ? std::min(push.extra[v_quads], out_quads_at_once) : out_quads_at_once;
-    // Uses half of the shared memory, so that two workgroups fit on one processor.
-    const std::uint32_t room = info.shared_bytes / 2 / (16 * (q_quads + out_quads));
-    const std::uint32_t key_tile = share ? std::min(32U, room / 4 * 4) : 0;
+    const std::uint32_t key_tile = share ? keys_in_shared(q_quads + out_quads) : 0;
     const GpuKernel& made =
         kernel("attend", most_bindings, {threads_, q_quads, out_quads, key_tile, threads_});
     for (push.extra[v_from] = 0; push.extra[v_from] < push.extra[v_quads]; push.extra[v_from] += out_quads)
@@ -281,6 +285,63 @@ void Kernels::rectangle(const Scoring& scoring, const Slab& s, TensorId stage, s
     const std::uint32_t tile = each_ * side_;
     gpu_.dispatch(kernel("rectangle", 7, {side_ * side_, side_, share_, each_}), bindings, bytes_of(push),
                   {groups_of(u64(keys), tile), groups_of(u64(s.rows), tile), u32(s.entries * s.heads)});
+}
+
+/// `fill` sets what a kernel of runs reads beside them (runs.glsl), and may bind more.
+template<class Fill>
+void Kernels::dispatch_runs(std::string_view shader, const Scoring& scoring, const Slab& s, const Runs& runs,
+                            const Constants& constants, GpuGroups groups, const Fill& fill) {
+    Push push{};
+    std::vector<GpuBinding> bindings = common(scoring, s, push);
+    push.extra[2] = u32(runs.cells);
+    push.extra[3] = u32(runs.length);
+    push.extra[4] = u32(runs.first * runs.per_pixel());
+    push.extra[5] = u32(runs.count());
+    std::uint32_t none = 0;
+    bindings.push_back(arena_.window(Slot::runs, 0, u64(2 * runs.count() * s.rows), sizeof(float), none));
+    fill(push.extra, bindings);
+    gpu_.dispatch(kernel(shader, static_cast<std::uint32_t>(bindings.size()), constants), bindings,
+                  bytes_of(push), groups);
+}
+
+void Kernels::read_runs(const Scoring& scoring, const Slab& s, const Runs& runs) {
+    constexpr std::int64_t keys_of_invocation = 64; // at least: there are enough invocations all the same
+    const auto quads = static_cast<std::uint32_t>(padded(scoring.dims.dk) / 4);
+    const bool share = share_ == 1 && quads <= register_quads;
+    const std::int64_t most = gpu_.info().groups[1];
+    const std::int64_t each =
+        std::max((keys_of_invocation + runs.length - 1) / runs.length, (runs.count() + most - 1) / most);
+    dispatch_runs("row_runs", scoring, s, runs,
+                  {threads_, share ? quads : 0, share ? keys_in_shared(quads) : 0, threads_},
+                  {groups_of(u64(s.rows), threads_), groups_of(u64(runs.count()), u32(each)), 1},
+                  [&](std::uint32_t* extra, std::vector<GpuBinding>&) {
+                      extra[0] = u32(runs.col);
+                      extra[1] = u32(runs.end);
+                      extra[6] = u32(each);
+                  });
+}
+
+void Kernels::find_softmax(const Scoring& scoring, const Slab& s, const Runs& runs, float sink) {
+    constexpr std::uint32_t lanes = 16; // of each row, of which there may be few
+    dispatch_runs("row_softmax", scoring, s, runs, {threads_, threads_, lanes},
+                  {groups_of(u64(s.rows), threads_ / lanes), 1, 1},
+                  [&](std::uint32_t* extra, std::vector<GpuBinding>&) {
+                      extra[6] = std::bit_cast<std::uint32_t>(sink);
+                  });
+}
+
+void Kernels::pool_runs(const Scoring& scoring, const Slab& s, const Runs& runs, const PixelRows& to) {
+    const std::int64_t bands = (to.place + s.rows - 1) / runs.cells - to.place / runs.cells + 1;
+    dispatch_runs(
+        "pool_runs", scoring, s, runs, {threads_}, {groups_of(u64(runs.pixels), threads_), u32(bands), 1},
+        [&](std::uint32_t* extra, std::vector<GpuBinding>& bindings) {
+            extra[0] = u32(to.place);
+            extra[1] = u32(to.width);
+            extra[6] = u32(to.first);
+            const std::int64_t rows = to.first + (to.place + s.rows - 1) / runs.cells + 1;
+            std::uint32_t none = 0;
+            bindings.push_back(arena_.window(Slot::pixels, 0, u64(2 * rows * to.width), sizeof(float), none));
+        });
 }
 
 } // namespace headscope::vulkan

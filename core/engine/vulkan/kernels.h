@@ -66,6 +66,21 @@ struct Slab {
     std::int64_t b = 0, entries = 1, h = 0, heads = 1, row = 0, rows = 1;
 };
 
+/// Keys [col, end) of a part of one head's map, in pixels of `cells` keys, each read in runs of `length`.
+struct Runs {
+    std::int64_t col = 0, end = 0, cells = 1, length = 1;
+    std::int64_t first = 0, pixels = 0; ///< the pixels in sight
+
+    std::int64_t per_pixel() const { return (cells + length - 1) / length; }
+    std::int64_t count() const { return pixels * per_pixel(); } ///< of runs in sight
+};
+
+/// Where a slab's runs are pooled to: rows of pixels of Runs::cells queries, each `width` pixels wide.
+struct PixelRows {
+    std::int64_t place = 0, width = 0; ///< number of the slab's first row among those that are pooled
+    std::int64_t first = 0;            ///< row of pixels that row 0 of those begins
+};
+
 /// The stored width: the next multiple of 4.
 constexpr std::int64_t padded(std::int64_t width) {
     return (width + 3) / 4 * 4;
@@ -96,11 +111,24 @@ public:
     void rectangle(const Scoring& scoring, const Slab& slab, TensorId stage, std::int64_t first_key,
                    std::int64_t keys, Slot to);
 
+    // One head's map, for problems of one head: what the runs of a slab's rows are, (runs, rows), and what
+    // follows from them.
+    void read_runs(const Scoring& scoring, const Slab& slab, const Runs& runs);
+    /// The statistics of the rows, from runs of all their keys.
+    void find_softmax(const Scoring& scoring, const Slab& slab, const Runs& runs, float sink);
+    /// Adds to pixels what rows with known statistics have under them: the largest weight, and the sum.
+    void pool_runs(const Scoring& scoring, const Slab& slab, const Runs& runs, const PixelRows& to);
+
 private:
     struct Push;
     using Constants = std::vector<std::uint32_t>;
     const GpuKernel& kernel(std::string_view shader, std::uint32_t bindings, const Constants& constants);
     void multiply_at_once(const Product& product);
+    /// How many keys, with what is read beside each, lie in shared memory at a time.
+    std::uint32_t keys_in_shared(std::uint32_t quads_of_key) const;
+    template<class Fill>
+    void dispatch_runs(std::string_view shader, const Scoring& scoring, const Slab& slab, const Runs& runs,
+                       const Constants& constants, GpuGroups groups, const Fill& fill);
     /// Fills the part of `push` that attend and rectangle share; returns bindings 0 to 5.
     std::vector<GpuBinding> common(const Scoring& scoring, const Slab& slab, Push& push) const;
 

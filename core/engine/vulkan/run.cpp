@@ -17,8 +17,6 @@ namespace {
 using enum TensorId;
 
 constexpr std::uint64_t slab_bytes = 256ULL << 20; ///< most bytes of one (Tq, Tk) stage on the device
-/// Work between two checks for cancellation: at most a tenth of a second on either kind of device.
-constexpr double software_flops = 5e8, real_flops = 2e11;
 constexpr std::int64_t fault_rows =
     64; ///< rows of a head in one part; faults of projections are located to one part
 
@@ -34,6 +32,19 @@ void for_inputs(const Problem& problem, const Take& take) {
             take(static_cast<TensorId>(id), tensor);
 }
 
+} // namespace
+
+double flops_at_once(const GpuInfo& info) {
+    return info.software ? 5e8 : 2e11;
+}
+
+void fail_keys(const GpuInfo& info) {
+    throw Error(
+        ErrorKind::machine,
+        tr("the keys of one head are larger than {} can read at once; let the CPU do it (--device cpu)",
+           info.name));
+}
+
 Scoring scoring_of(const Problem& problem, const MaskRows& mask) {
     const MaskRows::Stored stored = mask.stored();
     return {.dims = problem.dims,
@@ -47,8 +58,6 @@ Scoring scoring_of(const Problem& problem, const MaskRows& mask) {
             .scale = std::sqrt(static_cast<float>(problem.dims.dk)) * problem.temperature,
             .cap = problem.score_cap};
 }
-
-} // namespace
 
 VulkanRun::VulkanRun(const Problem& problem, StageSet wanted, Progress& progress, Gpu& gpu, Arena& arena,
                      Kernels& kernels)
@@ -83,17 +92,14 @@ void VulkanRun::plan(const Slab& s) {
     const bool squared = wants_any({scores, scaled, masked, weights, weights_mean});
     const bool fits = kernels_.fits(scoring_, s) && (!squared || rows_bytes(s, d_.Tk) <= most) &&
                       (!wants(contributions) || rows_bytes(s, d_.D) <= most);
-    const bool soon = flops <= (gpu_.info().software ? software_flops : real_flops);
+    const bool soon = flops <= flops_at_once(gpu_.info());
     const bool single = s.entries == 1 && s.heads == 1 && s.rows == 1;
     if ((fits && soon) || (fits && single)) {
         slabs_.push_back(s);
         return;
     }
     if (single)
-        throw Error(
-            ErrorKind::machine,
-            tr("the keys of one head are larger than {} can read at once; let the CPU do it (--device cpu)",
-               gpu_.info().name));
+        fail_keys(gpu_.info());
     Slab first = s, second = s;
     const auto halve = [](std::int64_t& extent, std::int64_t& rest, std::int64_t& begin) {
         extent /= 2;

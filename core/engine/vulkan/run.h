@@ -10,6 +10,12 @@
 
 namespace headscope::vulkan {
 
+/// Work between two checks for cancellation: at most a tenth of a second on either kind of device.
+double flops_at_once(const GpuInfo& info);
+/// Throws Error(machine): one binding has no room for the keys of one head.
+[[noreturn]] void fail_keys(const GpuInfo& info);
+Scoring scoring_of(const Problem& problem, const MaskRows& mask);
+
 /// One run on a device: uploads, kernels slab by slab, downloads. Afterwards the arena holds queries, keys
 /// and row statistics.
 class VulkanRun {

@@ -26,9 +26,7 @@ struct Map {
         : engine(1), map(problem, b, h, engine, cpu::make_cpu_machine(threads), progress) {}
 
     Tensor rectangle(const MapPart& part) { return map.rectangle(part, progress); }
-    cpu::Overview overview(std::int64_t most, Pooling pooling) {
-        return map.overview(most, pooling, progress);
-    }
+    Overview overview(std::int64_t most, Pooling pooling) { return map.overview(most, pooling, progress); }
 };
 
 /// The largest difference of a rectangle from the weights that a run keeps.
@@ -56,7 +54,7 @@ float pooled(const Tensor& kept, std::int64_t b, std::int64_t h, std::int64_t ce
     return static_cast<float>(pooling == Pooling::max ? largest : sum / count);
 }
 
-float difference(const cpu::Overview& overview, const Tensor& kept, std::int64_t b, std::int64_t h,
+float difference(const Overview& overview, const Tensor& kept, std::int64_t b, std::int64_t h,
                  Pooling pooling) {
     float largest = 0;
     for (std::int64_t r = 0; r < overview.pixels.shape()[0]; ++r)
@@ -80,7 +78,7 @@ void check(const Problem& problem) {
     for (const std::int64_t most : {std::int64_t{1}, std::int64_t{7}, std::int64_t{64}, Tk - 1, Tk + 9})
         for (const Pooling pooling : {Pooling::max, Pooling::mean}) {
             INFO(most);
-            const cpu::Overview overview = map.overview(most, pooling);
+            const Overview overview = map.overview(most, pooling);
             CHECK(overview.cells == (std::max(Tq, Tk) + most - 1) / most);
             CHECK(overview.pixels.shape() == Shape{(Tq + overview.cells - 1) / overview.cells,
                                                    (Tk + overview.cells - 1) / overview.cells});

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/base/progress.h"
+#include "core/engine/engine.h"
+#include "core/tensor/tensor.h"
+#include "core/trace/trace.h"
+
+#include <cstdint>
+
+namespace headscope::engine {
+
+/// Throws Error(input) when a problem of these sizes has no head h or no batch entry b.
+void check_head(const Dims& dims, std::int64_t b, std::int64_t h);
+
+/// The queries (Tq, dk) or the keys (Tk, dk) of one head, where they lie in a tensor.
+struct HeadRows {
+    TensorPtr tensor;
+    const float* data = nullptr; ///< of the first row, in `tensor`
+    std::int64_t stride = 0, rows = 0;
+};
+
+/// The queries of head h, or the keys of key/value head g, as they lie in the trace: in q_heads and k_heads,
+/// or as columns of q and k. The trace must have them.
+HeadRows query_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t h);
+HeadRows key_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t g);
+
+struct ProjectedHead {
+    HeadRows queries, keys;
+};
+
+/// The queries of head h and the keys that it reads, in batch entry b. Projects this head alone, or all heads
+/// where a norm joins them. Throws what check_head and Engine::run throw.
+ProjectedHead project_head(const Problem& problem, std::int64_t b, std::int64_t h, Engine& projections,
+                           Progress& progress);
+
+} // namespace headscope::engine
