@@ -6,10 +6,9 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/memory.h"
-#include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/long_map.h"
 #include "core/engine/engine.h"
 #include "core/engine/head_projection.h"
+#include "core/engine/weights_map.h"
 #include "core/figure/png.h"
 #include "core/format/npy.h"
 
@@ -110,20 +109,19 @@ void run_map(const MapOptions& options) {
     const bool png = ends_in(options.out, ".png");
     const Problem problem = read_problem(options);
     check_dims(options, problem.dims);
-    const std::unique_ptr<engine::Engine> projections = engine::make_engine(options.problem.device());
     Progress progress;
-    const cpu::LongMap map(problem, options.batch, options.head, *projections, cpu::make_cpu_machine(),
-                           progress);
+    const std::unique_ptr<WeightsMap> map =
+        engine::make_map(options.problem.device(), problem, options.batch, options.head, progress);
     const auto write = [&](const Tensor& numbers, const std::string& legend) {
         write_file_atomically(options.out, png ? png_bytes(numbers, legend) : format::npy_bytes(numbers));
         std::cerr << "headscope: " << legend << '\n';
     };
     const std::string head = " of head " + std::to_string(options.head);
     if (options.rectangle)
-        return write(map.rectangle(parse_rectangle(*options.rectangle), progress),
+        return write(map->rectangle(parse_rectangle(*options.rectangle), progress),
                      "each number is one weight" + head + ", rows and columns " + *options.rectangle);
     const bool mean = options.pooling == "mean";
-    const Overview overview = map.overview(*options.overview, mean ? Pooling::mean : Pooling::max, progress);
+    const Overview overview = map->overview(*options.overview, mean ? Pooling::mean : Pooling::max, progress);
     const std::string side = std::to_string(overview.cells);
     write(overview.pixels, "each pixel is the " + std::string(mean ? "mean" : "largest") + " of " + side +
                                " x " + side + " weights" + head);

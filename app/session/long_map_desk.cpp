@@ -2,8 +2,7 @@
 
 #include "app/state/screens/screen.h"
 #include "core/analysis/map/set_map.h"
-#include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/long_map.h"
+#include "core/engine/engine.h"
 
 #include <algorithm>
 #include <bit>
@@ -35,12 +34,10 @@ std::size_t bytes_of(std::int64_t numbers) {
 
 /// The weights of one head, made or read as the document has them.
 std::shared_ptr<const WeightsMap> map_of(const Document& document, std::int64_t b, std::int64_t h,
-                                         Progress& progress) {
+                                         const std::string& device, Progress& progress) {
     if (const GivenWeights* const given = document.given())
         return std::make_shared<const analysis::SetMap>(given->set, given->layer, h);
-    const auto engine = engine::make_engine("cpu");
-    return std::make_shared<const cpu::LongMap>(document.problem, b, h, *engine, cpu::make_cpu_machine(),
-                                                progress);
+    return engine::make_map(device, document.problem, b, h, progress, engine::MapFailure::left_to_cpu);
 }
 
 /// A weight that is no finite number goes before all others, so that it is found.
@@ -107,10 +104,12 @@ void LongMapDesk::follow() {
                 .cols = dims.Tk};
     head_ = text_of({out.layer, out.batch, out.head});
     view_ = &state_.view.attention.long_map;
+    // What an engine has made stays when another is chosen; the numbers are the same.
+    const std::string device = state_.engines.notice.empty() ? state_.engines.chosen : "cpu";
     const auto map = values_.ask<MapPtr>(
-        key(" map"), Urgency::on_screen,
-        [document, b = out.batch, h = out.head](Progress& progress, const auto&) {
-            return map_of(*document, b, h, progress);
+        key(" map " + device), Urgency::on_screen,
+        [document, b = out.batch, h = out.head, device](Progress& progress, const auto&) {
+            return map_of(*document, b, h, device, progress);
         },
         bytes_of(dims.dk * (dims.Tq + 2 * dims.Tk)));
     out.error = map.error;

@@ -4,9 +4,14 @@
 #include "core/base/progress.h"
 #include "core/trace/trace.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace headscope {
+class WeightsMap;
+}
 
 namespace headscope::engine {
 
@@ -71,5 +76,16 @@ AutoChoice auto_choice(const DeviceList& found);
 /// only once a run is large enough to gain. Throws Error(machine) naming what there is when there is no such
 /// device.
 std::unique_ptr<Engine> make_engine(const std::string& id);
+
+/// What becomes of a map whose device fails: that is said, or the CPU makes it from then on.
+enum class MapFailure : std::uint8_t { said, left_to_cpu };
+
+/// The weights of head h in batch entry b, of any length, on the device that `id` names for make_engine.
+/// "auto" takes a graphics processor for a map whose scores are as much work as such a run, and leaves it to
+/// the CPU where that fails. Throws Error(input) for an invalid problem, for a head or entry that it has not
+/// and for numbers beyond float32's range; MemoryShortage; Error(cancelled); and what make_engine throws.
+std::unique_ptr<WeightsMap> make_map(const std::string& id, const Problem& problem, std::int64_t b,
+                                     std::int64_t h, Progress& progress,
+                                     MapFailure failure = MapFailure::said);
 
 } // namespace headscope::engine

@@ -3,7 +3,10 @@
 #include "core/engine/auto_engine.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/kernels/kernels.h"
+#include "core/engine/cpu/long_map.h"
 #include "core/engine/engine.h"
+#include "core/engine/sure_map.h"
+#include "core/engine/vulkan/long_map.h"
 #include "core/engine/vulkan/vulkan_engine.h"
 
 #include <algorithm>
@@ -41,8 +44,12 @@ const Device* first_vulkan(const DeviceList& found, bool real_only) {
     return real_only ? nullptr : software;
 }
 
+std::size_t number_of(const std::string& id) {
+    return std::stoul(id.substr(vulkan_prefix.size()));
+}
+
 std::unique_ptr<Engine> make_vulkan(const std::string& id) {
-    return std::make_unique<vulkan::VulkanEngine>(std::stoul(id.substr(vulkan_prefix.size())));
+    return std::make_unique<vulkan::VulkanEngine>(number_of(id));
 }
 
 /// The GPU that `auto` takes for large work; null without one.
@@ -50,6 +57,35 @@ std::unique_ptr<Engine> make_real_gpu() {
     const DeviceList found = devices();
     const Device* gpu = first_vulkan(found, true);
     return gpu == nullptr ? nullptr : make_vulkan(gpu->id);
+}
+
+/// The device that "vulkan" or "vulkan:N" means. Throws Error(machine) naming what there is.
+std::string vulkan_id(const std::string& id) {
+    const DeviceList found = devices();
+    const bool vulkan = id == "vulkan" || id.starts_with(vulkan_prefix);
+    if (vulkan && !found.missing.empty())
+        throw Error(ErrorKind::machine, found.missing);
+    if (id == "vulkan")
+        if (const Device* device = first_vulkan(found, false))
+            return device->id;
+    std::string known;
+    for (const Device& device : found.devices) {
+        if (device.id == id)
+            return id;
+        known += (known.empty() ? "" : ", ") + device.id;
+    }
+    throw Error(ErrorKind::machine,
+                tr("there is no device \"{}\" on this machine; it has {} (or auto)", id, known));
+}
+
+/// The device that makes such a map.
+std::string map_device_id(const std::string& id, const Dims& dims) {
+    if (id == "cpu")
+        return id;
+    if (id != "auto")
+        return vulkan_id(id);
+    const double flops = 2.0 * static_cast<double>(dims.Tq) * static_cast<double>(dims.Tk * dims.dk);
+    return flops >= worth_a_gpu ? auto_choice(devices()).id : "cpu";
 }
 
 } // namespace
@@ -90,21 +126,26 @@ std::unique_ptr<Engine> make_engine(const std::string& id) {
         return std::make_unique<cpu::CpuEngine>();
     if (id == "auto")
         return std::make_unique<AutoEngine>(std::make_unique<cpu::CpuEngine>(), make_real_gpu);
-    const DeviceList found = devices();
-    const bool vulkan = id == "vulkan" || id.starts_with(vulkan_prefix);
-    if (vulkan && !found.missing.empty())
-        throw Error(ErrorKind::machine, found.missing);
-    if (id == "vulkan")
-        if (const Device* device = first_vulkan(found, false))
-            return make_vulkan(device->id);
-    std::string known;
-    for (const Device& device : found.devices) {
-        if (device.id == id)
-            return make_vulkan(id);
-        known += (known.empty() ? "" : ", ") + device.id;
-    }
-    throw Error(ErrorKind::machine,
-                tr("there is no device \"{}\" on this machine; it has {} (or auto)", id, known));
+    return make_vulkan(vulkan_id(id));
+}
+
+std::unique_ptr<WeightsMap> make_map(const std::string& id, const Problem& problem, std::int64_t b,
+                                     std::int64_t h, Progress& progress, MapFailure failure) {
+    const SureMap::Make make = [problem, b, h](const std::string& of,
+                                               Progress& watched) -> std::unique_ptr<WeightsMap> {
+        const std::string device = map_device_id(of, problem.dims);
+        if (device == "cpu") {
+            const std::unique_ptr<Engine> projections = make_engine(of);
+            return std::make_unique<cpu::LongMap>(problem, b, h, *projections, cpu::make_cpu_machine(),
+                                                  watched);
+        }
+        const std::unique_ptr<Engine> projections = make_vulkan(device);
+        return std::make_unique<vulkan::LongMap>(problem, b, h, *projections,
+                                                 vulkan::map_device(number_of(device)), watched);
+    };
+    if (id == "auto" || failure == MapFailure::left_to_cpu)
+        return std::make_unique<SureMap>(id, make, progress);
+    return make(id, progress);
 }
 
 } // namespace headscope::engine

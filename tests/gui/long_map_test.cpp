@@ -123,6 +123,29 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
     }
 }
 
+TEST_CASE("a long map has its far weight on the engine that is chosen, and without that one", "[long map]") {
+    for (const char* device : {"vulkan", "vulkan:77"}) {
+        INFO(device);
+        Program::Options options = needle();
+        options.device = device;
+        Desk desk(options);
+        REQUIRE(desk.shown().map != nullptr);
+        CHECK(desk.shown().map->error.empty());
+        REQUIRE(desk.shown().map->overview->complete());
+        CHECK(screen_shows("query 5,200 reads key 700"));
+        desk.act(ViewChange(LongMapChange(GoToWeight{query, key})));
+        const auto shows_weight = [&] {
+            desk.settle();
+            REQUIRE(desk.shown().map->selected);
+            CHECK(desk.shown().map->selected->weight == Approx(weight).epsilon(1e-5));
+            CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
+        };
+        shows_weight();
+        desk.act(EngineAction{EngineAction::Kind::choose, "cpu"});
+        shows_weight();
+    }
+}
+
 TEST_CASE("the whole of a long map fills its room one way", "[long map]") {
     for (const std::int64_t length : {2100, 4096, 4300, 8000}) {
         LongMapView view;

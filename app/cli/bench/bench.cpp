@@ -137,7 +137,7 @@ void add_bench(CLI::App& program) {
             add_engine_rows(rows, options->device);
         if (options->long_text) {
             add_file_rows(rows); // before the problems take their memory
-            add_long_row(rows);
+            add_long_row(rows, options->device);
         }
         print(rows, options->json);
     });

@@ -36,8 +36,9 @@ void add_edit_rows(std::vector<BenchRow>& rows);
 /// one of the sizes stage by stage.
 void add_engine_rows(std::vector<BenchRow>& rows, const std::string& device);
 
-/// Times 32,768 tokens, of which no tensor of size T x T is kept, and the map of 131,072.
-void add_long_row(std::vector<BenchRow>& rows);
+/// Times 32,768 tokens, of which no tensor of size T x T is kept, and the map of 131,072: on the CPU, and on
+/// `device` where that is another.
+void add_long_row(std::vector<BenchRow>& rows, const std::string& device);
 
 /// Times files of attention weights larger than memory: sparse ones in the folder for temporary files.
 void add_file_rows(std::vector<BenchRow>& rows);

@@ -1,5 +1,8 @@
+#include "core/base/error.h"
 #include "core/engine/engine.h"
+#include "core/engine/sure_map.h"
 #include "tests/catch.h"
+#include "tests/conformance/compare.h"
 #include "tests/conformance/generate.h"
 #include "tests/support.h"
 
@@ -111,6 +114,79 @@ TEST_CASE("auto stays on the CPU with small work, and with all work beside softw
     CHECK(output_of(*engine, 800).device ==
           (card_of_this_machine == found.devices.end() ? "cpu" : card_of_this_machine->id));
     CHECK(output_of(*engine, 64).device == "cpu");
+}
+
+namespace {
+
+Problem problem_of_70() {
+    Numbers numbers(2);
+    return generate({.B = 1, .Tq = 70, .Tk = 70, .D = 8, .Dkv = 8, .H = 2, .Hkv = 2, .dk = 4, .dv = 4}, {},
+                    numbers);
+}
+
+/// Fails with this kind of error from the second question on.
+class FailingMap : public WeightsMap {
+public:
+    explicit FailingMap(ErrorKind kind) : kind_(kind) {}
+    std::int64_t rows() const override { return 1; }
+    std::int64_t cols() const override { return 1; }
+    Tensor pooled(const MapPart&, std::int64_t, Pooling, Progress&) const override {
+        if (asked_++ > 0)
+            throw Error(kind_, "no more");
+        return Tensor(Shape{1, 1}, 0.5F);
+    }
+    std::vector<MapBand> bands(std::span<const std::int64_t>, std::int64_t, Progress&) const override {
+        throw Error(kind_, "none");
+    }
+
+private:
+    ErrorKind kind_;
+    mutable int asked_ = 0;
+};
+
+} // namespace
+
+TEST_CASE("a map is made on the device that is named, or left to the CPU where that may be", "[registry]") {
+    const Problem problem = problem_of_70();
+    Progress progress;
+    const auto weights_on = [&](const std::string& id, MapFailure failure) {
+        return make_map(id, problem, 0, 1, progress, failure)->rectangle({0, 0, 70, 70}, progress);
+    };
+    const Tensor expected = weights_on("cpu", MapFailure::said);
+    CHECK(std::ranges::equal(weights_on("auto", MapFailure::said).values(), expected.values()));
+    CHECK(error_kind([&] { weights_on("vulkan:77", MapFailure::said); }) == ErrorKind::machine);
+    CHECK(std::ranges::equal(weights_on("vulkan:77", MapFailure::left_to_cpu).values(), expected.values()));
+    CHECK_THAT(input_error([&] { make_map("auto", problem, 0, 2, progress); }), Contains("no head 2"));
+    if (!devices().missing.empty())
+        return;
+    const Tensor vulkan = weights_on("vulkan", MapFailure::said);
+    CHECK(difference(&vulkan, expected) == "");
+    CHECK_FALSE(std::ranges::equal(vulkan.values(), expected.values())); // another device's rounding
+}
+
+TEST_CASE("the CPU goes on with a map whose device fails, and with no other failure", "[registry]") {
+    Progress progress;
+    int on_cpu = 0;
+    const auto map_of = [&](ErrorKind kind) {
+        return SureMap(
+            "card",
+            [&, kind](const std::string& id, Progress&) -> std::unique_ptr<WeightsMap> {
+                if (id == "card")
+                    return std::make_unique<FailingMap>(kind);
+                ++on_cpu;
+                return make_map(id, problem_of_70(), 0, 0, progress);
+            },
+            progress);
+    };
+    const SureMap lost = map_of(ErrorKind::machine);
+    CHECK(lost.rectangle({0, 0, 1, 1}, progress).at(0, 0) == 0.5F);
+    CHECK(lost.rows() == 1);
+    CHECK(lost.rectangle({69, 0, 1, 70}, progress).shape() == Shape{1, 70});
+    CHECK(lost.overview(10, Pooling::max, progress).cells == 7);
+    CHECK(on_cpu == 1);
+    const SureMap stopped = map_of(ErrorKind::cancelled);
+    CHECK(error_kind([&] { stopped.overview(1, Pooling::max, progress); }) == ErrorKind::cancelled);
+    CHECK(on_cpu == 1);
 }
 
 TEST_CASE("an unknown device is refused with what there is", "[registry]") {
