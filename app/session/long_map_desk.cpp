@@ -114,6 +114,7 @@ void LongMapDesk::follow() {
         bytes_of(dims.dk * (dims.Tq + 2 * dims.Tk)));
     out.error = map.error;
     if (map.value != nullptr) {
+        out.device = (*map.value)->device();
         follow_overview(out, *map.value);
         follow_tiles(out, *map.value);
         follow_weights(out, *map.value);

@@ -1,6 +1,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/panels/engine_panel.h"
+#include "app/state/screens/long_map.h"
 #include "app/views/dialog.h"
 #include "app/views/given_weights.h"
 #include "app/views/views.h"
@@ -44,7 +45,10 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const Theme& theme = tools.theme;
     // A whole checkpoint is run by the processor; weights alone are only read.
     const Trace* const trace = reads_checkpoint(state) ? nullptr : state.shown.trace.get();
-    const std::string name = engine_title(trace == nullptr ? "cpu" : trace->device);
+    const LongMap* const map = state.shown.map.get();
+    const std::string name = engine_title(trace != nullptr                         ? trace->device
+                                          : map != nullptr && !map->device.empty() ? map->device
+                                                                                   : "cpu");
     const std::string time = trace == nullptr || !state.timed ? "" : time_text(trace->seconds);
     const bool fallen = !state.engines.notice.empty();
     const std::string captioned = fallen ? "⚠ " + tr("engine") : tr("engine");

@@ -27,6 +27,7 @@ SureMap::SureMap(const std::string& id, Make make, Progress& progress) : make_(s
         if (map_ == nullptr)
             map_ = make_(id, progress);
     });
+    device_ = map_->device();
 }
 
 Tensor SureMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {

@@ -2,6 +2,7 @@
 
 #include "core/engine/weights_map.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@ public:
     using Make = std::function<std::unique_ptr<WeightsMap>(const std::string& id, Progress& progress)>;
     SureMap(const std::string& id, Make make, Progress& progress);
 
+    std::string device() const override { return on_cpu_ ? "cpu" : device_; }
     std::int64_t rows() const override { return map_->rows(); }
     std::int64_t cols() const override { return map_->cols(); }
     Tensor pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
@@ -29,7 +31,8 @@ private:
 
     Make make_;
     mutable std::unique_ptr<WeightsMap> map_;
-    mutable bool on_cpu_ = false;
+    std::string device_; ///< of the first
+    mutable std::atomic<bool> on_cpu_ = false;
 };
 
 } // namespace headscope::engine

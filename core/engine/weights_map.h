@@ -47,6 +47,8 @@ public:
     WeightsMap& operator=(const WeightsMap&) = delete;
     virtual ~WeightsMap() = default;
 
+    /// What makes the weights, as on the badge. Any thread.
+    virtual std::string device() const { return "cpu"; }
     virtual std::int64_t rows() const = 0;
     virtual std::int64_t cols() const = 0;
     /// (part.rows / cells, part.cols / cells), rounded up: each pixel stands for cells x cells weights, at

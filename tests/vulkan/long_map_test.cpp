@@ -99,6 +99,7 @@ TEST_CASE("a map of the Vulkan engine is that of the CPU, whatever the mask") {
         check_map(problem, device);
     }
     check_none(validated.messages);
+    CHECK(Maps(problem, 0, 0, device).vulkan.device() == "vulkan:0");
 }
 
 TEST_CASE("a map of the Vulkan engine knows sinks, norms, rotation and a soft cap") {

@@ -4,6 +4,7 @@
 #include "core/base/message.h"
 #include "core/engine/head_projection.h"
 #include "core/engine/vulkan/head_map.h"
+#include "core/engine/vulkan/vulkan_engine.h"
 
 #include <algorithm>
 #include <atomic>
@@ -15,8 +16,9 @@ namespace headscope::vulkan {
 
 struct MapDevice {
     MapDevice(std::size_t number, const VulkanOptions& options)
-        : gpu(number, options), share(options.shared_tiles) {}
+        : name(device_name(number)), gpu(number, options), share(options.shared_tiles) {}
 
+    std::string name;
     Gpu gpu;
     bool share;                       ///< as Kernels takes it
     std::atomic<bool> failed = false; ///< not to be handed out again
@@ -147,6 +149,10 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
 }
 
 LongMap::~LongMap() = default;
+
+std::string LongMap::device() const {
+    return state_->device->name;
+}
 
 Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
     check_part(rows(), cols(), part);

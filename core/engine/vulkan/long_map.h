@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace headscope::vulkan {
@@ -42,6 +43,7 @@ public:
     std::vector<MapBand> bands(std::span<const std::int64_t> which, std::int64_t cells,
                                Progress& progress) const override;
 
+    std::string device() const override;
     std::int64_t rows() const override { return dims_.Tq; }
     std::int64_t cols() const override { return dims_.Tk; }
 

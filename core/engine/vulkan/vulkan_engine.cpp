@@ -60,8 +60,12 @@ VulkanEngine::VulkanEngine(std::size_t number, const VulkanOptions& options)
 
 VulkanEngine::~VulkanEngine() = default;
 
+std::string device_name(std::size_t number) {
+    return "vulkan:" + std::to_string(number);
+}
+
 std::string VulkanEngine::name() const {
-    return "vulkan:" + std::to_string(number_);
+    return device_name(number_);
 }
 
 Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progress) {

@@ -17,6 +17,8 @@ struct VulkanDevice {
     bool usable = false; ///< false: the device lacks something; `detail` says what
 };
 
+/// As on the badge and in metadata: "vulkan:0".
+std::string device_name(std::size_t number);
 /// Loads Vulkan briefly. Throws Error(machine) when the machine has no loader or no driver. Any thread.
 std::vector<VulkanDevice> vulkan_devices(const VulkanOptions& options = {});
 
