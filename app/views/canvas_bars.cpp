@@ -33,7 +33,7 @@ void view_bar(const char* id, const figure::Rect& area, const Picture& picture, 
 } // namespace
 
 void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTools& tools) {
-    const DrawContext context = canvas_draw_context(state, tools, canvas.w, canvas.h);
+    const DrawContext context = canvas_context(state, tools, canvas.w, canvas.h);
     float y = canvas.y;
     if (const PatchedRun* const patch = patch_on_screen(state)) {
         view_bar("patched", {canvas.x, y, canvas.w, patched_bar_height}, draw_patched_bar(context, *patch),

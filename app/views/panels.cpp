@@ -79,7 +79,8 @@ DrawContext context_showing(const Shown& shown, Compare showing, const AppState&
             state.compare.marked() ? &state.compare : nullptr,
             showing,
             flash_of(state),
-            state.board};
+            state.board,
+            tools.pixels};
 }
 
 /// For panels: B's numbers, or A's while A is on screen.
@@ -102,13 +103,16 @@ DrawContext on_layer(const DrawContext& context, const Shown& layer) {
             Compare::now,   nullptr,          context.board};
 }
 
-/// For the canvas, which also shows B − A.
+} // namespace
+
 DrawContext canvas_context(const AppState& state, const ViewTools& tools, float width, float height) {
     if (compared(state) != Compare::difference || !draws_difference(state.view))
         return context_of(state, tools, width, height);
     return context_showing(state.compare.difference(state.view.group), Compare::difference, state, tools,
                            width, height);
 }
+
+namespace {
 
 /// A folded panel: a chevron and the name of what is behind it.
 void view_rail(const figure::Rect& area, const std::string& name, bool opens_right, const Action& open,
@@ -269,13 +273,7 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
 
 DrawContext draw_context(const AppState& state, const ViewTools& tools, float width, float height) {
     DrawContext context = context_of(state, tools, width, height);
-    context.pixels = tools.pixels, context.hovered = state.hovered;
-    return context;
-}
-
-DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, float width, float height) {
-    DrawContext context = canvas_context(state, tools, width, height);
-    context.pixels = tools.pixels;
+    context.hovered = state.hovered;
     return context;
 }
 

@@ -34,7 +34,7 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
 /// What drawing functions are given for a place of that size.
 DrawContext draw_context(const AppState& state, const ViewTools& tools, float width, float height);
 /// The same for the canvas, which also shows B − A.
-DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, float width, float height);
+DrawContext canvas_context(const AppState& state, const ViewTools& tools, float width, float height);
 
 /// Wheel and mouse on a map of any length, whose page fills `area`, in logical pixels of the window.
 void steer_long_map(const AppState& state, const figure::Rect& area, const ViewTools& tools);

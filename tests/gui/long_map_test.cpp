@@ -78,6 +78,7 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
     CHECK(screen_shows("4,500"));
     CHECK(weight == Approx(0.7584).epsilon(1e-4));
 
+    CHECK(desk.program.state().pixels.bytes() > 0); // tiles are coloured once, not in every frame
     REQUIRE(desk.click("spot 1"));
     desk.settle();
     CHECK(sight_of(desk).scale == reading_scale);

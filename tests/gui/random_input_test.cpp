@@ -17,6 +17,8 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 // Somebody who clicks, types and drags at random. Nothing may break: every screen is drawn from a state that
 // no test thought of. HEADSCOPE_RANDOM_EVENTS events (default 150) from HEADSCOPE_RANDOM_SEED (default 1) on;
@@ -53,10 +55,12 @@ public:
             if (said_.size() > 1500)
                 said_.erase(0, said_.find('|', 200) + 2);
             INFO("event " << n << ", the last ones: " << said_);
-            if (one_in(4))
+            if (one_in(4)) {
                 desk_.settle();
-            else
+                check_kept_pixels();
+            } else {
                 desk_.driver.wait(below(4));
+            }
             check();
             if (std::getenv("HEADSCOPE_RANDOM_MEMORY") != nullptr && n % 1000 == 0)
                 tell_memory(n);
@@ -188,6 +192,25 @@ private:
         const auto& chooser = state.files.chooser;
         if (chooser && !chooser->chooser.listing().folder.string().starts_with(folder_))
             desk_.driver.key(GLFW_KEY_ESCAPE);
+    }
+
+    std::vector<std::vector<figure::Color>> pixels_on_canvas() const {
+        std::vector<std::vector<figure::Color>> pixels;
+        for (const figure::SceneItem& item : desk_.program.canvas().scene.items)
+            if (const auto* grid = std::get_if<figure::GridItem>(&item); grid != nullptr && grid->pixels)
+                pixels.push_back(*grid->pixels);
+        return pixels;
+    }
+
+    /// Pixels that are kept from frame to frame are those that would be made now.
+    void check_kept_pixels() {
+        if (!desk_.program.settled())
+            return;
+        const auto kept = pixels_on_canvas();
+        desk_.program.state().pixels = PixelCache();
+        desk_.driver.wait();
+        if (desk_.program.settled())
+            CHECK(pixels_on_canvas() == kept);
     }
 
     Desk& desk_;

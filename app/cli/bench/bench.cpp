@@ -138,6 +138,7 @@ void add_bench(CLI::App& program) {
         if (options->long_text) {
             add_file_rows(rows); // before the problems take their memory
             add_long_row(rows, options->device);
+            add_map_frame_rows(rows);
         }
         print(rows, options->json);
     });

@@ -40,6 +40,9 @@ void add_engine_rows(std::vector<BenchRow>& rows, const std::string& device);
 /// `device` where that is another.
 void add_long_row(std::vector<BenchRow>& rows, const std::string& device);
 
+/// Times frames in which the map of 131,072 tokens is moved and zoomed.
+void add_map_frame_rows(std::vector<BenchRow>& rows);
+
 /// Times files of attention weights larger than memory: sparse ones in the folder for temporary files.
 void add_file_rows(std::vector<BenchRow>& rows);
 
