@@ -12,6 +12,7 @@
 #include "core/base/overloaded.h"
 #include "core/text/preset.h"
 
+#include <tuple>
 #include <utility>
 
 namespace headscope::app {
@@ -352,7 +353,10 @@ std::optional<ViewState> Workspace::view_behind() const {
     const bool weights_only = shown.document->shows_weights();
     if (weights_only)
         within.group = StageGroup::weights;
-    const bool same = within.head == state_.view.head && within.other == state_.view.other;
+    const auto looked_at = [](const ViewState& v) {
+        return std::tie(v.head, v.other, v.batch, v.row, v.hover, v.selected, v.block_end);
+    };
+    const bool same = looked_at(within) == looked_at(state_.view);
     if (same && !weights_only && shown.dims() == state_.document->problem.dims)
         return {};
     return within;

@@ -44,8 +44,16 @@ const Tensor* Shown::tensor(TensorId id) const {
 }
 
 bool Shown::holds(const CellAddress& cell) const {
+    const Tensor* const numbers = tensor(cell.tensor);
+    if (numbers == nullptr)
+        return false;
     const bool one_row = cell.tensor == TensorId::logits || cell.tensor == TensorId::probabilities;
-    return tensor(cell.tensor) != nullptr && (!one_row || cell.at[1] == block->position);
+    for (int axis = 0; axis < numbers->shape().rank(); ++axis) {
+        const std::int64_t at = cell.at[static_cast<std::size_t>(axis)];
+        if (one_row && axis == 1 ? at != block->position : at < 0 || at >= numbers->shape()[axis])
+            return false;
+    }
+    return true;
 }
 
 std::shared_ptr<const void> Shown::holder(TensorId id) const {

@@ -378,3 +378,19 @@ TEST_CASE("a problem that follows a checkpoint has the stops of attention alone"
     desk.settle();
     CHECK(desk.view().group == StageGroup::output);
 }
+
+TEST_CASE("a row or a cell of a stack with more tokens is none of this one's", "[gui][block]") {
+    Desk desk;
+    desk.open(test_data("/models/gpt2_tiny"), ids_typed);
+    desk.act(ViewChange(GoTo{StageGroup::resid_out}));
+    REQUIRE(desk.shown().dims().Tq == 8);
+    ViewState& view = desk.program.state().view;
+    view.row = 8;
+    CHECK(spoken_of(desk.shown(), view)->at[1] == 7);
+    view.selected = CellAddress{TensorId::resid_out, {0, 8, 0, 0}};
+    CHECK_FALSE(desk.shown().holds(*view.selected));
+    CHECK(spoken_of(desk.shown(), view)->at[1] == 7);
+    desk.driver.wait();
+    view.selected->at[1] = 7;
+    CHECK(desk.shown().holds(*view.selected));
+}

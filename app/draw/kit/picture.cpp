@@ -132,9 +132,11 @@ std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) 
         change != shown.largest.end() && view.row < 0)
         return *change;
     if (is_around(view.group)) {
-        const std::int64_t looked_at =
-            tensor_info(id).axes[2] == Axis::vocab ? shown.block->position : row_around(view, shown.position);
-        return largest_of_row(shown, view, id, looked_at);
+        if (tensor_info(id).axes[2] == Axis::vocab)
+            return largest_of_row(shown, view, id, shown.block->position);
+        // The row may be one of another stack, which has more tokens.
+        const std::int64_t row = row_around(view, shown.position);
+        return largest_of_row(shown, view, id, std::clamp<std::int64_t>(row, 0, shown.dims().Tq - 1));
     }
     const bool over_keys = tensor_info(id).axes[1] == Axis::Tk;
     const std::int64_t rows = over_keys ? shown.dims().Tk : shown.dims().Tq;
