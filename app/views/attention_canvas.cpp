@@ -100,11 +100,10 @@ void view_head(const AppState& state, const figure::Rect& area, const ViewTools&
     const bool large = state.view.group == StageGroup::weights &&
                        state.view.weights_view == WeightsView::heatmap && !looked_at.difference() &&
                        wants_large_map(looked_at);
-    scrolled_picture("canvas", area, tools, &hovered, &kept,
-                     [&](float width, float height) {
-                         return draw_canvas(canvas_context(state, tools, width, height));
-                     },
-                     {.page = static_cast<int>(state.view.group)});
+    scrolled_picture(
+        "canvas", area, tools, &hovered, &kept,
+        [&](float width, float height) { return draw_canvas(canvas_context(state, tools, width, height)); },
+        {.page = static_cast<int>(state.view.group)});
     if (!large || kept.grids.empty())
         return;
     const MatrixGrid& grid = kept.grids.back();
