@@ -38,8 +38,7 @@ public:
     void drop();
     /// The result of the newest submitted document, once.
     std::optional<RunResult> poll();
-    /// Waits for what was submitted since the last call, no longer than that. Whether its result waits for
-    /// poll().
+    /// Waits at most so long for what was submitted since the last call. Whether poll() has its result.
     bool await(std::chrono::milliseconds at_most);
     /// Blocks until nothing runs or waits. For pictures and tests; the window never calls it.
     void wait() { values_.wait(); }

@@ -104,7 +104,7 @@ void LongMapDesk::follow() {
                 .cols = dims.Tk};
     head_ = text_of({out.layer, out.batch, out.head});
     view_ = &state_.view.attention.long_map;
-    // What an engine has made stays when another is chosen; the numbers are the same.
+    // The overview and the tiles of one engine stay when another is chosen: they differ by rounding alone.
     const std::string device = state_.engines.notice.empty() ? state_.engines.chosen : "cpu";
     const auto map = values_.ask<MapPtr>(
         key(" map " + device), Urgency::on_screen,

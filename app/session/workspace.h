@@ -77,8 +77,8 @@ public:
     std::optional<Shown> take_results();
     /// Whether results of the session, the engine or the devices are still to come.
     bool busy() const { return session_->busy() || runner_.busy() || engines_.busy(); }
-    /// Waits for the trace of a document that came since the last call, no longer than that. Whether there is
-    /// one for take_results().
+    /// Waits at most so long for the trace of a document that came since the last call. Whether
+    /// take_results() has it.
     bool await(std::chrono::milliseconds at_most) { return runner_.await(at_most); }
     /// Whether the document's own trace is on screen, and no other layer of it is still to come.
     bool shows_document() const {

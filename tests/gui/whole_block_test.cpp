@@ -379,7 +379,7 @@ TEST_CASE("a problem that follows a checkpoint has the stops of attention alone"
     CHECK(desk.view().group == StageGroup::output);
 }
 
-TEST_CASE("a row or a cell of a stack with more tokens is none of this one's", "[gui][block]") {
+TEST_CASE("a row or a cell beyond the tokens on screen is not looked up", "[gui][block]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
     desk.act(ViewChange(GoTo{StageGroup::resid_out}));
