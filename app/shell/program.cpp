@@ -155,9 +155,8 @@ void Program::settle() {
     lessons_.course().settle(state_.shown);
 }
 
-bool Program::catch_up() {
-    constexpr std::chrono::milliseconds worth_waiting(3); // a small part of what drawing a frame may take
-    return workspace_.await(worth_waiting);
+bool Program::catch_up(std::chrono::milliseconds at_most) {
+    return workspace_.await(at_most);
 }
 
 bool Program::animating() const {

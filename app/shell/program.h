@@ -23,7 +23,7 @@ public:
     explicit Program(const Options& options);
 
     void frame(Surface& surface, double now) override;
-    bool catch_up() override;
+    bool catch_up(std::chrono::milliseconds at_most) override;
     bool animating() const override;
     float zoom() const override;
     figure::Color background() const override;

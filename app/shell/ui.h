@@ -2,6 +2,7 @@
 
 #include "app/views/surface.h"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -17,9 +18,9 @@ public:
 
     /// Builds one frame between ImGui::NewFrame and ImGui::Render. `now` counts seconds from program start.
     virtual void frame(Surface& surface, double now) = 0;
-    /// Called after a frame that will be shown. Waits a few milliseconds for what the frame's input asked to
-    /// be computed; true when it is there: the same frame, built again, shows it.
-    virtual bool catch_up() { return false; }
+    /// Called after a frame that will be shown. Waits for what the frame's input asked to be computed; true
+    /// when it is there: the same frame, built again, shows it.
+    virtual bool catch_up(std::chrono::milliseconds /*at_most*/) { return false; }
     /// Whether another frame must follow at once (an animation runs, a job is out, text is being edited).
     virtual bool animating() const = 0;
     /// The user's zoom (Ctrl +/-), 1 to 2, and the colour that the window is cleared to.

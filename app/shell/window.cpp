@@ -333,7 +333,9 @@ private:
                     frames_left_ = frames_shown_after;
                 input_.apply(ImGui::GetIO());
             });
-            if (ui_.catch_up())
+            constexpr std::chrono::milliseconds worth_waiting(
+                3); // a small part of what drawing a frame may take
+            if (ui_.catch_up(worth_waiting))
                 build([] { ImGui::GetIO().DeltaTime = no_time; });
             item_active_ = ImGui::IsAnyItemActive();
             typing_ = item_active_ && ImGui::GetIO().WantTextInput;

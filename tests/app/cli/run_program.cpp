@@ -10,6 +10,15 @@
 #include <unistd.h>
 
 namespace headscope::test {
+namespace {
+
+#ifdef SANITIZER_TAKES_ADDRESSES
+constexpr bool limits_memory = false;
+#else
+constexpr bool limits_memory = true;
+#endif
+
+} // namespace
 
 ProgramRun run_program(const std::vector<std::string>& arguments, const std::string& input,
                        const std::map<std::string, std::string>& environment,
@@ -35,7 +44,7 @@ ProgramRun run_program(const std::vector<std::string>& arguments, const std::str
         ::dup2(::open(out_path.c_str(), create, mode), STDOUT_FILENO);
         ::dup2(::open(err.c_str(), create, mode), STDERR_FILENO);
         for (const auto& [what, most] : {std::pair{RLIMIT_FSIZE, surroundings.most_bytes},
-                                         std::pair{RLIMIT_AS, surroundings.most_memory}})
+                                         std::pair{RLIMIT_AS, limits_memory ? surroundings.most_memory : 0}})
             if (const rlimit limit{most, most}; most > 0)
                 ::setrlimit(what, &limit);
         ::execv(argv.front(), argv.data());

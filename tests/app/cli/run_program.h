@@ -17,7 +17,7 @@ struct ProgramRun {
 struct ProgramSurroundings {
     std::string out_path = {};     ///< such as /dev/full; empty: not elsewhere
     std::uint64_t most_bytes = 0;  ///< of any file that it writes; 0: no limit
-    std::uint64_t most_memory = 0; ///< bytes of addresses; 0: no limit
+    std::uint64_t most_memory = 0; ///< bytes of addresses; 0, or under a sanitizer: no limit
 };
 
 /// Runs the built program as a user would. Waits for its end.
