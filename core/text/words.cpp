@@ -12,11 +12,11 @@ namespace headscope::text {
 
 namespace {
 
-enum class Kind { letter, alone, mark, joiner, format, space };
+enum class LetterKind { letter, alone, mark, joiner, format, space };
 
 /// One user-perceived character: a code point and all code points that extend it.
 struct Cluster {
-    Kind kind = Kind::space;
+    LetterKind kind = LetterKind::space;
     std::size_t begin = 0;
     std::size_t end = 0;
     std::size_t letters = 0; ///< code points
@@ -33,13 +33,13 @@ bool joins_letters(utf8proc_int32_t c) {
     return c == '\'' || c == 0x2019 || c == '-' || c == 0x2010 || c == 0x2011;
 }
 
-Kind kind_of(utf8proc_int32_t c) {
+LetterKind kind_of(utf8proc_int32_t c) {
     if (joins_letters(c))
-        return Kind::joiner;
+        return LetterKind::joiner;
     const utf8proc_property_t* property = utf8proc_get_property(c);
     if (property->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC ||
         property->boundclass == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR)
-        return Kind::alone;
+        return LetterKind::alone;
     switch (property->category) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LL:
@@ -52,16 +52,16 @@ Kind kind_of(utf8proc_int32_t c) {
     case UTF8PROC_CATEGORY_ND:
     case UTF8PROC_CATEGORY_NL:
     case UTF8PROC_CATEGORY_NO:
-        return ideograph_or_kana(c) ? Kind::alone : Kind::letter;
+        return ideograph_or_kana(c) ? LetterKind::alone : LetterKind::letter;
     case UTF8PROC_CATEGORY_ZS:
     case UTF8PROC_CATEGORY_ZL:
     case UTF8PROC_CATEGORY_ZP:
     case UTF8PROC_CATEGORY_CC:
-        return Kind::space;
+        return LetterKind::space;
     case UTF8PROC_CATEGORY_CF:
-        return Kind::format;
+        return LetterKind::format;
     default:
-        return Kind::mark;
+        return LetterKind::mark;
     }
 }
 
@@ -87,7 +87,7 @@ std::vector<Cluster> clusters_of(std::string_view sentence) {
         const bool opens = at == 0 || utf8proc_grapheme_break_stateful(before, c, &state);
         // A mark at the start of a text or after a space has no letter to extend and counts as a letter
         // itself.
-        const bool stray = !opens && clusters.back().kind == Kind::space;
+        const bool stray = !opens && clusters.back().kind == LetterKind::space;
         if (opens || stray)
             clusters.push_back({kind_of(c), at, at, 0});
         at += static_cast<std::size_t>(length);
@@ -115,21 +115,23 @@ std::string composed(std::string_view text) {
 std::vector<Word> split_words(std::string_view sentence) {
     const std::vector<Cluster> clusters = clusters_of(sentence);
     std::vector<Word> words;
-    const auto kind = [&](std::size_t at) { return at < clusters.size() ? clusters[at].kind : Kind::space; };
+    const auto kind = [&](std::size_t at) {
+        return at < clusters.size() ? clusters[at].kind : LetterKind::space;
+    };
     for (std::size_t at = 0; at < clusters.size();) {
         const std::size_t first = at;
         std::size_t letters = clusters[at].letters;
-        if (kind(at) == Kind::letter) {
+        if (kind(at) == LetterKind::letter) {
             for (++at;; ++at) {
-                const bool joint =
-                    (kind(at) == Kind::joiner || kind(at) == Kind::format) && kind(at + 1) == Kind::letter;
-                if (kind(at) != Kind::letter && !joint)
+                const bool joint = (kind(at) == LetterKind::joiner || kind(at) == LetterKind::format) &&
+                                   kind(at + 1) == LetterKind::letter;
+                if (kind(at) != LetterKind::letter && !joint)
                     break;
                 letters += clusters[at].letters;
             }
         } else {
             ++at;
-            if (kind(first) == Kind::space || kind(first) == Kind::format)
+            if (kind(first) == LetterKind::space || kind(first) == LetterKind::format)
                 continue;
         }
         const std::size_t begin = clusters[first].begin;
@@ -142,7 +144,7 @@ std::vector<Word> split_words(std::string_view sentence) {
             fail_input(tr("the sentence has more than {} words and marks, the most there may be: shorten it",
                           max_words));
         words.push_back({composed(sentence.substr(begin, end - begin)), begin, end,
-                         kind(first) == Kind::mark || kind(first) == Kind::joiner});
+                         kind(first) == LetterKind::mark || kind(first) == LetterKind::joiner});
     }
     if (words.empty())
         fail_input(tr("the sentence of {} bytes has no word: type at least one word", sentence.size()));

@@ -18,7 +18,7 @@ using namespace headscope::test;
 
 namespace {
 
-constexpr std::int64_t length = 6000, query = 5200, key = 700;
+constexpr std::int64_t length = 6000, query = 5200, far_key = 700;
 constexpr double score = 9.7; ///< of the query for the key; all other scores are 0
 
 /// Every row spreads its weight evenly over the tokens so far, but for one far pair.
@@ -29,7 +29,7 @@ Program::Options needle() {
     const auto side = static_cast<float>(std::sqrt(score * std::sqrt(8.0)));
     Tensor x(Shape{1, length, 8}, 0.0F), W_Q(Shape{8, 8}, 0.0F), W_K(Shape{8, 8}, 0.0F);
     x.at(0, query, 6) = side;
-    x.at(0, key, 7) = side;
+    x.at(0, far_key, 7) = side;
     W_Q.at(6, 0) = 1;
     W_K.at(7, 0) = 1;
     problem->x = std::make_shared<const Tensor>(std::move(x));
@@ -42,7 +42,7 @@ Program::Options needle() {
     return {.recipe = recipe, .device = "cpu", .wake = {}};
 }
 
-const double weight = std::exp(score) / (std::exp(score) + static_cast<double>(query));
+const double far_weight = std::exp(score) / (std::exp(score) + static_cast<double>(query));
 
 const MatrixGrid& map_of(const Desk& desk) {
     REQUIRE_FALSE(desk.program.canvas().grids.empty());
@@ -76,22 +76,22 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
     CHECK(screen_shows("at least 750 tokens away"));
     CHECK(screen_shows("query 5,200 reads key 700"));
     CHECK(screen_shows("4,500"));
-    CHECK(weight == Approx(0.7584).epsilon(1e-4));
+    CHECK(far_weight == Approx(0.7584).epsilon(1e-4));
 
     CHECK(desk.program.state().pixels.bytes() > 0); // tiles are coloured once, not in every frame
     REQUIRE(desk.click("spot 1"));
     desk.settle();
     CHECK(sight_of(desk).scale == reading_scale);
-    const figure::Point at = place(desk, query, key);
+    const figure::Point at = place(desk, query, far_key);
     CHECK(map_of(desk).area.contains(at.x, at.y));
     CHECK(screen_shows("0.76"));
     CHECK(screen_shows("4,500 back"));
     REQUIRE(desk.shown().map->selected);
-    CHECK(desk.shown().map->selected->weight == Approx(weight).epsilon(1e-5));
+    CHECK(desk.shown().map->selected->weight == Approx(far_weight).epsilon(1e-5));
     const auto told = nlohmann::json::parse(desk.program.report(1)).at("weight");
     CHECK(told.at("query") == query);
-    CHECK(told.at("key") == key);
-    CHECK(told.at("value").get<double>() == Approx(weight).epsilon(1e-5));
+    CHECK(told.at("key") == far_key);
+    CHECK(told.at("value").get<double>() == Approx(far_weight).epsilon(1e-5));
     REQUIRE(desk.shown().map->row);
     CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
     CHECK(desk.shown().map->row->rank == 1);
@@ -102,17 +102,17 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
         CHECK(desk.shown().map->row->rank > 1);
         desk.driver.key(GLFW_KEY_K);
         desk.settle();
-        CHECK(desk.shown().map->selected->key == key);
+        CHECK(desk.shown().map->selected->key == far_key);
     }
     SECTION("a click on a pixel far out selects the largest weight under it") {
         desk.driver.key(GLFW_KEY_HOME);
         desk.act(ViewChange(LongMapChange(SelectOnMap{})));
-        const figure::Point far = place(desk, query + 8, key - 4); // the middle of its pixel
+        const figure::Point far = place(desk, query + 8, far_key - 4); // the middle of its pixel
         desk.driver.click(far.x, far.y);
         desk.settle();
         REQUIRE(desk.shown().map->selected);
         CHECK(desk.shown().map->selected->query == query);
-        CHECK(desk.shown().map->selected->key == key);
+        CHECK(desk.shown().map->selected->key == far_key);
     }
     SECTION("N and Shift N go through the list, Esc lets go") {
         desk.driver.key(GLFW_KEY_N);
@@ -140,11 +140,11 @@ TEST_CASE("a long map has its far weight on the engine that is chosen, and witho
         CHECK(desk.shown().map->device == (there && device == "vulkan:0" ? device : "cpu"));
         REQUIRE(desk.shown().map->overview->complete());
         CHECK(screen_shows("query 5,200 reads key 700"));
-        desk.act(ViewChange(LongMapChange(GoToWeight{query, key})));
+        desk.act(ViewChange(LongMapChange(GoToWeight{query, far_key})));
         const auto shows_weight = [&] {
             desk.settle();
             REQUIRE(desk.shown().map->selected);
-            CHECK(desk.shown().map->selected->weight == Approx(weight).epsilon(1e-5));
+            CHECK(desk.shown().map->selected->weight == Approx(far_weight).epsilon(1e-5));
             CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
         };
         shows_weight();
@@ -248,7 +248,7 @@ TEST_CASE("reading a long map can be paused, cancelled and begun again", "[long 
     desk.press_key(GLFW_KEY_K);
     CHECK(screen_shows("Select a weight first."));
     // Single weights are made all the same.
-    desk.act(ViewChange(LongMapChange(GoToWeight{query, key})));
+    desk.act(ViewChange(LongMapChange(GoToWeight{query, far_key})));
     CHECK(screen_shows("0.76"));
     desk.press("Read it");
     CHECK(desk.shown().map->overview->complete());
@@ -267,7 +267,7 @@ TEST_CASE("a place on a long map is found by its number, and what is not there i
     };
     type("5200, 700");
     REQUIRE(desk.shown().map->selected);
-    CHECK(desk.shown().map->selected->weight == Approx(weight).epsilon(1e-5));
+    CHECK(desk.shown().map->selected->weight == Approx(far_weight).epsilon(1e-5));
     type("6000");
     CHECK(desk.program.state().field.error.find("The map has queries 0 to 5,999") != std::string::npos);
 }

@@ -31,7 +31,7 @@ void write_heads(const std::string& path, std::int64_t L, std::int64_t H, std::i
 
 constexpr const char* sentence = R"(["<s>", "An", "na", "Ġcalled", "ĠTom", "</s>"])";
 
-float weight(const Desk& desk, std::int64_t h, std::int64_t i, std::int64_t j) {
+float read_weight(const Desk& desk, std::int64_t h, std::int64_t i, std::int64_t j) {
     return desk.shown().value({TensorId::weights, {0, h, i, j}});
 }
 
@@ -43,11 +43,11 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
     Desk desk;
     desk.open(folder.file("a.npy"));
     CHECK_FALSE(screen_shows("rows renormalised"));
-    CHECK(weight(desk, 0, 2, 0) == 0.5F);
+    CHECK(read_weight(desk, 0, 2, 0) == 0.5F);
     desk.press("First token hidden");
     CHECK(screen_shows("First token hidden, rows renormalised"));
-    CHECK(weight(desk, 0, 2, 0) == 0);
-    CHECK(weight(desk, 0, 2, 1) == 0.5F);
+    CHECK(read_weight(desk, 0, 2, 0) == 0);
+    CHECK(read_weight(desk, 0, 2, 1) == 0.5F);
     CHECK(desk.program.state().error.empty());
     SECTION("a row that had nothing else is empty, and the inspector says why") {
         desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 0, 0}}}));
@@ -77,7 +77,7 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
         desk.driver.key(GLFW_KEY_F);
         desk.settle();
         desk.settle();
-        CHECK(weight(desk, 0, 2, 0) == 0.5F);
+        CHECK(read_weight(desk, 0, 2, 0) == 0.5F);
         CHECK_FALSE(screen_shows("rows renormalised"));
     }
     end_recording();
@@ -230,7 +230,7 @@ TEST_CASE("another file is read as it is held") {
     desk.settle();
     desk.settle();
     CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
-    CHECK(weight(desk, 0, 2, 0) == 0.5F);
+    CHECK(read_weight(desk, 0, 2, 0) == 0.5F);
     CHECK(desk.shown().dims().H == 2);
     end_recording();
 }

@@ -32,7 +32,7 @@ std::string needs_score(const Situation& now) {
                : "";
 }
 
-Actions why_score(const Situation& now) {
+Actions explain_score(const Situation& now) {
     const Index at = cell_of(now)->at;
     return {ViewChange(AttentionChange(ShowWeight{at[2], at[3], Screen::why}))};
 }
@@ -51,7 +51,7 @@ Actions reset_head(const Situation& now) {
     return {Command(ResetHead{now.view.head})};
 }
 
-Actions open_head(const Situation& now) {
+Actions open_this_head(const Situation& now) {
     return {ViewChange(AttentionChange(OpenHead{now.view.attention.layer, now.view.head})),
             ViewChange(AttentionChange(ShowScreen{Screen::stages}))};
 }
@@ -111,8 +111,8 @@ std::vector<ActionInfo> context_actions() {
         // clang-format off
         {"copy number", tr("Copy this number"), tr("Copies the selected number with all its digits"), {}, anywhere, copy_of(What::number), needs_known_cell},
         {"copy row", tr("Copy its row"), tr("Copies the row of the matrix that the selected number stands in, for a spreadsheet"), {}, anywhere, copy_of(What::row), needs_known_cell},
-        {"why score", tr("Why this score"), tr("Takes the selected score apart: who wrote what its query and its key are made of"), {}, has_scores_taken_apart, why_score, needs_score},
-        {"open head", tr("Open the head in the stages"), tr("Shows the stages of the head in focus"), {}, on_other_screen, open_head},
+        {"why score", tr("Why this score"), tr("Takes the selected score apart: who wrote what its query and its key are made of"), {}, has_scores_taken_apart, explain_score, needs_score},
+        {"open head", tr("Open the head in the stages"), tr("Shows the stages of the head in focus"), {}, on_other_screen, open_this_head},
         {"copy head name", tr("Copy the head’s name"), tr("Copies the name of the head in focus, such as L5 H3"), {}, anywhere, copy_of(What::head), needs_trace},
         {"reset head", tr("Set the head back"), tr("The weights and the gain of the head in focus, as the preset or the file gave them"), {}, has_stages, reset_head, needs_edits_of_head},
         {"copy token", tr("Copy the token"), tr("Copies the text of the token that the context menu is about"), {}, anywhere, copy_of(What::token), needs_token},

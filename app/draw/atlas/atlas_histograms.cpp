@@ -15,7 +15,7 @@ using figure::Align;
 using figure::Font;
 
 constexpr std::size_t bins = 16;
-constexpr float column_width = 112, gap = 20, row_height = 104, bars_top = 20, bars_height = 48;
+constexpr float column_width = 112, column_gap = 20, row_height = 104, bars_top = 20, bars_height = 48;
 
 struct Counts {
     std::array<std::int64_t, bins> all{}, chosen{};
@@ -195,15 +195,15 @@ float draw_atlas_histograms(Picture& picture, const AtlasScene& scene, const fig
     draw_text(picture, context, room.right(), room.y + 24,
               scene.look.choosing ? tr("dark: chosen") : tr("drag: choose heads"), Font::ui, 12, theme.muted,
               Align::right);
-    const auto columns =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>((room.w + gap) / (column_width + gap)));
-    const float width = (room.w + gap) / static_cast<float>(columns) - gap;
+    const auto columns = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>((room.w + column_gap) / (column_width + column_gap)));
+    const float width = (room.w + column_gap) / static_cast<float>(columns) - column_gap;
     std::int64_t at = 0;
     for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {
         if (!scene.atlas.known.test(static_cast<std::size_t>(info.score)))
             continue;
         draw_one(picture, scene, info.score,
-                 {room.x + (width + gap) * static_cast<float>(at % columns),
+                 {room.x + (width + column_gap) * static_cast<float>(at % columns),
                   room.y + 44 + row_height * static_cast<float>(at / columns), width, row_height});
         ++at;
     }

@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float name_height = 24, between = 8, legend_height = 62;
+constexpr float name_height = 24, block_gap = 8, blocks_legend_height = 62;
 constexpr float length_width = 132; ///< of the bars and numbers at the right
 constexpr float highest_row = 26, lowest_row = 10, lowest_of_many = 3;
 constexpr float with_number = 13; ///< rows with room for the number of their length
@@ -94,7 +94,7 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
     const float cell_w = std::clamp(room / D, 1.0F, 42.0F);
     const float per_pixel = cell_w < 12 ? std::floor(cell_w) : cell_w;
     const float cell_h =
-        std::clamp(std::floor(((height - legend_height) / count - name_height - between) / T),
+        std::clamp(std::floor(((height - blocks_legend_height) / count - name_height - block_gap) / T),
                    T <= few_rows ? with_number
                    : T <= 32     ? lowest_row
                                  : lowest_of_many,
@@ -130,7 +130,7 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
         draw_lengths(picture, context, grid, checkpoint::row_lengths(*context.shown.tensor(block.tensor)),
                      longest);
         picture.scene.width = std::max(picture.scene.width, grid.area.right() + length_width + canvas_pad);
-        y = grid.area.bottom() + between;
+        y = grid.area.bottom() + block_gap;
     }
     const MatrixGrid& last = picture.grids.back();
     if (last.heatmap)
@@ -140,7 +140,7 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
         draw_paragraph(picture, context, x, y + 12, std::max(last.area.w, 320.0F),
                        tr("The bar under a number shows its size and, left or right of the tick, its sign."),
                        figure::Font::ui, 12.5F, 18, context.theme.muted);
-    return y + legend_height - 14;
+    return y + blocks_legend_height - 14;
 }
 
 } // namespace headscope::app

@@ -16,7 +16,7 @@ namespace {
 
 using enum TensorId;
 
-constexpr float row_height = 24, name_width = 170, number_width = 84;
+constexpr float token_height = 24, name_width = 170, number_width = 84;
 
 /// The tokens of the text; the one whose row is shown is ink. Returns the lower edge.
 float draw_positions(Picture& picture, const DrawContext& context, float y) {
@@ -93,7 +93,8 @@ Picture draw_vocabulary_page(const DrawContext& context) {
     const std::span<const float> logit = shown.tensor(logits)->values(),
                                  share = shown.tensor(probabilities)->values();
     const float below = output_weights_height(context);
-    const auto fit = static_cast<std::size_t>(std::max((context.height - y - 90 - below) / row_height, 8.0F));
+    const auto fit =
+        static_cast<std::size_t>(std::max((context.height - y - 90 - below) / token_height, 8.0F));
     std::vector<std::int64_t> tokens =
         first_by(logit.size(), fit, [&](std::int64_t token) { return logit[at(token)]; });
 
@@ -123,8 +124,8 @@ Picture draw_vocabulary_page(const DrawContext& context) {
         const float value = shares ? share[at(token)] : logit[at(token)];
         sum += static_cast<double>(share[at(token)]);
         const bool on = spoken == token;
-        const float baseline = figure::baseline_for(y + row_height / 2, 13);
-        const figure::Rect area{canvas_pad - 8, y, right - canvas_pad + 16, row_height};
+        const float baseline = figure::baseline_for(y + token_height / 2, 13);
+        const figure::Rect area{canvas_pad - 8, y, right - canvas_pad + 16, token_height};
         if (on)
             picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
         draw_text(picture, context, canvas_pad, baseline,
@@ -151,7 +152,7 @@ Picture draw_vocabulary_page(const DrawContext& context) {
                         .pitch_y = area.h,
                         .map = {}};
         picture.grids.push_back(std::move(line));
-        y += row_height;
+        y += token_height;
     }
     draw_text(picture, context, canvas_pad, y + 22,
               tr("These {} of {} tokens together have {}.", grouped(std::ssize(tokens)),
@@ -175,7 +176,7 @@ Picture draw_vocabulary_change(const DrawContext& context) {
     const std::span<const float> change = compare.of(id)->cells->values(),
                                  before = compare.baseline().tensor(id)->values(),
                                  now = compare.now().tensor(id)->values();
-    const auto fit = static_cast<std::size_t>(std::max((context.height - y - 90) / row_height, 8.0F));
+    const auto fit = static_cast<std::size_t>(std::max((context.height - y - 90) / token_height, 8.0F));
     const std::vector<std::int64_t> tokens =
         first_by(change.size(), fit, [&](std::int64_t token) { return std::abs(change[at(token)]); });
     const float right = context.width - canvas_pad, bar = canvas_pad + name_width + 2 * number_width + 16,
@@ -196,9 +197,9 @@ Picture draw_vocabulary_change(const DrawContext& context) {
     const auto cell = spoken_of(context.shown, context.view);
     const float zero = bar + room / 2;
     for (const std::int64_t token : tokens) {
-        const float by = change[at(token)], baseline = figure::baseline_for(y + row_height / 2, 13),
+        const float by = change[at(token)], baseline = figure::baseline_for(y + token_height / 2, 13),
                     length = room / 2 * std::abs(by) / most;
-        const figure::Rect area{canvas_pad - 8, y, right - canvas_pad + 16, row_height};
+        const figure::Rect area{canvas_pad - 8, y, right - canvas_pad + 16, token_height};
         if (cell && cell->tensor == id && cell->at[2] == token)
             picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
         draw_text(picture, context, canvas_pad, baseline,
@@ -223,10 +224,10 @@ Picture draw_vocabulary_change(const DrawContext& context) {
                                  .pitch_y = area.h,
                                  .map = {},
                                  .actual = false});
-        y += row_height;
+        y += token_height;
     }
     picture.scene.add(figure::LineItem{
-        {zero, y - row_height * static_cast<float>(tokens.size())}, {zero, y}, theme.line2, 1});
+        {zero, y - token_height * static_cast<float>(tokens.size())}, {zero, y}, theme.line2, 1});
     draw_text(picture, context, canvas_pad, y + 22,
               tr("The {} of {} tokens that changed most, up to the right and down to the left.",
                  grouped(std::ssize(tokens)), grouped(std::ssize(change))),

@@ -15,7 +15,8 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float strip_height = 20, strip_pitch = 25, label_width = 124, bias_width = 68, widest_cell = 42;
+constexpr float strip_height = 20, strip_pitch = 25, strip_label_width = 124, bias_width = 68,
+                widest_cell = 42;
 
 class Strips {
 public:
@@ -23,7 +24,8 @@ public:
         : picture(p), context(c), strips(drawn), D(c.dims().D) {
         const bool biases =
             std::ranges::any_of(strips, [](const WeightStrip& s) { return s.bias.has_value(); });
-        const float room = context.width - 2 * canvas_pad - label_width - (biases ? bias_width + 30 : 0.0F);
+        const float room =
+            context.width - 2 * canvas_pad - strip_label_width - (biases ? bias_width + 30 : 0.0F);
         const float each = room / static_cast<float>(D);
         cell_w = std::clamp(each < 12 ? std::floor(each) : each, 1.0F, widest_cell);
         float largest = 0;
@@ -38,8 +40,8 @@ public:
             draw_strip(strip, y);
             y += strip_pitch;
         }
-        draw_legend(picture, context, canvas_pad + label_width, y + 2, 160, context.theme.diverging, -high,
-                    high, tr("weight, one cell for each dimension"), false);
+        draw_legend(picture, context, canvas_pad + strip_label_width, y + 2, 160, context.theme.diverging,
+                    -high, high, tr("weight, one cell for each dimension"), false);
         return y + 44;
     }
 
@@ -60,7 +62,7 @@ private:
                                              .col_axis = strip.axis,
                                              .rows = 1,
                                              .cols = D,
-                                             .x = canvas_pad + label_width,
+                                             .x = canvas_pad + strip_label_width,
                                              .y = y,
                                              .cell_w = cell_w,
                                              .cell_h = strip_height,
@@ -107,7 +109,7 @@ private:
     }
 
     void name(const std::string& text, float y) {
-        draw_text(picture, context, canvas_pad + label_width - 12,
+        draw_text(picture, context, canvas_pad + strip_label_width - 12,
                   figure::baseline_for(y + strip_height / 2, 12.5F), text, figure::Font::mono_semibold, 12.5F,
                   context.theme.ink, figure::Align::right);
     }

@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float plot_height = 124.0F, row_height = 18.0F;
+constexpr float plot_height = 124.0F, line_height = 18.0F;
 
 /// The axis of lengths, with ticks at the longest text and at every sixteenth of the tick before.
 PlotAxis length_axis() {
@@ -46,7 +46,7 @@ public:
         float x = column_.x;
         if (line != 0) {
             column_.picture.scene.add(
-                figure::RectItem{.area = {x, column_.y + row_height / 2 - 1, 10, 3}, .fill = line});
+                figure::RectItem{.area = {x, column_.y + line_height / 2 - 1, 10, 3}, .fill = line});
             x += 14;
         }
         draw_text(column_.picture, column_.context, x, baseline(), name, figure::Font::ui, 12.5F, theme.text);
@@ -56,13 +56,13 @@ public:
     }
 
 private:
-    float baseline() const { return figure::baseline_for(column_.y + row_height / 2, 12.5F); }
+    float baseline() const { return figure::baseline_for(column_.y + line_height / 2, 12.5F); }
     void put(float right, const std::string& text, figure::Color colour) {
         draw_text(column_.picture, column_.context, right, baseline(), text, figure::Font::ui, 12.5F, colour,
                   figure::Align::right);
     }
     void end() {
-        column_.y += row_height;
+        column_.y += line_height;
         draw_hairline(column_.picture, column_.context, column_.x, column_.y - 0.5F, column_.width);
     }
 
@@ -89,8 +89,8 @@ void draw_cost(PanelColumn& column, const lesson::CostFigure& figure) {
     table.row(tr("projections"), flops_text(cost.projection_flops), flops_text(full.projection_flops),
               projections);
     table.row(tr("attention"), flops_text(cost.attention_flops), flops_text(full.attention_flops), attention);
-    column.picture.tips.push_back(
-        {{column.x, column.y, column.width, row_height}, tr("One number of 4 bytes for each head and cell")});
+    column.picture.tips.push_back({{column.x, column.y, column.width, line_height},
+                                   tr("One number of 4 bytes for each head and cell")});
     table.row(tr("attention weights"), bytes_text(cost.weights_bytes), bytes_text(full.weights_bytes));
 
     const auto [low, high] =

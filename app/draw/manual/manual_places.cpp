@@ -41,22 +41,23 @@ constexpr std::array<StopRow, stop_count> stops{{{StageGroup::x, "x"},
                                                  {StageGroup::logits, "logits-and-probabilities"},
                                                  {StageGroup::probabilities, "logits-and-probabilities"}}};
 
-struct ScreenRow {
+struct ScreenPlace {
     Screen screen;
     const char *page, *anchor;
 };
-constexpr ScreenRow screens[] = {{Screen::atlas, "atlas", ""},
-                                 {Screen::effects, "effects", "in-the-window"},
-                                 {Screen::patching, "effects", "activation-patching"},
-                                 {Screen::circuits, "effects", "the-vocabulary-circuit"},
-                                 {Screen::why, "effects", "terms-of-a-score"},
-                                 {Screen::map, "maps", "in-the-window"}};
+constexpr ScreenPlace places_of_screens[] = {{Screen::atlas, "atlas", ""},
+                                             {Screen::effects, "effects", "in-the-window"},
+                                             {Screen::patching, "effects", "activation-patching"},
+                                             {Screen::circuits, "effects", "the-vocabulary-circuit"},
+                                             {Screen::why, "effects", "terms-of-a-score"},
+                                             {Screen::map, "maps", "in-the-window"}};
 
 } // namespace
 
 manual::Place place_of_screen(const Shown& shown, const ViewState& view) {
     const Screen screen = screen_of(shown, view);
-    if (const auto* row = std::ranges::find(screens, screen, &ScreenRow::screen); row != std::end(screens))
+    if (const auto* row = std::ranges::find(places_of_screens, screen, &ScreenPlace::screen);
+        row != std::end(places_of_screens))
         return {row->page, row->anchor};
     if (shown.document->is_given())
         return {"attention-files", "the-board"};

@@ -16,7 +16,7 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float row_height = 24, head_height = 28;
+constexpr float spot_height = 24, head_height = 28;
 
 /// The tokens round one of them, at most `width` wide; the token itself in bold on a raised ground.
 void draw_words(Picture& picture, const MapScene& scene, const std::vector<std::string>& tokens,
@@ -62,11 +62,11 @@ void draw_words(Picture& picture, const MapScene& scene, const std::vector<std::
 } // namespace
 
 float spots_height(int rows) {
-    return head_height + row_height * static_cast<float>(rows);
+    return head_height + spot_height * static_cast<float>(rows);
 }
 
 std::size_t listed_spots(const MapScene& scene, float height) {
-    const auto room = static_cast<std::size_t>(std::max(0.0F, (height - head_height) / row_height));
+    const auto room = static_cast<std::size_t>(std::max(0.0F, (height - head_height) / spot_height));
     return scene.map.spots == nullptr ? 0 : std::min(room, scene.map.spots->size());
 }
 
@@ -104,8 +104,8 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
     const float words = (area.w - 28 - 150 - 56) / 2;
     for (std::size_t n = 0; n < listed; ++n) {
         const analysis::MapSpot& spot = (*scene.map.spots)[n];
-        const figure::Rect row{area.x, area.y + head_height + row_height * static_cast<float>(n), area.w,
-                               row_height};
+        const figure::Rect row{area.x, area.y + head_height + spot_height * static_cast<float>(n), area.w,
+                               spot_height};
         const float baseline = figure::baseline_for(row.y + row.h / 2, 12.5F);
         const std::string label = "spot " + std::to_string(n + 1);
         const bool on = scene.map.selected && scene.map.selected->query == spot.query &&

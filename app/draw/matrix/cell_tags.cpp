@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float text_size = 12, tag_height = 16, tag_pad = 4, apart = 4;
+constexpr float tag_text_size = 12, tag_height = 16, tag_pad = 4, tag_distance = 4;
 
 bool inside(const figure::Rect& inner, const figure::Rect& outer) {
     return inner.x >= outer.x && inner.right() <= outer.right() && inner.y >= outer.y &&
@@ -39,7 +39,7 @@ bool is_masked_cell(const Shown& shown, const CellAddress& cell) {
 }
 
 /// Where a tag may stand: its area, and a line to its cell where it stands apart from it.
-struct Place {
+struct TagPlace {
     figure::Rect area;
     std::optional<figure::LineItem> line;
 };
@@ -86,7 +86,7 @@ public:
         if (largest == nullptr)
             return;
         const std::string text = number(static_cast<double>(context_.shown.value(cell)), 2);
-        width_ = context_.measure(text, figure::Font::mono_semibold, text_size) + 2 * tag_pad;
+        width_ = context_.measure(text, figure::Font::mono_semibold, tag_text_size) + 2 * tag_pad;
         if (const auto place = place_for(*largest, own))
             draw(cell, text, *place);
     }
@@ -108,19 +108,20 @@ private:
                });
     }
 
-    std::optional<Place> place_for(const MatrixGrid& grid, const figure::Rect& cell) const {
+    std::optional<TagPlace> place_for(const MatrixGrid& grid, const figure::Rect& cell) const {
         const float x = cell.x + cell.w / 2, y = cell.y + cell.h / 2;
-        const float across = cell.w / 2 + apart + width_ / 2, down = cell.h / 2 + apart + tag_height / 2;
+        const float across = cell.w / 2 + tag_distance + width_ / 2,
+                    down = cell.h / 2 + tag_distance + tag_height / 2;
         const std::array beside{at_middle(x + across, y), at_middle(x - across, y), at_middle(x, y + down),
                                 at_middle(x, y - down)};
         // A small map keeps its tags to itself where it can.
         for (const bool within : {true, false})
             for (const figure::Rect& area : beside)
                 if ((!within || inside(area, grid.area)) && is_free(area, grid))
-                    return Place{area, {}};
-        std::optional<Place> best;
+                    return TagPlace{area, {}};
+        std::optional<TagPlace> best;
         float shortest = INFINITY;
-        const auto consider = [&](const Place& place) {
+        const auto consider = [&](const TagPlace& place) {
             const float length =
                 place.line->to.x - place.line->from.x + place.line->to.y - place.line->from.y;
             if (length < shortest && is_free(place.area, grid))
@@ -148,14 +149,14 @@ private:
     template<class Consider>
     void behind_row(const MatrixGrid& grid, const figure::Rect& cell, const Consider& consider) const {
         constexpr float reach = 80, step = 4;
-        for (float left = grid.area.right() + apart; left < grid.area.right() + reach; left += step)
+        for (float left = grid.area.right() + tag_distance; left < grid.area.right() + reach; left += step)
             for (const float line : {cell.bottom() + grid.gap / 2, cell.y - grid.gap / 2})
                 consider(
                     {{left, line - tag_height / 2, width_, tag_height},
                      figure::LineItem{{cell.right(), line}, {left, line}, context_.theme.ink, line_width}});
     }
 
-    void draw(const CellAddress& cell, const std::string& text, const Place& place) {
+    void draw(const CellAddress& cell, const std::string& text, const TagPlace& place) {
         const Theme& theme = context_.theme;
         const figure::Rect& area = place.area;
         if (place.line)
@@ -163,10 +164,10 @@ private:
         picture_.scene.add(
             figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.ink, .radius = 3});
         picture_.scene.add(
-            figure::TextItem{{area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, text_size)},
+            figure::TextItem{{area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, tag_text_size)},
                              text,
                              figure::Font::mono_semibold,
-                             text_size,
+                             tag_text_size,
                              theme.ink,
                              figure::Align::center});
         picture_.tags.push_back({cell, area});

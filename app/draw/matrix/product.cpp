@@ -19,7 +19,7 @@ constexpr float part_cell_w = 40.0F, part_cell_h = 22.0F; ///< at least, of a pr
 constexpr float factor_gap = 40.0F;                       ///< between the left factor and the result
 constexpr float name_height = 22.0F;                      ///< above a matrix: its name
 constexpr float bar_height = 12.0F;                       ///< above a matrix: the bars of its heads
-constexpr float between = 40.0F; ///< from the right factor's end to the result's first row
+constexpr float result_gap = 40.0F; ///< from the right factor's end to the result's first row
 constexpr float bias_height = 30.0F;
 
 bool has_bias(const DrawContext& context, const ProductSpec& spec) {
@@ -150,7 +150,7 @@ ProductLayout draw_part(Picture& picture, const DrawContext& context, const Prod
 } // namespace
 
 float product_height(const DrawContext& context, const ProductSpec& spec, float cell_h) {
-    return name_height + bar_height + cell_h * static_cast<float>(spec.right.rows) + between +
+    return name_height + bar_height + cell_h * static_cast<float>(spec.right.rows) + result_gap +
            cell_h * static_cast<float>(spec.result.rows) +
            (has_bias(context, spec) ? bias_height + 12 : 0.0F) + 8;
 }
@@ -221,7 +221,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     const float result_x = room.x + spare / 2 + to_result;
     const float right_y = room.y + name_height + bar_height;
     const float header = token_header(context, spec, cell_w);
-    const float result_y = right_y + right_rows * cell_h + between;
+    const float result_y = right_y + right_rows * cell_h + result_gap;
 
     ProductLayout layout;
     const DrawContext factors = factor_context(context);

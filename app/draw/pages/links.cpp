@@ -7,7 +7,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float thinnest = 0.8F, thickest = 4.0F;
+constexpr float thinnest_link = 0.8F, thickest_link = 4.0F;
 constexpr float shortest_numbered = 64.0F;
 constexpr float handle_side = 12.0F;
 constexpr std::uint32_t faint_light = 84, faint_dark = 110;
@@ -121,7 +121,7 @@ figure::Point on_curve(const figure::CurveItem& curve, float t) {
 }
 
 float link_width(float value, float end) {
-    return thinnest + (thickest - thinnest) * std::min(std::abs(value) / end, 1.0F);
+    return thinnest_link + (thickest_link - thinnest_link) * std::min(std::abs(value) / end, 1.0F);
 }
 
 void draw_links(Picture& picture, const Reading& reading, const std::vector<Link>& links, float end,

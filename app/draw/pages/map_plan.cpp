@@ -12,7 +12,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float largest_cell = 120.0F, smallest_cell = 2.0F;
+constexpr float largest_cell = 120.0F, smallest_map_cell = 2.0F;
 constexpr float widest_shape =
     1.5F; ///< of cells with numbers, where the room is low and wide: width to height
 constexpr float widest_gap = 84.0F;
@@ -80,8 +80,8 @@ MapPlan plan_maps(const DrawContext& context, std::int64_t maps, const PlanRoom&
             best.gap = n > 1 ? std::clamp(spare / (count - 1), 16.0F, widest_gap) : 32.0F;
         }
     }
-    best.cell = std::max(best.cell, smallest_cell);
-    best.cell_w = std::max(best.cell_w, smallest_cell);
+    best.cell = std::max(best.cell, smallest_map_cell);
+    best.cell_w = std::max(best.cell_w, smallest_map_cell);
     return best;
 }
 

@@ -12,7 +12,7 @@ namespace headscope::app {
 namespace {
 
 constexpr int impossible = std::numeric_limits<int>::min() / 2;
-constexpr int of_letter = 1, of_text_start = 12, of_word_start = 10, of_neighbour = 8, widest_gap = 6;
+constexpr int of_letter = 1, of_text_start = 12, of_word_start = 10, of_neighbour = 8, most_skipped = 6;
 constexpr int least_of_letter = 3; ///< a word that scores less for each of its letters is no match
 
 struct Letter {
@@ -64,7 +64,7 @@ std::optional<FuzzyMatch> match_letters(std::span<const Letter> word, std::span<
             }
             for (std::size_t k = i - 1; k < j; ++k) {
                 const bool neighbour = k + 1 == j;
-                const int gap = static_cast<int>(std::min<std::size_t>(j - k - 1, widest_gap));
+                const int gap = static_cast<int>(std::min<std::size_t>(j - k - 1, most_skipped));
                 const int joined = best[(i - 1) * m + k] + of_letter +
                                    (neighbour ? std::max(of_neighbour, start) : start - gap);
                 if (best[(i - 1) * m + k] > impossible && joined > score) {

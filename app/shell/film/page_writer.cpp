@@ -63,9 +63,9 @@ std::string css(figure::Color colour) {
 std::string filled(const std::string& page, const std::map<std::string, std::string>& values) {
     std::string out;
     std::size_t at = 0;
-    for (std::size_t open = 0; (open = page.find("{{", at)) != std::string::npos;) {
-        const std::size_t end = page.find("}}", open);
-        out += page.substr(at, open - at) + values.at(page.substr(open + 2, end - open - 2));
+    for (std::size_t begin = 0; (begin = page.find("{{", at)) != std::string::npos;) {
+        const std::size_t end = page.find("}}", begin);
+        out += page.substr(at, begin - at) + values.at(page.substr(begin + 2, end - begin - 2));
         at = end + 2;
     }
     return out + page.substr(at);

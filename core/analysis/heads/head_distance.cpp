@@ -8,7 +8,7 @@ namespace headscope::analysis {
 
 namespace {
 
-using Rows = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowArray = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr float kept = 0.999F; ///< of a row when it is smoothed
 constexpr double most_terms = 4e8, most_numbers = 3.2e7;
@@ -20,7 +20,7 @@ std::int64_t compared_rows(std::int64_t heads, std::int64_t Tq, std::int64_t Tk)
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(most), 1, Tq);
 }
 
-double entropy(const Rows& p) {
+double entropy(const RowArray& p) {
     return -static_cast<double>((p * p.log()).sum());
 }
 
@@ -34,12 +34,12 @@ HeadDistances head_distances(const AttentionSet& set, Progress& progress) {
                       .heads = n,
                       .between = std::vector<double>(static_cast<std::size_t>(n * n))};
     Eigen::Map<Eigen::MatrixXd> between(out.between.data(), n, n);
-    std::vector<Rows> heads;
+    std::vector<RowArray> heads;
     std::vector<double> entropies;
     for (std::int64_t at = 0; at < n; ++at) {
         progress.check();
         progress.report(0.3F * static_cast<float>(at) / static_cast<float>(n));
-        Rows& rows = heads.emplace_back(out.rows, info.Tk);
+        RowArray& rows = heads.emplace_back(out.rows, info.Tk);
         for (std::int64_t r = 0; r < out.rows; ++r) // the last row of each part, which reads most keys
             set.read_part(at / H, at % H, {(r + 1) * info.Tq / out.rows - 1, 0, 1, info.Tk},
                           {rows.row(r).data(), static_cast<std::size_t>(info.Tk)});

@@ -12,52 +12,52 @@ namespace headscope::checkpoint {
 
 namespace {
 
-using enum WeightId;
+using W = WeightId;
 
 struct GgufName {
     WeightId weight;
     std::string_view name; ///< without .weight or .bias; "{l}" stands for the layer
 };
 
-constexpr std::array names{GgufName{word_table, "token_embd.weight"},
-                           GgufName{position_table, "position_embd.weight"},
-                           GgufName{token_type_table, "token_types.weight"},
-                           GgufName{embedding_norm_weight, "token_embd_norm.weight"},
-                           GgufName{embedding_norm_bias, "token_embd_norm.bias"},
-                           GgufName{final_norm_weight, "output_norm.weight"},
-                           GgufName{final_norm_bias, "output_norm.bias"},
-                           GgufName{output_table, "output.weight"},
-                           GgufName{W_QKV, "blk.{l}.attn_qkv.weight"},
-                           GgufName{b_QKV, "blk.{l}.attn_qkv.bias"},
-                           GgufName{W_Q, "blk.{l}.attn_q.weight"},
-                           GgufName{W_K, "blk.{l}.attn_k.weight"},
-                           GgufName{W_V, "blk.{l}.attn_v.weight"},
-                           GgufName{W_O, "blk.{l}.attn_output.weight"},
-                           GgufName{b_Q, "blk.{l}.attn_q.bias"},
-                           GgufName{b_K, "blk.{l}.attn_k.bias"},
-                           GgufName{b_V, "blk.{l}.attn_v.bias"},
-                           GgufName{b_O, "blk.{l}.attn_output.bias"},
-                           GgufName{q_norm, "blk.{l}.attn_q_norm.weight"},
-                           GgufName{k_norm, "blk.{l}.attn_k_norm.weight"},
-                           GgufName{norm1_weight, "blk.{l}.attn_norm.weight"},
-                           GgufName{norm1_bias, "blk.{l}.attn_norm.bias"},
-                           GgufName{norm2_weight, "blk.{l}.ffn_norm.weight"},
-                           GgufName{norm2_bias, "blk.{l}.ffn_norm.bias"},
-                           GgufName{norm1_after_weight, "blk.{l}.post_attention_norm.weight"},
-                           GgufName{norm2_after_weight, "blk.{l}.post_ffw_norm.weight"},
-                           GgufName{mlp_gate_in, "blk.{l}.ffn_up.weight"},
-                           GgufName{mlp_gate, "blk.{l}.ffn_gate.weight"},
-                           GgufName{mlp_gate_bias, "blk.{l}.ffn_gate.bias"},
-                           GgufName{mlp_in, "blk.{l}.ffn_up.weight"},
-                           GgufName{mlp_in_bias, "blk.{l}.ffn_up.bias"},
-                           GgufName{mlp_out, "blk.{l}.ffn_down.weight"},
-                           GgufName{mlp_out_bias, "blk.{l}.ffn_down.bias"}};
+constexpr std::array gguf_names{GgufName{W::word_table, "token_embd.weight"},
+                                GgufName{W::position_table, "position_embd.weight"},
+                                GgufName{W::token_type_table, "token_types.weight"},
+                                GgufName{W::embedding_norm_weight, "token_embd_norm.weight"},
+                                GgufName{W::embedding_norm_bias, "token_embd_norm.bias"},
+                                GgufName{W::final_norm_weight, "output_norm.weight"},
+                                GgufName{W::final_norm_bias, "output_norm.bias"},
+                                GgufName{W::output_table, "output.weight"},
+                                GgufName{W::W_QKV, "blk.{l}.attn_qkv.weight"},
+                                GgufName{W::b_QKV, "blk.{l}.attn_qkv.bias"},
+                                GgufName{W::W_Q, "blk.{l}.attn_q.weight"},
+                                GgufName{W::W_K, "blk.{l}.attn_k.weight"},
+                                GgufName{W::W_V, "blk.{l}.attn_v.weight"},
+                                GgufName{W::W_O, "blk.{l}.attn_output.weight"},
+                                GgufName{W::b_Q, "blk.{l}.attn_q.bias"},
+                                GgufName{W::b_K, "blk.{l}.attn_k.bias"},
+                                GgufName{W::b_V, "blk.{l}.attn_v.bias"},
+                                GgufName{W::b_O, "blk.{l}.attn_output.bias"},
+                                GgufName{W::q_norm, "blk.{l}.attn_q_norm.weight"},
+                                GgufName{W::k_norm, "blk.{l}.attn_k_norm.weight"},
+                                GgufName{W::norm1_weight, "blk.{l}.attn_norm.weight"},
+                                GgufName{W::norm1_bias, "blk.{l}.attn_norm.bias"},
+                                GgufName{W::norm2_weight, "blk.{l}.ffn_norm.weight"},
+                                GgufName{W::norm2_bias, "blk.{l}.ffn_norm.bias"},
+                                GgufName{W::norm1_after_weight, "blk.{l}.post_attention_norm.weight"},
+                                GgufName{W::norm2_after_weight, "blk.{l}.post_ffw_norm.weight"},
+                                GgufName{W::mlp_gate_in, "blk.{l}.ffn_up.weight"},
+                                GgufName{W::mlp_gate, "blk.{l}.ffn_gate.weight"},
+                                GgufName{W::mlp_gate_bias, "blk.{l}.ffn_gate.bias"},
+                                GgufName{W::mlp_in, "blk.{l}.ffn_up.weight"},
+                                GgufName{W::mlp_in_bias, "blk.{l}.ffn_up.bias"},
+                                GgufName{W::mlp_out, "blk.{l}.ffn_down.weight"},
+                                GgufName{W::mlp_out_bias, "blk.{l}.ffn_down.bias"}};
 
 /// Where norms follow the sums, as in BERT.
-constexpr std::array names_after_sum{GgufName{norm1_weight, "blk.{l}.attn_output_norm.weight"},
-                                     GgufName{norm1_bias, "blk.{l}.attn_output_norm.bias"},
-                                     GgufName{norm2_weight, "blk.{l}.layer_output_norm.weight"},
-                                     GgufName{norm2_bias, "blk.{l}.layer_output_norm.bias"}};
+constexpr std::array names_after_sum{GgufName{W::norm1_weight, "blk.{l}.attn_output_norm.weight"},
+                                     GgufName{W::norm1_bias, "blk.{l}.attn_output_norm.bias"},
+                                     GgufName{W::norm2_weight, "blk.{l}.layer_output_norm.weight"},
+                                     GgufName{W::norm2_bias, "blk.{l}.layer_output_norm.bias"}};
 
 template<class Table>
 const GgufName* find_name(const Table& table, WeightId weight) {
@@ -70,7 +70,7 @@ void rename(std::vector<TensorName>& rows, const Architecture& a) {
     for (TensorName& row : rows) {
         const GgufName* name = a.norms.after_sum ? find_name(names_after_sum, row.weight) : nullptr;
         if (name == nullptr)
-            name = find_name(names, row.weight);
+            name = find_name(gguf_names, row.weight);
         if (name != nullptr)
             row.name = name->name;
         if (row.layout == Layout::conv1d)
@@ -99,7 +99,7 @@ Architecture read_gguf_architecture(const GgufFile& file) {
     const std::string architecture = *file.metadata().text("general.architecture");
     if (architecture == "llama") {
         a.rotary_pairs = RotaryPairs::neighbours;
-        drop_missing_bias(b_O, file, a);
+        drop_missing_bias(W::b_O, file, a);
     }
     if (a.qkv == QkvPacking::by_head)
         a.qkv = QkvPacking::side_by_side;

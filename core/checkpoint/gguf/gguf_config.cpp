@@ -23,7 +23,7 @@ struct Row {
     bool rms;                      ///< RMSNorm, and heads with a width of their own; else LayerNorm
 };
 
-constexpr std::array rows{
+constexpr std::array config_rows{
     Row{"llama", "llama", true},       Row{"qwen2", "qwen2", true},        Row{"qwen3", "qwen3", true},
     Row{"gemma2", "gemma2", true},     Row{"gemma3", "gemma3_text", true}, Row{"phi3", "phi3", true},
     Row{"gptneox", "gpt_neox", false}, Row{"gpt2", "gpt2", false},         Row{"bert", "bert", false}};
@@ -72,8 +72,8 @@ const Row& ConfigBuilder::find_row(const GgufMetadata& metadata) {
         metadata.refuse("split.count",
                         tr("1: put the parts of the model together with llama-gguf-split --merge"));
     constexpr const char* key = "general.architecture";
-    const auto row = std::ranges::find(rows, metadata.text(key).value_or(""), &Row::architecture);
-    if (row == rows.end())
+    const auto row = std::ranges::find(config_rows, metadata.text(key).value_or(""), &Row::architecture);
+    if (row == config_rows.end())
         metadata.refuse(key, tr("one of {}", gguf_architecture_names()));
     return *row;
 }
@@ -345,7 +345,7 @@ nlohmann::json gguf_config(const GgufFile& file) {
 
 std::string gguf_architecture_names() {
     std::string names;
-    for (const Row& row : rows)
+    for (const Row& row : config_rows)
         names += (names.empty() ? "" : ", ") + std::string(row.architecture);
     return names;
 }

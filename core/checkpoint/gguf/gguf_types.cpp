@@ -174,22 +174,22 @@ void floats(std::string_view name, std::span<const char> from, std::span<float> 
 }
 
 // Messages list the types in this order.
-const std::array table{GgufType{0, "F32", 1, 4, [](auto from, auto to) { floats("F32", from, to); }},
-                       GgufType{1, "F16", 1, 2, [](auto from, auto to) { floats("F16", from, to); }},
-                       GgufType{30, "BF16", 1, 2, [](auto from, auto to) { floats("BF16", from, to); }},
-                       GgufType{28, "F64", 1, 8, [](auto from, auto to) { floats("F64", from, to); }},
-                       GgufType{8, "Q8_0", small, 34, each_block<small, 34, q8_0>},
-                       GgufType{2, "Q4_0", small, 18, each_block<small, 18, q4_0>},
-                       GgufType{3, "Q4_1", small, 20, each_block<small, 20, q4_1>},
-                       GgufType{6, "Q5_0", small, 22, each_block<small, 22, q5_0>},
-                       GgufType{7, "Q5_1", small, 24, each_block<small, 24, q5_1>},
-                       GgufType{10, "Q2_K", large, 84, each_block<large, 84, q2_k>},
-                       GgufType{11, "Q3_K", large, 110, each_block<large, 110, q3_k>},
-                       GgufType{12, "Q4_K", large, 144, each_block<large, 144, q4_or_q5_k<16, 0>>},
-                       GgufType{13, "Q5_K", large, 176, each_block<large, 176, q4_or_q5_k<48, 16>>},
-                       GgufType{14, "Q6_K", large, 210, each_block<large, 210, q6_k>},
-                       GgufType{20, "IQ4_NL", small, 18, each_block<small, 18, iq4_nl>},
-                       GgufType{23, "IQ4_XS", large, 136, each_block<large, 136, iq4_xs>}};
+const std::array gguf_types{GgufType{0, "F32", 1, 4, [](auto from, auto to) { floats("F32", from, to); }},
+                            GgufType{1, "F16", 1, 2, [](auto from, auto to) { floats("F16", from, to); }},
+                            GgufType{30, "BF16", 1, 2, [](auto from, auto to) { floats("BF16", from, to); }},
+                            GgufType{28, "F64", 1, 8, [](auto from, auto to) { floats("F64", from, to); }},
+                            GgufType{8, "Q8_0", small, 34, each_block<small, 34, q8_0>},
+                            GgufType{2, "Q4_0", small, 18, each_block<small, 18, q4_0>},
+                            GgufType{3, "Q4_1", small, 20, each_block<small, 20, q4_1>},
+                            GgufType{6, "Q5_0", small, 22, each_block<small, 22, q5_0>},
+                            GgufType{7, "Q5_1", small, 24, each_block<small, 24, q5_1>},
+                            GgufType{10, "Q2_K", large, 84, each_block<large, 84, q2_k>},
+                            GgufType{11, "Q3_K", large, 110, each_block<large, 110, q3_k>},
+                            GgufType{12, "Q4_K", large, 144, each_block<large, 144, q4_or_q5_k<16, 0>>},
+                            GgufType{13, "Q5_K", large, 176, each_block<large, 176, q4_or_q5_k<48, 16>>},
+                            GgufType{14, "Q6_K", large, 210, each_block<large, 210, q6_k>},
+                            GgufType{20, "IQ4_NL", small, 18, each_block<small, 18, iq4_nl>},
+                            GgufType{23, "IQ4_XS", large, 136, each_block<large, 136, iq4_xs>}};
 
 /// Types that ggml has and that are not read here.
 constexpr std::array<std::pair<std::uint32_t, std::string_view>, 18> others{{{9, "Q8_1"},
@@ -214,8 +214,8 @@ constexpr std::array<std::pair<std::uint32_t, std::string_view>, 18> others{{{9,
 } // namespace
 
 const GgufType* find_gguf_type(std::uint32_t id) {
-    const auto row = std::ranges::find(table, id, &GgufType::id);
-    return row == table.end() ? nullptr : &*row;
+    const auto row = std::ranges::find(gguf_types, id, &GgufType::id);
+    return row == gguf_types.end() ? nullptr : &*row;
 }
 
 std::string gguf_type_name(std::uint32_t id) {
@@ -227,7 +227,7 @@ std::string gguf_type_name(std::uint32_t id) {
 
 std::string gguf_type_names() {
     std::string names;
-    for (const GgufType& type : table)
+    for (const GgufType& type : gguf_types)
         names += (names.empty() ? "" : ", ") + std::string(type.name);
     return names;
 }

@@ -9,8 +9,8 @@ namespace headscope::checkpoint {
 namespace {
 
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Row = Eigen::Map<Eigen::RowVectorXf>;
-using ConstRow = Eigen::Map<const Eigen::RowVectorXf>;
+using RowMap = Eigen::Map<Eigen::RowVectorXf>;
+using ConstRowMap = Eigen::Map<const Eigen::RowVectorXf>;
 using Numbers = Eigen::Map<Eigen::ArrayXf>;
 using ConstNumbers = Eigen::Map<const Eigen::ArrayXf>;
 
@@ -22,7 +22,7 @@ std::int64_t rows_of(const Tensor& x) {
     return x.count() / width_of(x);
 }
 
-ConstRow row(const Tensor& x, std::int64_t i = 0) {
+ConstRowMap row(const Tensor& x, std::int64_t i = 0) {
     return {x.data() + i * width_of(x), width_of(x)};
 }
 
@@ -37,7 +37,7 @@ void norm_row(const Tensor& x, std::int64_t i, NormKind kind, const Tensor* weig
     if (kind == NormKind::layer)
         centred.array() -= centred.mean();
     const double scale = 1.0 / std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()) + eps);
-    Row out(y.data() + i * width_of(y), width_of(y));
+    RowMap out(y.data() + i * width_of(y), width_of(y));
     out = (centred * scale).cast<float>();
     if (weight != nullptr)
         out.array() *= row(*weight).array();
@@ -149,7 +149,7 @@ TensorPtr softmax(const Tensor& x) {
     auto out = std::make_shared<Tensor>(x.shape());
     for (std::int64_t i = 0; i < rows_of(x); ++i) {
         const Eigen::ArrayXd powers = (row(x, i).array() - row(x, i).maxCoeff()).cast<double>().exp();
-        Row(out->data() + i * width_of(x), width_of(x)) = (powers / powers.sum()).cast<float>().matrix();
+        RowMap(out->data() + i * width_of(x), width_of(x)) = (powers / powers.sum()).cast<float>().matrix();
     }
     return out;
 }

@@ -27,7 +27,7 @@ void check_export_fails(const std::vector<std::string>& arguments, int code, con
     CHECK(std::ranges::count(run.err, '\n') == 1);
 }
 
-const std::string model = test_data("/models/gpt2_tiny");
+const std::string gpt2 = test_data("/models/gpt2_tiny");
 
 } // namespace
 
@@ -45,12 +45,12 @@ TEST_CASE("export writes a script to a file or to standard output") {
 }
 
 TEST_CASE("export takes one layer of a checkpoint") {
-    const ProgramRun first = run_export({"--model", model, "--ids", "1,2,3", "-o", "-"});
+    const ProgramRun first = run_export({"--model", gpt2, "--ids", "1,2,3", "-o", "-"});
     CHECK_THAT(first.out, Contains("computed it: \"layer 0 of ") && Contains("Tq = 3"));
-    CHECK_THAT(run_export({"--model", model, "--ids", "1,2,3", "--layer", "1", "-o", "-"}).out,
+    CHECK_THAT(run_export({"--model", gpt2, "--ids", "1,2,3", "--layer", "1", "-o", "-"}).out,
                Contains("layer 1 of "));
-    check_export_fails({"--model", model, "--ids", "1,2,3", "--layer", "2", "-o", "-"}, 1, "numbered 0 to 1");
-    check_export_fails({"--model", model, "-o", "-"}, 2, "needs tokens");
+    check_export_fails({"--model", gpt2, "--ids", "1,2,3", "--layer", "2", "-o", "-"}, 1, "numbered 0 to 1");
+    check_export_fails({"--model", gpt2, "-o", "-"}, 2, "needs tokens");
 }
 
 TEST_CASE("export writes one tensor where one is named") {
@@ -58,21 +58,21 @@ TEST_CASE("export writes one tensor where one is named") {
     const std::string out = folder.file("w.csv");
     CHECK(run_export({"a cat", "--tensor", "weights", "--head", "1", "--batch", "0", "-o", out}).code == 0);
     CHECK(std::ranges::count(read_file(out), '\n') == 2);
-    CHECK(run_export({"--model", model, "--ids", "4,5", "--tensor", "b_Q", "-o", out}).code == 0);
+    CHECK(run_export({"--model", gpt2, "--ids", "4,5", "--tensor", "b_Q", "-o", out}).code == 0);
     CHECK(std::ranges::count(read_file(out), ',') == 31);
 }
 
 TEST_CASE("export writes the weights of a model's ends, without a text") {
     const TemporaryFolder folder;
     const std::string out = folder.file("w.safetensors");
-    const format::Safetensors file = format::Safetensors::open(model + "/model.safetensors");
+    const format::Safetensors file = format::Safetensors::open(gpt2 + "/model.safetensors");
     const std::pair<std::string, std::string> names[] = {{"W_E", "transformer.wte.weight"},
                                                          {"W_U", "transformer.wte.weight"},
                                                          {"W_P", "transformer.wpe.weight"},
                                                          {"final_norm_weight", "transformer.ln_f.weight"}};
     for (const auto& [name, own] : names) {
         INFO(name);
-        REQUIRE(run_export({"--model", model, "--tensor", name, "-o", out}).code == 0);
+        REQUIRE(run_export({"--model", gpt2, "--tensor", name, "-o", out}).code == 0);
         const TensorPtr written = format::Safetensors::open(out).tensor(name), wanted = file.tensor(own);
         CHECK(written->shape() == wanted->shape());
         CHECK(std::ranges::equal(written->values(), wanted->values()));
@@ -87,9 +87,9 @@ TEST_CASE("export writes the weights of a model's ends, without a text") {
                                      .tensor(stack + ".final_layer_norm.weight")
                                      ->values()));
     }
-    check_export_fails({"--model", model, "--tensor", "b_U", "-o", out}, 1, "has no b_U");
-    check_export_fails({"--model", model, "--layer", "1", "--tensor", "W_E", "-o", out}, 2, "no layer");
-    check_export_fails({"--model", model, "--tensor", "W_Q", "-o", out}, 2, "needs tokens");
+    check_export_fails({"--model", gpt2, "--tensor", "b_U", "-o", out}, 1, "has no b_U");
+    check_export_fails({"--model", gpt2, "--layer", "1", "--tensor", "W_E", "-o", out}, 2, "no layer");
+    check_export_fails({"--model", gpt2, "--tensor", "W_Q", "-o", out}, 2, "needs tokens");
     check_export_fails({"a cat", "--tensor", "W_E", "-o", out}, 1, "add --model");
 }
 

@@ -12,20 +12,20 @@ using nlohmann::json;
 
 namespace {
 
-const std::string folder = headscope::test_data("/tokenizers/");
+const std::string tokenizers = headscope::test_data("/tokenizers/");
 
 } // namespace
 
 TEST_CASE("tokenize prints the reference ids, tokens and offsets of every text", "[cli][tokenizer]") {
-    const json strings = json::parse(read_file(folder + "strings.json"));
+    const json strings = json::parse(read_file(tokenizers + "strings.json"));
     std::string lines;
     for (const json& text : strings)
         lines += text.dump() + "\n";
     for (const std::string name : {"gpt2_like", "bert_like_uncased", "llama3_like", "llama2_like"}) {
         const auto run =
-            run_program({"tokenize", "--tokenizer", folder + name, "--text-file", "-", "--json"}, lines);
+            run_program({"tokenize", "--tokenizer", tokenizers + name, "--text-file", "-", "--json"}, lines);
         REQUIRE(run.code == 0);
-        const json cases = json::parse(read_file(folder + name + "/cases.json"))["cases"];
+        const json cases = json::parse(read_file(tokenizers + name + "/cases.json"))["cases"];
         std::istringstream out(run.out);
         std::string line;
         for (const json& expected : cases) {
@@ -41,19 +41,19 @@ TEST_CASE("tokenize prints the reference ids, tokens and offsets of every text",
 
 TEST_CASE("tokenize prints one readable line for each token", "[cli][tokenizer]") {
     const auto run =
-        run_program({"tokenize", "--tokenizer", folder + "gpt2_like/tokenizer.json", "end<|endoftext|>"});
+        run_program({"tokenize", "--tokenizer", tokenizers + "gpt2_like/tokenizer.json", "end<|endoftext|>"});
     CHECK(run.code == 0);
     CHECK(run.out == "     68  \"e\"  0..1\n    264  \"nd\"  1..3\n    556  \"<|endoftext|>\"  3..16\n");
-    const auto empty = run_program({"tokenize", "--tokenizer", folder + "gpt2_like", "--json", ""});
+    const auto empty = run_program({"tokenize", "--tokenizer", tokenizers + "gpt2_like", "--json", ""});
     CHECK(empty.out == "{\"ids\":[],\"tokens\":[],\"offsets\":[]}\n");
 }
 
 TEST_CASE("tokenize tells wrong usage from wrong input", "[cli][tokenizer]") {
-    const std::string tokenizer = folder + "gpt2_like";
+    const std::string tokenizer = tokenizers + "gpt2_like";
     CHECK(run_program({"tokenize", "text"}).code == 2);
     CHECK(run_program({"tokenize", "--tokenizer", tokenizer}).code == 2);
     CHECK(run_program({"tokenize", "--tokenizer", tokenizer, "text", "--text-file", "-"}).code == 2);
-    CHECK(run_program({"tokenize", "--tokenizer", folder, "text"}).code == 1);
+    CHECK(run_program({"tokenize", "--tokenizer", tokenizers, "text"}).code == 1);
     CHECK(run_program({"tokenize", "--tokenizer", tokenizer, "--text-file", "-"}, "\"a\"\n3\n").code == 1);
     CHECK(run_program({"tokenize", "--tokenizer", tokenizer, "\xff"}).code == 1);
 }

@@ -4,6 +4,7 @@
 #include "app/commands/history.h"
 #include "core/base/error.h"
 #include "core/project/project_file.h"
+#include "tests/app/support/first_lesson_size.h"
 #include "tests/catch.h"
 
 #include <array>
@@ -12,18 +13,18 @@
 
 using namespace headscope;
 using namespace headscope::app;
+using namespace headscope::test::first_lesson_size;
 
 namespace {
 
-constexpr std::int64_t T = 4, D = 8, H = 2, width = D / H; // of the first lesson's sentence
 constexpr std::array tensors{TensorId::x, TensorId::W_Q, TensorId::W_K, TensorId::W_V, TensorId::W_O};
 
-struct Numbers {
+struct Edited {
     std::array<std::vector<float>, tensors.size()> of; ///< rows of D numbers
     std::array<float, H> gains{1, 1};
     float temperature = 1;
     std::array<bool, static_cast<std::size_t>(H* T* T)> allowed{};
-    bool operator==(const Numbers&) const = default;
+    bool operator==(const Edited&) const = default;
 
     float& at(std::size_t tensor, std::int64_t row, std::int64_t col) {
         return of[tensor][static_cast<std::size_t>(row * D + col)];
@@ -36,8 +37,8 @@ struct Numbers {
     }
 };
 
-Numbers numbers_of(const Problem& problem) {
-    Numbers out;
+Edited numbers_of(const Problem& problem) {
+    Edited out;
     for (std::size_t t = 0; t < tensors.size(); ++t)
         out.of[t] = {problem.input(tensors[t])->values().begin(), problem.input(tensors[t])->values().end()};
     const MaskRows mask(problem.mask, problem.dims);
@@ -53,13 +54,13 @@ Numbers numbers_of(const Problem& problem) {
 }
 
 /// Head `from` of `source` in place of head `to`.
-void put_head(Numbers& numbers, std::int64_t to, const Numbers& source, std::int64_t from) {
-    Numbers other = source;
-    for (std::int64_t n = 0; n < width; ++n)
+void put_head(Edited& numbers, std::int64_t to, const Edited& source, std::int64_t from) {
+    Edited other = source;
+    for (std::int64_t n = 0; n < dk; ++n)
         for (std::int64_t d = 0; d < D; ++d) {
             for (std::size_t t = 1; t <= 3; ++t) // W_Q, W_K, W_V
-                numbers.at(t, d, to * width + n) = other.at(t, d, from * width + n);
-            numbers.at(4, to * width + n, d) = other.at(4, from * width + n, d);
+                numbers.at(t, d, to * dk + n) = other.at(t, d, from * dk + n);
+            numbers.at(4, to * dk + n, d) = other.at(4, from * dk + n, d);
         }
     numbers.gains[static_cast<std::size_t>(to)] = source.gains[static_cast<std::size_t>(from)];
 }
@@ -67,18 +68,18 @@ void put_head(Numbers& numbers, std::int64_t to, const Numbers& source, std::int
 /// A command, and the numbers after it; nothing where it has to be refused.
 struct Step {
     Command command;
-    std::optional<Numbers> after;
+    std::optional<Edited> after;
 };
 
 class Commander {
 public:
-    Commander(std::uint32_t seed, Numbers first) : random_(seed), first_(std::move(first)) {}
+    Commander(std::uint32_t seed, Edited first) : random_(seed), first_(std::move(first)) {}
 
     std::int64_t any(std::int64_t from, std::int64_t to) {
         return from + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(to - from + 1));
     }
 
-    Step step(const Numbers& now) {
+    Step step(const Edited& now) {
         switch (any(0, 11)) {
         case 0:
             return gain(now);
@@ -103,7 +104,7 @@ public:
 private:
     float number() { return static_cast<float>(any(-400, 400)) / 100; }
 
-    Step gain(Numbers now) {
+    Step gain(Edited now) {
         const std::int64_t h = any(-1, H);
         const float gain = static_cast<float>(any(0, 8)) / 4;
         const Command command = SetGain{h, gain};
@@ -113,12 +114,12 @@ private:
         return {command, now};
     }
 
-    Step temperature(Numbers now) {
+    Step temperature(Edited now) {
         now.temperature = static_cast<float>(any(-1, 8)) / 4;
         return {SetTemperature{now.temperature}, now.temperature > 0 ? std::optional(now) : std::nullopt};
     }
 
-    Step paint(Numbers now) {
+    Step paint(Edited now) {
         const std::int64_t head = any(-2, H), i = any(-1, T), j = any(-1, T);
         const bool allowed = any(0, 1) == 1;
         const Command command = PaintMask{0, head, i, j, allowed};
@@ -130,25 +131,25 @@ private:
         return {command, now};
     }
 
-    Step whole_mask(Numbers now) const {
+    Step whole_mask(Edited now) const {
         now.allowed = first_.allowed;
         return {ResetMask{}, now};
     }
 
-    Step pair(const Numbers& now) {
+    Step pair(const Edited& now) {
         const std::int64_t a = any(-1, H), b = any(-1, H);
         const bool swap = any(0, 1) == 1;
         const Command command = swap ? Command(SwapHeads{a, b}) : Command(CopyHead{a, b});
         if (a == b || std::min(a, b) < 0 || std::max(a, b) >= H)
             return {command, std::nullopt};
-        Numbers after = now;
+        Edited after = now;
         put_head(after, b, now, a);
         if (swap)
             put_head(after, a, now, b);
         return {command, after};
     }
 
-    Step reset_head(Numbers now) {
+    Step reset_head(Edited now) {
         const std::int64_t h = any(-1, H);
         if (h < 0 || h >= H)
             return {ResetHead{h}, std::nullopt};
@@ -166,7 +167,7 @@ private:
     };
     Place place() { return {static_cast<std::size_t>(any(0, 4)), any(-1, D), any(-1, D)}; }
 
-    Step paste(Numbers now) {
+    Step paste(Edited now) {
         const Place at = place();
         std::vector<float> values(4);
         std::ranges::generate(values, [&] { return number(); });
@@ -178,7 +179,7 @@ private:
         return {command, now};
     }
 
-    Step block(Numbers now) {
+    Step block(Edited now) {
         const Place at = place();
         const std::int64_t height = any(0, 3), breadth = any(0, 3), kind = any(0, 4);
         const float value = number();
@@ -214,7 +215,7 @@ private:
     }
 
     std::mt19937 random_;
-    const Numbers first_;
+    const Edited first_;
 };
 
 std::uint32_t number_of(const char* variable, std::uint32_t otherwise) {
@@ -235,7 +236,7 @@ TEST_CASE("random commands, undone, redone, saved and opened, do what a simple m
     recipe.sentence = "The cat sat down";
     DocumentPtr document = make_document(recipe, 1);
     History history(document, 1'000'000); // so that old states are dropped
-    std::vector<Numbers> model{numbers_of(document->problem)};
+    std::vector<Edited> model{numbers_of(document->problem)};
     std::size_t position = 0, dropped = 0;
     Commander commander(number_of("HEADSCOPE_RANDOM_SEED", 1), model.front());
     for (std::uint32_t n = 0; n < count; ++n) {

@@ -1,6 +1,7 @@
 #include "app/shell/program.h"
 #include "core/base/error.h"
 #include "core/text/preset.h"
+#include "tests/app/support/first_lesson_size.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
@@ -16,13 +17,13 @@
 
 using namespace headscope;
 using namespace headscope::app;
+using namespace headscope::test::first_lesson_size;
 using headscope::test::TemporaryFolder;
 
 namespace {
 
 constexpr std::array matrices{TensorId::x, TensorId::W_Q, TensorId::W_K, TensorId::W_V, TensorId::W_O};
 constexpr std::array sentences{"The cat sat down", "A dog barks", "The old man reads a paper"};
-constexpr std::int64_t D = 8, H = 2, dk = 4; // of first-lesson
 
 /// What the document should hold, as plain numbers that no part of the program computes with.
 struct Plain {

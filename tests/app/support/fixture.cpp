@@ -2,6 +2,7 @@
 
 #include "core/base/overloaded.h"
 #include "tests/catch.h"
+#include "tests/tensors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -175,10 +176,6 @@ private:
     Trace trace_;
     std::array<std::shared_ptr<Tensor>, stage_count> stages_;
 };
-
-BoolTensorPtr bools(const Shape& shape, std::vector<std::uint8_t> values) {
-    return std::make_shared<const BoolTensor>(BoolTensor{shape, std::move(values)});
-}
 
 std::vector<std::string> numbered(const std::string& word, int count) {
     std::vector<std::string> out;

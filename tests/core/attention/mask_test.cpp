@@ -2,6 +2,7 @@
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
 #include <limits>
 
@@ -12,10 +13,6 @@ namespace {
 
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 constexpr Dims grouped{.B = 2, .Tq = 3, .Tk = 5, .D = 4, .Dkv = 4, .H = 2, .Hkv = 1, .dk = 2, .dv = 2};
-
-BoolTensorPtr bools(const Shape& shape, std::vector<std::uint8_t> values) {
-    return std::make_shared<const BoolTensor>(BoolTensor{shape, std::move(values)});
-}
 
 TensorPtr numbers(const Shape& shape, const std::vector<float>& values) {
     return make_tensor(shape, values);

@@ -29,15 +29,15 @@ Tensor transposed(const Tensor& x) {
     return y;
 }
 
-/// Largest distance of y from x W + b in double.
-double product_error(const Tensor& y, const Tensor& x, const Tensor& W, const Tensor* b) {
+/// Largest distance of y from x w + b in double.
+double product_error(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor* b) {
     double worst = 0;
     for (std::int64_t n = 0; n < x.shape()[0]; ++n)
         for (std::int64_t i = 0; i < x.shape()[1]; ++i)
-            for (std::int64_t c = 0; c < W.shape()[1]; ++c) {
+            for (std::int64_t c = 0; c < w.shape()[1]; ++c) {
                 double sum = b == nullptr ? 0.0 : static_cast<double>(b->at(c));
-                for (std::int64_t k = 0; k < W.shape()[0]; ++k)
-                    sum += static_cast<double>(x.at(n, i, k)) * static_cast<double>(W.at(k, c));
+                for (std::int64_t k = 0; k < w.shape()[0]; ++k)
+                    sum += static_cast<double>(x.at(n, i, k)) * static_cast<double>(w.at(k, c));
                 worst = std::max(worst, std::abs(sum - static_cast<double>(y.at(n, i, c))));
             }
     return worst;

@@ -4,8 +4,8 @@
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 
-#include <cstring>
 #include <vector>
 
 using namespace headscope;
@@ -16,11 +16,6 @@ namespace {
 TensorPtr matrix(std::int64_t rows, std::int64_t cols) {
     Numbers numbers(5);
     return numbers.tensor({rows, cols}, 1);
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-    return a.shape() == b.shape() &&
-           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.count()) * sizeof(float)) == 0;
 }
 
 } // namespace

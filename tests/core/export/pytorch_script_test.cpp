@@ -6,6 +6,7 @@
 #include "core/format/safetensors.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
+#include "tests/tensors.h"
 
 #include <cmath>
 #include <filesystem>
@@ -66,10 +67,6 @@ bool fits(const Problem& problem) {
 
 std::string script_of(const Problem& problem) {
     return pytorch_script(problem, trace_of(problem), "a title");
-}
-
-BoolTensorPtr bools(const Shape& shape, std::vector<std::uint8_t> values) {
-    return std::make_shared<const BoolTensor>(BoolTensor{shape, std::move(values)});
 }
 
 /// More numbers than a script written to a file holds itself.

@@ -13,7 +13,7 @@ using namespace headscope::lesson;
 
 namespace {
 
-const Problem& small_problem() {
+const Problem& four_words() {
     static const Problem problem = [] {
         project::Recipe recipe;
         recipe.preset = "random";
@@ -24,7 +24,7 @@ const Problem& small_problem() {
 }
 
 template<class Figure>
-Figure figure_of(const LessonPanel& panel, const Knobs& set, const Problem& problem = small_problem()) {
+Figure figure_of(const LessonPanel& panel, const Knobs& set, const Problem& problem = four_words()) {
     return std::get<Figure>(compute_panel(panel, set, problem, nullptr, *engine::make_engine("cpu")));
 }
 

@@ -21,13 +21,13 @@ namespace {
 using lesson::Spans;
 using lesson::SpanStyle;
 
-std::string folder() {
+std::string manual_folder() {
     return test_data("/../../assets/manual");
 }
 
 /// The targets of all links of a page's file outside listings, read without the program's reader.
 std::vector<std::string> links_of(const std::string& name) {
-    std::ifstream file(folder() + "/" + name + ".md");
+    std::ifstream file(manual_folder() + "/" + name + ".md");
     REQUIRE(file);
     std::vector<std::string> out;
     bool listing = false;
@@ -58,7 +58,7 @@ std::string marked(const Spans& spans) {
 
 TEST_CASE("the table of contents holds every page once", "[manual]") {
     std::multiset<std::string> files, listed;
-    for (const auto& entry : std::filesystem::directory_iterator(folder()))
+    for (const auto& entry : std::filesystem::directory_iterator(manual_folder()))
         if (entry.path().extension() == ".md")
             files.insert(entry.path().stem().string());
     for (const manual::Page& page : pages())

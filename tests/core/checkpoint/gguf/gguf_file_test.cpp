@@ -55,7 +55,7 @@ std::string file_of(const std::vector<std::string>& keys, const std::vector<std:
     return bytes;
 }
 
-std::string fault_of(std::string bytes) {
+std::string fault_of_bytes(std::string bytes) {
     return input_error([&] { static_cast<void>(GgufFile::from_bytes(std::move(bytes), "x.gguf")); });
 }
 
@@ -94,10 +94,10 @@ TEST_CASE("a GGUF file that is cut anywhere is refused, from memory and from the
     const TemporaryFolder folder;
     for (const char* name : {"good_scored.gguf", "good_types.gguf", "good_keys.gguf"}) {
         const std::string whole = read_file(test_data("/corpus/gguf/") + name);
-        CHECK(fault_of(whole).empty());
+        CHECK(fault_of_bytes(whole).empty());
         for (std::size_t size = 0; size < whole.size(); ++size) {
             INFO(name << " cut to " << size);
-            REQUIRE_THAT(fault_of(whole.substr(0, size)), Contains("x.gguf"));
+            REQUIRE_THAT(fault_of_bytes(whole.substr(0, size)), Contains("x.gguf"));
         }
         const std::string path = folder.file(name);
         write_file_atomically(path, whole);
@@ -117,17 +117,17 @@ TEST_CASE("a GGUF file that is cut anywhere is refused, from memory and from the
 
 TEST_CASE("what a GGUF file lies about is refused in a sentence that names it") {
     const std::uint64_t huge = ~std::uint64_t{0};
-    const auto with_key = [](const std::string& part) { return fault_of(file_of({part}, {}, 0)); };
+    const auto with_key = [](const std::string& part) { return fault_of_bytes(file_of({part}, {}, 0)); };
     const auto with_tensors = [](const std::vector<std::string>& parts) {
-        return fault_of(file_of({}, parts, 64));
+        return fault_of_bytes(file_of({}, parts, 64));
     };
-    CHECK(fault_of(file_of({}, {}, 0)).empty());
-    CHECK_THAT(fault_of("GGML" + raw(3U)), Contains("does not begin with GGUF"));
-    CHECK_THAT(fault_of(file_of({}, {}, 0, 1)), Contains("version 1"));
-    CHECK_THAT(fault_of(file_of({}, {}, 0, 3U << 24U)), Contains("big-endian"));
-    CHECK_THAT(fault_of("GGUF" + raw(3U) + raw(huge) + raw(std::uint64_t{0})),
+    CHECK(fault_of_bytes(file_of({}, {}, 0)).empty());
+    CHECK_THAT(fault_of_bytes("GGML" + raw(3U)), Contains("does not begin with GGUF"));
+    CHECK_THAT(fault_of_bytes(file_of({}, {}, 0, 1)), Contains("version 1"));
+    CHECK_THAT(fault_of_bytes(file_of({}, {}, 0, 3U << 24U)), Contains("big-endian"));
+    CHECK_THAT(fault_of_bytes("GGUF" + raw(3U) + raw(huge) + raw(std::uint64_t{0})),
                Contains("18446744073709551615 tensors"));
-    CHECK_THAT(fault_of("GGUF" + raw(3U) + raw(std::uint64_t{0}) + raw(huge)), Contains("keys"));
+    CHECK_THAT(fault_of_bytes("GGUF" + raw(3U) + raw(std::uint64_t{0}) + raw(huge)), Contains("keys"));
     CHECK_THAT(with_key(raw(huge) + "key"), Contains("key 0") && Contains("18446744073709551615 bytes"));
     CHECK_THAT(with_key(key("a.text", string, raw(huge >> 1U))), Contains("a.text"));
     CHECK_THAT(with_key(key("a.list", array, raw(u32) + raw(huge))), Contains("values of a.list"));
@@ -140,7 +140,7 @@ TEST_CASE("what a GGUF file lies about is refused in a sentence that names it") 
         nested += raw(array) + raw(std::uint64_t{1});
     CHECK_THAT(with_key(key("a.nested", array, nested)), Contains("a.nested") && Contains("deep"));
     const std::string one = key("a.b", u32, raw(1U));
-    CHECK_THAT(fault_of(file_of({one, one}, {}, 0)), Contains("a.b twice"));
+    CHECK_THAT(fault_of_bytes(file_of({one, one}, {}, 0)), Contains("a.b twice"));
     CHECK_THAT(with_key(key("general.alignment", u32, raw(0U))), Contains("general.alignment is 0"));
     CHECK_THAT(with_key(key("general.alignment", u32, raw(48U))), Contains("power of 2"));
 

@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
 #include "tests/support.h"
+#include "tests/tensors.h"
 #include "tests/test_data.h"
 
 #include <algorithm>

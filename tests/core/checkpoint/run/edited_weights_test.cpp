@@ -7,6 +7,7 @@
 #include "tests/core/checkpoint/run/model_case.h"
 #include "tests/support.h"
 #include "tests/temporary_folder.h"
+#include "tests/tensors.h"
 #include "tests/test_data.h"
 
 #include <algorithm>

@@ -123,10 +123,6 @@ ModelInputs first_text(const std::string& name) {
     return inputs;
 }
 
-bool same_bits(const Tensor& a, const Tensor& b) {
-    return a.shape() == b.shape() && std::ranges::equal(a.values(), b.values());
-}
-
 ForwardResult run_on_cpu(const Model& model, const ModelInputs& inputs, const ForwardOptions& options) {
     cpu::CpuEngine engine(1);
     Progress progress;

@@ -37,7 +37,6 @@ ModelCase load_model_case(const std::string& name);
 std::vector<std::string> all_model_names();
 /// The first text of a golden case, or its first two texts, padding included.
 ModelInputs first_text(const std::string& name);
-bool same_bits(const Tensor& a, const Tensor& b);
 
 /// Runs a model with the CPU engine.
 ForwardResult run_on_cpu(const Model& model, const ModelInputs& inputs, const ForwardOptions& options);

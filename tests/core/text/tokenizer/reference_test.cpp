@@ -15,10 +15,10 @@ using nlohmann::json;
 
 namespace {
 
-const std::string folder = test_data("/tokenizers/");
+const std::string tokenizers = test_data("/tokenizers/");
 
 std::vector<std::string> texts() {
-    return json::parse(read_file(folder + "strings.json"));
+    return json::parse(read_file(tokenizers + "strings.json"));
 }
 
 json as_json(const std::vector<TextSpan>& offsets) {
@@ -32,8 +32,8 @@ json as_json(const std::vector<TextSpan>& offsets) {
 void check_same_without_json(const std::string& name, const std::vector<std::string>& files) {
     const test::TemporaryFolder copy;
     for (const std::string& file : files)
-        std::filesystem::copy(folder + name + "/" + file, copy.file(file));
-    const auto from_json = load_tokenizer(folder + name + "/tokenizer.json");
+        std::filesystem::copy(tokenizers + name + "/" + file, copy.file(file));
+    const auto from_json = load_tokenizer(tokenizers + name + "/tokenizer.json");
     const auto from_parts = load_tokenizer(copy.file(""));
     for (const std::string& text : texts()) {
         INFO(json(text).dump());
@@ -47,14 +47,14 @@ void check_same_without_json(const std::string& name, const std::vector<std::str
 } // namespace
 
 TEST_CASE("ids, tokens, offsets and decoded text are Hugging Face's", "[tokenizer]") {
-    const json manifest = json::parse(read_file(folder + "manifest.json"));
+    const json manifest = json::parse(read_file(tokenizers + "manifest.json"));
     const std::vector<std::string> strings = texts();
     REQUIRE(manifest["tokenizers"].size() == 5);
     for (const json& about : manifest["tokenizers"]) {
         const std::string name = about["name"];
-        const auto tokenizer = load_tokenizer(folder + name);
+        const auto tokenizer = load_tokenizer(tokenizers + name);
         CHECK(tokenizer->vocabulary_size() == about["vocab_size"].get<std::size_t>());
-        const json cases = json::parse(read_file(folder + name + "/cases.json"))["cases"];
+        const json cases = json::parse(read_file(tokenizers + name + "/cases.json"))["cases"];
         REQUIRE(cases.size() == strings.size());
         for (const json& expected : cases) {
             const std::string& text = strings.at(expected["i"].get<std::size_t>());
@@ -78,7 +78,7 @@ TEST_CASE("vocab.txt gives what tokenizer.json gives", "[tokenizer]") {
 }
 
 TEST_CASE("every byte that text can hold survives a byte-level tokenizer", "[tokenizer]") {
-    const auto tokenizer = load_tokenizer(folder + "gpt2_like");
+    const auto tokenizer = load_tokenizer(tokenizers + "gpt2_like");
     std::string all;
     for (char byte = 0; byte != '\x7f'; ++byte)
         all += byte;
@@ -87,7 +87,7 @@ TEST_CASE("every byte that text can hold survives a byte-level tokenizer", "[tok
 }
 
 TEST_CASE("token_text and decode know which ids there are", "[tokenizer]") {
-    const auto tokenizer = load_tokenizer(folder + "gpt2_like");
+    const auto tokenizer = load_tokenizer(tokenizers + "gpt2_like");
     CHECK(tokenizer->token_text(0) == "!");
     CHECK(tokenizer->token_text(556) == "<|endoftext|>");
     CHECK(tokenizer->token_text(557).empty());

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headscope::test::first_lesson_size {
+
+/// Of the preset first-lesson with its own sentence.
+inline constexpr std::int64_t T = 4, D = 8, H = 2, dk = D / H;
+
+} // namespace headscope::test::first_lesson_size

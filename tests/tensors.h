@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/tensor/tensor.h"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace headscope {
+
+inline BoolTensorPtr bools(const Shape& shape, std::vector<std::uint8_t> values) {
+    return std::make_shared<const BoolTensor>(BoolTensor{shape, std::move(values)});
+}
+
+/// Also of NaN and of signed zeros.
+inline bool same_bits(const Tensor& a, const Tensor& b) {
+    return a.shape() == b.shape() &&
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.count()) * sizeof(float)) == 0;
+}
+
+} // namespace headscope
