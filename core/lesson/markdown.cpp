@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <utility>
 
 namespace headscope::lesson {
 
@@ -167,7 +169,7 @@ private:
         case MD_BLOCK_H: {
             const unsigned level = static_cast<MD_BLOCK_H_DETAIL*>(detail)->level;
             if (level == 2 && callouts_.empty() && sink_.section)
-                sink_.section(std::move(spans_), line_);
+                sink_.section(std::move(spans_), std::exchange(begun_, {}).value_or(line_));
             else
                 put(Heading{std::move(spans_), level});
             break;
@@ -264,16 +266,19 @@ private:
     }
 
     void code() {
-        if (sink_.fence)
-            if (std::optional<LessonBlock> block = sink_.fence(fence_))
-                put(std::move(*block));
+        if (!sink_.fence)
+            return;
+        if (std::optional<LessonBlock> block = sink_.fence(fence_))
+            put(std::move(*block));
+        else if (callouts_.empty())
+            begun_.reset();
     }
 
     void put(LessonBlock block) {
         if (!callouts_.empty())
             callouts_.back().blocks.push_back(std::move(block));
-        else if (sink_.block)
-            sink_.block(std::move(block));
+        else if (const int line = std::exchange(begun_, {}).value_or(line_); sink_.block)
+            sink_.block(std::move(block), line);
     }
 
     int begin_span(MD_SPANTYPE type, void* detail) {
@@ -305,6 +310,8 @@ private:
     int words(MD_TEXTTYPE type, std::string_view text) {
         if (text.data() >= text_.data() && text.data() < text_.data() + text_.size())
             line_ = line_at(static_cast<std::size_t>(text.data() - text_.data()));
+        if (!begun_)
+            begun_ = line_;
         if (in_code_) {
             if (fence_.text.empty())
                 fence_.line = line_;
@@ -359,6 +366,7 @@ private:
     Fence fence_;
     int in_list_ = 0;
     int line_;                   ///< of the text read last, or the first one
+    std::optional<int> begun_;   ///< line of the first text of the block at the top level
     std::size_t counted_to_ = 0; ///< offset in text_ up to which counted_ holds the number of line breaks
     std::ptrdiff_t counted_ = 0;
     bool in_head_ = false, in_code_ = false;
@@ -375,7 +383,7 @@ Spans read_spans(std::string_view text, int line, std::vector<LessonFault>& faul
     Spans all;
     const MarkdownSink sink{.section = {},
                             .block =
-                                [&](LessonBlock block) {
+                                [&](LessonBlock block, int) {
                                     if (auto* paragraph = std::get_if<Paragraph>(&block))
                                         all.insert(all.end(), paragraph->spans.begin(),
                                                    paragraph->spans.end());

@@ -20,7 +20,8 @@ struct Fence {
 /// The functions that read_markdown calls for each part of a text.
 struct MarkdownSink {
     std::function<void(Spans title, int line)> section; ///< a heading of level 2
-    std::function<void(LessonBlock block)> block;       ///< every block at the top level
+    /// Every block at the top level, with the line of its first word.
+    std::function<void(LessonBlock block, int line)> block;
     /// Called for a fence. The block that it returns takes the fence's place; nullopt puts nothing there.
     std::function<std::optional<LessonBlock>(const Fence& fence)> fence;
     /// What is kept of a link's target, see Span::link. Absent: a link is its text.

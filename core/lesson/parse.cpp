@@ -25,7 +25,7 @@ public:
 
     MarkdownSink sink() {
         return {.section = [this](Spans title, int line) { begin_step(plain_text(title), line); },
-                .block = [this](LessonBlock block) { add(std::move(block)); },
+                .block = [this](LessonBlock block, int line) { add(std::move(block), line); },
                 .fence = [this](const Fence& fence) { return read(fence); }};
     }
 
@@ -44,8 +44,8 @@ private:
         return true;
     }
 
-    void add(LessonBlock block) {
-        if (!outside(1, tr("text stands before the first step; begin a step with \"## Title\"")))
+    void add(LessonBlock block, int line) {
+        if (!outside(line, tr("text stands before the first step; begin a step with \"## Title\"")))
             lesson_.steps.back().blocks.push_back(std::move(block));
     }
 

@@ -139,7 +139,7 @@ Page read_page(const std::string& name, const std::string& text) {
     const lesson::MarkdownSink sink{
         .section = {},
         .block =
-            [&](lesson::LessonBlock block) {
+            [&](lesson::LessonBlock block, int) {
                 if (const auto* heading = std::get_if<lesson::Heading>(&block)) {
                     std::string title = plain(heading->spans), anchor = anchor_of(title);
                     if (const int before = met[anchor]++; before > 0)

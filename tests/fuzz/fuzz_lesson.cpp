@@ -35,7 +35,7 @@ void read_text(std::string_view bytes, bool live_values) {
     const lesson::MarkdownSink sink{
         .section = [](const lesson::Spans&, int line) { fuzz::require(line >= 1); },
         .block =
-            [&](const lesson::LessonBlock& block) {
+            [&](const lesson::LessonBlock& block, int) {
                 if (const auto* paragraph = std::get_if<lesson::Paragraph>(&block))
                     fuzz::require(manual::plain(manual::with_terms(paragraph->spans, met)) ==
                                   manual::plain(paragraph->spans));
