@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -161,6 +162,8 @@ private:
         }
         if (type != MD_BLOCK_UL && type != MD_BLOCK_OL && type != MD_BLOCK_LI)
             spans_.clear();
+        styles_.clear();
+        link_.clear();
         return 0;
     }
 
@@ -286,16 +289,28 @@ private:
             const MD_ATTRIBUTE& target = static_cast<MD_SPAN_A_DETAIL*>(detail)->href;
             link_ = sink_.link ? sink_.link({target.text, target.size}) : std::string();
         } else {
-            styles_.push_back(type == MD_SPAN_STRONG ? SpanStyle::strong
-                              : type == MD_SPAN_CODE ? SpanStyle::code
-                                                     : SpanStyle::emphasis);
+            styles_.push_back(style_of(type));
         }
         return 0;
     }
 
+    /// A span may end that never began: of [](*)* md4c tells only the end, as the beginning stands in a
+    /// link's target.
     int end_span(MD_SPANTYPE type) {
-        type == MD_SPAN_A ? link_.clear() : styles_.pop_back();
+        if (type == MD_SPAN_A) {
+            link_.clear();
+            return 0;
+        }
+        const auto last = std::find(styles_.rbegin(), styles_.rend(), style_of(type));
+        if (last != styles_.rend())
+            styles_.erase(std::next(last).base());
         return 0;
+    }
+
+    static SpanStyle style_of(MD_SPANTYPE type) {
+        return type == MD_SPAN_STRONG ? SpanStyle::strong
+               : type == MD_SPAN_CODE ? SpanStyle::code
+                                      : SpanStyle::emphasis;
     }
 
     /// md4c gives texts in file order, so each call counts only the line breaks since the last one.

@@ -211,3 +211,19 @@ TEST_CASE("a boxed aside keeps the blanks before what is set off in it") {
         }
     CHECK(text == "Type two words, 8 in all.");
 }
+
+TEST_CASE("emphasis that ends without a beginning, or begins without an end, styles no words but its own") {
+    const auto spans_of = [](const std::string& text, std::size_t paragraph) {
+        const ParsedLesson parsed = parse_lesson(block("step", "stage: weights") + "\n" + text + "\n", "");
+        CHECK(parsed.faults.empty());
+        return std::get<Paragraph>(parsed.lesson.steps.at(0).blocks.at(paragraph)).spans;
+    };
+    const Spans ended = spans_of("Plain [](*)* and **strong** words.", 1);
+    REQUIRE(ended.size() == 3);
+    CHECK(ended[0].style == SpanStyle::plain);
+    CHECK((ended[1].text == "strong" && ended[1].style == SpanStyle::strong));
+    CHECK((ended[2].text == " words." && ended[2].style == SpanStyle::plain));
+    const Spans next = spans_of("*[](*) begun.\n\nThe next paragraph.", 2);
+    REQUIRE(next.size() == 1);
+    CHECK(next[0].style == SpanStyle::plain);
+}
