@@ -128,14 +128,14 @@ std::vector<Word> words_for(const PresetInfo& info, std::string_view sentence) {
 
 PresetProblem build(const PresetInfo& info, const std::vector<Word>& words, std::uint64_t seed) {
     if (info.id == "first-lesson")
-        return preset::first_lesson(words);
+        return preset::first_lesson::problem(words);
     if (info.id == "cat-sleeps")
-        return preset::cat_sleeps(words);
+        return preset::cat_sleeps::problem(words);
     if (info.id == "eight-experts")
-        return preset::eight_experts(words, seed);
+        return preset::eight_experts::problem(words, seed);
     if (info.id == "translation")
-        return preset::translation(words);
-    return preset::random(words, seed);
+        return preset::translation::problem(words);
+    return preset::random::problem(words, seed);
 }
 
 } // namespace

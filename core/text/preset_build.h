@@ -42,10 +42,21 @@ Weights make_weights(TensorPtr W_Q, TensorPtr W_K, TensorPtr W_V, TensorPtr W_O)
 /// A self-attention problem of one batch entry: dk = dv = D / H, Hkv = H, no mask.
 Problem make_problem(const std::vector<Word>& words, std::int64_t H, TensorPtr x, Weights weights);
 
-PresetProblem first_lesson(const std::vector<Word>& words);
-PresetProblem cat_sleeps(const std::vector<Word>& words);
-PresetProblem eight_experts(const std::vector<Word>& words, std::uint64_t seed);
-PresetProblem translation(const std::vector<Word>& words);
-PresetProblem random(const std::vector<Word>& words, std::uint64_t seed);
+// Each preset has a namespace of its own, whose sizes are D, H and dk.
+namespace first_lesson {
+PresetProblem problem(const std::vector<Word>& words);
+}
+namespace cat_sleeps {
+PresetProblem problem(const std::vector<Word>& words);
+}
+namespace eight_experts {
+PresetProblem problem(const std::vector<Word>& words, std::uint64_t seed);
+}
+namespace translation {
+PresetProblem problem(const std::vector<Word>& words);
+}
+namespace random {
+PresetProblem problem(const std::vector<Word>& words, std::uint64_t seed);
+}
 
 } // namespace headscope::text::preset

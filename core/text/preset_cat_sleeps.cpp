@@ -1,9 +1,9 @@
 #include "core/base/message.h"
 #include "core/text/preset_build.h"
 
-namespace headscope::text::preset {
+namespace headscope::text::preset::cat_sleeps {
 
-PresetProblem cat_sleeps(const std::vector<Word>& words) {
+PresetProblem problem(const std::vector<Word>& words) {
     constexpr float x[] = {1, 2, 0, 0, //
                            0, 0, 1, 2};
     auto identity = std::make_shared<Tensor>(Shape{4, 4}, 0.0F);
@@ -15,4 +15,4 @@ PresetProblem cat_sleeps(const std::vector<Word>& words) {
             {}};
 }
 
-} // namespace headscope::text::preset
+} // namespace headscope::text::preset::cat_sleeps

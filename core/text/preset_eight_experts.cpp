@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace headscope::text::preset {
+namespace headscope::text::preset::eight_experts {
 
 namespace {
 
@@ -172,7 +172,7 @@ void embed(Tensor& x, std::int64_t t, const std::string& word, std::uint64_t see
 
 } // namespace
 
-PresetProblem eight_experts(const std::vector<Word>& words, std::uint64_t seed) {
+PresetProblem problem(const std::vector<Word>& words, std::uint64_t seed) {
     auto x = std::make_shared<Tensor>(Shape{1, std::ssize(words), D}, 0.0F);
     for (std::int64_t t = 0; t < std::ssize(words); ++t)
         embed(*x, t, words[static_cast<std::size_t>(t)].text, seed);
@@ -199,4 +199,4 @@ PresetProblem eight_experts(const std::vector<Word>& words, std::uint64_t seed) 
             names()};
 }
 
-} // namespace headscope::text::preset
+} // namespace headscope::text::preset::eight_experts

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace headscope::text::preset {
+namespace headscope::text::preset::first_lesson {
 
 namespace {
 
@@ -101,7 +101,7 @@ TensorPtr values() {
 
 } // namespace
 
-PresetProblem first_lesson(const std::vector<Word>& words) {
+PresetProblem problem(const std::vector<Word>& words) {
     auto x = std::make_shared<Tensor>(Shape{1, std::ssize(words), D}, 0.0F);
     for (std::int64_t t = 0; t < std::ssize(words); ++t)
         std::ranges::copy(class_features(look_up(words[static_cast<std::size_t>(t)].text).word_class),
@@ -120,4 +120,4 @@ PresetProblem first_lesson(const std::vector<Word>& words) {
              "cos 2πt/128", "sin 2πt/12", "cos 2πt/12"}};
 }
 
-} // namespace headscope::text::preset
+} // namespace headscope::text::preset::first_lesson

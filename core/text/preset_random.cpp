@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace headscope::text::preset {
+namespace headscope::text::preset::random {
 
 namespace {
 
@@ -23,7 +23,7 @@ TensorPtr drawn(RandomNumbers& numbers) {
 
 } // namespace
 
-PresetProblem random(const std::vector<Word>& words, std::uint64_t seed) {
+PresetProblem problem(const std::vector<Word>& words, std::uint64_t seed) {
     const auto T = std::ssize(words);
     auto x = std::make_shared<Tensor>(Shape{1, T, D}, 0.0F);
     for (std::int64_t column = 0; column < D; column += 2)
@@ -42,4 +42,4 @@ PresetProblem random(const std::vector<Word>& words, std::uint64_t seed) {
     return {make_problem(words, H, x, weights), std::vector<std::string>(H), {}};
 }
 
-} // namespace headscope::text::preset
+} // namespace headscope::text::preset::random

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace headscope::text::preset {
+namespace headscope::text::preset::translation {
 
 namespace {
 
@@ -38,7 +38,7 @@ std::vector<std::string> column_names() {
 
 } // namespace
 
-PresetProblem translation(const std::vector<Word>& words) {
+PresetProblem problem(const std::vector<Word>& words) {
     auto x = std::make_shared<Tensor>(Shape{1, std::ssize(words), D}, 0.0F);
     for (std::int64_t t = 0; t < std::ssize(words); ++t)
         std::ranges::copy(meaning_of(words[static_cast<std::size_t>(t)].text),
@@ -60,4 +60,4 @@ PresetProblem translation(const std::vector<Word>& words) {
             column_names()};
 }
 
-} // namespace headscope::text::preset
+} // namespace headscope::text::preset::translation

@@ -1,15 +1,18 @@
 #include "core/analysis/heads/head_facts.h"
 
+#include "core/tensor/views.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <numeric>
 
 namespace headscope::analysis {
 
 namespace {
 
-constexpr std::size_t most_strongest = 24;
+constexpr std::ptrdiff_t most_strongest = 24;
 
 bool larger(const PlacedWeight& a, const PlacedWeight& b) {
     return a.value > b.value;
@@ -17,7 +20,7 @@ bool larger(const PlacedWeight& a, const PlacedWeight& b) {
 
 /// Keeps the largest weights that it is shown, as a heap with the smallest in front.
 void offer(std::vector<PlacedWeight>& heap, const PlacedWeight& weight) {
-    if (heap.size() == most_strongest) {
+    if (std::ssize(heap) == most_strongest) {
         if (weight.value <= heap.front().value)
             return;
         std::ranges::pop_heap(heap, larger);
@@ -27,8 +30,11 @@ void offer(std::vector<PlacedWeight>& heap, const PlacedWeight& weight) {
     std::ranges::push_heap(heap, larger);
 }
 
-/// Notes what is wrong with single weights and returns the largest of the row.
+/// Notes what is wrong with single weights and returns the largest of the row, at least 0.
 float inspect_row(HeadFacts& facts, std::span<const float> row, std::int64_t i, float slack) {
+    const float highest = view_of(row).maxCoeff<Eigen::PropagateNaN>();
+    if (view_of(row).minCoeff<Eigen::PropagateNaN>() >= -slack && highest <= 1 + slack)
+        return std::max(highest, 0.0F);
     float largest = 0;
     for (std::size_t j = 0; j < row.size(); ++j) {
         const float value = row[j];
@@ -51,14 +57,13 @@ float inspect_row(HeadFacts& facts, std::span<const float> row, std::int64_t i, 
 
 /// The sum without what is not finite.
 double sum_of(std::span<const float> row) {
-    double sum = 0;
-    for (const float value : row)
-        sum += std::isfinite(value) ? static_cast<double>(value) : 0.0;
-    return sum;
+    return std::transform_reduce(row.begin(), row.end(), 0.0, std::plus(), [](float value) {
+        return std::isfinite(value) ? static_cast<double>(value) : 0.0;
+    });
 }
 
 bool all_zero(std::span<const float> row) {
-    return std::ranges::all_of(row, [](float value) { return value == 0.0F; });
+    return view_of(row).abs().maxCoeff<Eigen::PropagateNaN>() == 0.0F;
 }
 
 } // namespace
@@ -135,7 +140,8 @@ void RowFacts::add(std::int64_t first, std::span<const float> rows) {
 void RowFacts::add_row(std::int64_t i, std::span<const float> row) {
     const std::int64_t not_finite = facts_.not_finite;
     // A weight of 1 may come out of a narrow type a little above 1.
-    facts_.largest = std::max(facts_.largest, inspect_row(facts_, row, i, tolerance_));
+    const float largest = inspect_row(facts_, row, i, tolerance_);
+    facts_.largest = std::max(facts_.largest, largest);
     const std::int64_t last = i + (Tk_ - Tq_); // as masks count when Tq differs from Tk
     if (facts_.causal && last + 1 < Tk_)
         facts_.causal = all_zero(row.subspan(static_cast<std::size_t>(std::max<std::int64_t>(last + 1, 0))));
@@ -143,9 +149,10 @@ void RowFacts::add_row(std::int64_t i, std::span<const float> row) {
         ++facts_.empty_rows;
         return;
     }
-    for (std::size_t j = 1; j < row.size(); ++j)
-        if (const float value = row[j]; value > 0 && std::isfinite(value))
-            offer(facts_.strongest, {i, static_cast<std::int64_t>(j), value});
+    if (std::ssize(facts_.strongest) < most_strongest || largest > facts_.strongest.front().value)
+        for (std::size_t j = 1; j < row.size(); ++j)
+            if (const float value = row[j]; value > 0 && std::isfinite(value))
+                offer(facts_.strongest, {i, static_cast<std::int64_t>(j), value});
     const double sum = sum_of(row);
     const auto deviation = static_cast<float>(sinks_ ? std::max(sum - 1.0, 0.0) : std::abs(sum - 1.0));
     facts_.rows_off += deviation > tolerance_ ? 1 : 0;

@@ -2,9 +2,11 @@
 
 #include "core/analysis/heads/head_metrics.h"
 #include "core/base/message.h"
+#include "core/tensor/views.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -35,21 +37,18 @@ RowPart on_next(const WeightRow& row) {
 
 /// How far away the row reads, each weight counted by itself: rows of a larger sum count for more.
 RowPart distance_part(const WeightRow& row) {
-    RowPart part;
-    for (std::size_t j = 0; j < row.weights.size(); ++j) {
-        const auto weight = static_cast<double>(row.weights[j]);
-        part.value += weight * std::abs(static_cast<double>(row.i) - static_cast<double>(j));
-        part.weight += weight;
-    }
-    return part;
+    const Eigen::Index Tk = std::ssize(row.weights);
+    const auto weights = view_of(row.weights).cast<double>();
+    const auto keys = Eigen::ArrayXd::LinSpaced(Tk, 0, static_cast<double>(Tk - 1));
+    return {(weights * (keys - static_cast<double>(row.i)).abs()).sum(), weights.sum()};
 }
 
 RowPart confidence_part(const WeightRow& row) {
     float largest = 0;
     std::size_t from = 0;
     const auto take = [&](std::size_t end) {
-        for (const float weight : row.weights.subspan(from, end - from))
-            largest = std::max(largest, weight);
+        if (end > from)
+            largest = std::max(largest, view_of(row.weights.subspan(from, end - from)).maxCoeff());
         from = end + 1;
     };
     for (const std::size_t end : row.keys.ends)
@@ -63,16 +62,12 @@ RowPart entropy_part(const WeightRow& row) {
     return {entropy_of(row.weights), 1};
 }
 RowPart largest_part(const WeightRow& row) {
-    return one(*std::ranges::max_element(row.weights));
-}
-
-double sum_of_row(const WeightRow& row) {
-    return std::accumulate(row.weights.begin(), row.weights.end(), 0.0);
+    return one(view_of(row.weights).maxCoeff());
 }
 
 /// The row's weight on earlier keys with the row's own token, `shift` keys later each.
 RowPart on_earlier(const WeightRow& row, std::int64_t shift) {
-    RowPart part{0, sum_of_row(row)};
+    RowPart part{0, view_of(row.weights).cast<double>().sum()};
     const std::vector<std::int64_t>& before = row.keys.before;
     for (std::int64_t j = before[static_cast<std::size_t>(row.i)]; j >= 0;
          j = before[static_cast<std::size_t>(j)])
