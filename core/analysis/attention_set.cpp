@@ -2,8 +2,8 @@
 
 #include "core/analysis/heads/mean_weights.h"
 #include "core/base/message.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <chrono>
 
@@ -34,7 +34,6 @@ std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h)
 
 Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progress,
                       const std::vector<std::int64_t>& heads, bool mean) {
-    using Row = Eigen::Map<const Eigen::ArrayXf>;
     const auto start = std::chrono::steady_clock::now();
     const AttentionInfo& info = set.info();
     progress.check();
@@ -60,7 +59,7 @@ Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progres
         if (mean && h < info.own_heads())
             over_heads.add(head);
         for (std::int64_t i = 0; i < info.Tq; ++i)
-            if ((Row(head.data() + i * info.Tk, info.Tk) == 0.0F).all())
+            if ((ConstNumbers(head.data() + i * info.Tk, info.Tk) == 0.0F).all())
                 trace.fully_masked.push_back({0, h, i});
     }
     trace.slot(TensorId::weights) = weights;

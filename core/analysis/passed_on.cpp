@@ -1,6 +1,7 @@
 #include "core/analysis/passed_on.h"
 
-#include <Eigen/Core>
+#include "core/tensor/views.h"
+
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/boykov_kolmogorov_max_flow.hpp>
 
@@ -8,17 +9,13 @@ namespace headscope::analysis {
 
 namespace {
 
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Square = Eigen::Map<Matrix>;
-using GivenSquare = Eigen::Map<const Matrix>;
-
 /// The graph of layers 0 to l: vertex (n + 1) T + i is row i of layer n, vertex j is input token j.
 class FlowGraph {
 public:
     FlowGraph(std::int64_t T, const std::vector<std::vector<float>>& mixed, std::int64_t l)
         : graph_(static_cast<std::size_t>((l + 2) * T)) {
         for (std::int64_t n = 0; n <= l; ++n) {
-            const GivenSquare layer(mixed[static_cast<std::size_t>(n)].data(), T, T);
+            const ConstRows layer(mixed[static_cast<std::size_t>(n)].data(), T, T);
             for (std::int64_t i = 0; i < T; ++i)
                 for (std::int64_t j = 0; j < T; ++j)
                     if (layer(i, j) > 0)
@@ -62,7 +59,7 @@ const PassedOn::Numbers& PassedOn::mixed(std::int64_t l) {
     for (std::int64_t n = std::ssize(mixed_); n <= l; ++n) {
         Numbers numbers(static_cast<std::size_t>(T_ * T_));
         mean_of_(n, numbers);
-        Square layer(numbers.data(), T_, T_);
+        MutableRows layer(numbers.data(), T_, T_);
         layer.diagonal().array() += 1.0F;
         layer.array().colwise() /= layer.rowwise().sum().array().eval();
         mixed_.push_back(std::move(numbers));
@@ -73,13 +70,13 @@ const PassedOn::Numbers& PassedOn::mixed(std::int64_t l) {
 void PassedOn::rollout(std::int64_t l, std::span<float> to) {
     const std::scoped_lock lock(mutex_);
     for (std::int64_t n = std::ssize(rolled_); n <= l; ++n) {
-        const GivenSquare layer(mixed(n).data(), T_, T_);
+        const ConstRows layer(mixed(n).data(), T_, T_);
         Numbers next(static_cast<std::size_t>(T_ * T_));
-        Square rolled(next.data(), T_, T_);
+        MutableRows rolled(next.data(), T_, T_);
         if (n == 0)
             rolled = layer;
         else
-            rolled.noalias() = layer * GivenSquare(rolled_.back().data(), T_, T_);
+            rolled.noalias() = layer * ConstRows(rolled_.back().data(), T_, T_);
         rolled_.push_back(std::move(next));
     }
     std::ranges::copy(rolled_[static_cast<std::size_t>(l)], to.begin());
@@ -89,7 +86,7 @@ void PassedOn::flow(std::int64_t l, std::span<float> to, const Progress* stop) {
     const std::scoped_lock lock(mutex_);
     mixed(l);
     FlowGraph graph(T_, mixed_, l);
-    Square flows(to.data(), T_, T_);
+    MutableRows flows(to.data(), T_, T_);
     for (std::int64_t i = 0; i < T_; ++i) {
         if (stop != nullptr)
             stop->check();

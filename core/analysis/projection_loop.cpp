@@ -1,34 +1,31 @@
 #include "core/analysis/projection_loop.h"
 
-#include <Eigen/Core>
+#include "core/tensor/views.h"
+
 #include <algorithm>
 
 namespace headscope::analysis {
 
 namespace {
 
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using View = Eigen::Map<const Matrix>;
-
 ProjectionPair compare(TensorId whole, const Tensor& source, const Tensor& weights, const Tensor* bias,
                        std::int64_t heads) {
     const std::int64_t T = source.shape()[1], D = source.shape()[2];
     const std::int64_t columns = weights.shape()[1], width = columns / heads;
-    const View x(source.data(), T, D), W(weights.data(), D, columns);
-    const Eigen::RowVectorXf b = bias == nullptr
-                                     ? Eigen::RowVectorXf(Eigen::RowVectorXf::Zero(columns))
-                                     : Eigen::Map<const Eigen::RowVectorXf>(bias->data(), columns);
-    const Matrix once = (x * W).rowwise() + b;
+    const ConstRows x(source.data(), T, D), W(weights.data(), D, columns);
+    const Eigen::RowVectorXf b = bias == nullptr ? Eigen::RowVectorXf(Eigen::RowVectorXf::Zero(columns))
+                                                 : ConstRow(bias->data(), columns);
+    const RowMatrix once = (x * W).rowwise() + b;
     ProjectionPair pair{
         .whole = whole, .heads = heads, .x = {T, D}, .slice = {D, width}, .matrix = {D, columns}};
     for (std::int64_t h = 0; h < heads; ++h) {
-        const Matrix own = (x * W.middleCols(h * width, width)).rowwise() + b.segment(h * width, width);
+        const RowMatrix own = (x * W.middleCols(h * width, width)).rowwise() + b.segment(h * width, width);
         const auto largest = [&](const auto& other) {
             return static_cast<double>((own - other).cwiseAbs().maxCoeff());
         };
         pair.difference = std::max(pair.difference, largest(once.middleCols(h * width, width)));
         pair.without_transpose =
-            std::max(pair.without_transpose, largest(View(once.data() + h * T * width, T, width)));
+            std::max(pair.without_transpose, largest(ConstRows(once.data() + h * T * width, T, width)));
     }
     return pair;
 }

@@ -3,8 +3,8 @@
 #include "core/analysis/heads/mean_weights.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -152,7 +152,6 @@ std::span<const float> ReadSet::lengths_of_head(const TensorPtr& lengths, std::i
 
 void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::int64_t held_from,
                         std::span<const float> lengths, std::int64_t first, std::span<float> to) const {
-    using Row = Eigen::Map<const Eigen::ArrayXf>;
     const std::int64_t Tk = held_->info().Tk;
     const Places& at = places(l);
     std::ranges::fill(to, 0.0F);
@@ -163,7 +162,7 @@ void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::int64_
         row.setZero();
         std::int64_t reading = 0; // pieces that read anything
         for (std::int64_t i = pieces.first; i < pieces.first + pieces.count; ++i) {
-            const Row piece(held.data() + (i - held_from) * Tk, Tk);
+            const ConstNumbers piece(held.data() + (i - held_from) * Tk, Tk);
             row += piece.cast<double>();
             reading += (piece == 0.0F).all() ? 0 : 1;
         }
@@ -176,7 +175,7 @@ void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::int64_
         // A sink takes weight and brings nothing.
         const double sink = info_.sinks && lengths.empty() ? std::max(0.0, 1.0 - total) : 0.0;
         if (!lengths.empty() && proper)
-            row *= Row(lengths.data(), Tk).cast<double>();
+            row *= ConstNumbers(lengths.data(), Tk).cast<double>();
         if (options_.hide_first_token)
             row[0] = 0;
         for (std::size_t c = 0; c < at.keys.size(); ++c)
@@ -184,7 +183,7 @@ void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::int64_
         const double left = read.sum();
         if (options_.renormalises() && proper && left > 0)
             read /= left + sink;
-        Eigen::Map<Eigen::ArrayXf>(to.data() + (r - first) * info_.Tk, read.size()) = read.cast<float>();
+        MutableNumbers(to.data() + (r - first) * info_.Tk, read.size()) = read.cast<float>();
     }
 }
 

@@ -347,7 +347,7 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
     for (std::int64_t i = 0; i <= Document::most_held; ++i)
         ids += (i == 0 ? "" : ",") + std::to_string(i * i % 127);
     Desk desk;
-    desk.open(test_data("/models/llama_tiny_untied"), ids);
+    desk.open(test_data("/models/olmo2_tiny"), ids);
     INFO(desk.program.state().error << desk.program.state().model.error);
     REQUIRE(desk.shown().document->is_checkpoint());
     REQUIRE(desk.shown().dims().Tq == Document::most_held + 1);

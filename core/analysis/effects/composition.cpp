@@ -2,8 +2,8 @@
 
 #include "core/checkpoint/model/stacks.h"
 #include "core/engine/cpu/dense.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <cmath>
 #include <cstdint>
 
@@ -12,18 +12,16 @@ namespace headscope::analysis {
 namespace {
 
 using checkpoint::WeightId;
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Map<const RowMajor>;
 
 /// (H dk, D) with the columns of each query head as rows, one after the other: those of its key head twice
 /// where two query heads share one.
 Tensor by_head(const TensorPtr& weight, std::int64_t H, std::int64_t heads, std::int64_t dk) {
     const std::int64_t D = weight->shape()[0];
     Tensor out(Shape{1, H * dk, D});
-    Eigen::Map<RowMajor> rows(out.data(), H * dk, D);
+    MutableRows rows(out.data(), H * dk, D);
     for (std::int64_t h = 0; h < H; ++h)
         rows.middleRows(h * dk, dk) =
-            Rows(weight->data(), D, weight->shape()[1]).middleCols(h / (H / heads) * dk, dk).transpose();
+            ConstRows(weight->data(), D, weight->shape()[1]).middleCols(h / (H / heads) * dk, dk).transpose();
     return out;
 }
 
@@ -36,7 +34,7 @@ struct LayerCircuits {
 };
 
 auto rows_of_head(const Tensor& tensor, std::int64_t h, std::int64_t dk) {
-    return Rows(tensor.data() + h * dk * tensor.shape()[2], dk, tensor.shape()[2]);
+    return ConstRows(tensor.data() + h * dk * tensor.shape()[2], dk, tensor.shape()[2]);
 }
 
 /// The squared Frobenius norm of A B C where A has the Gram matrix of its columns `left` and C that of its
@@ -103,7 +101,7 @@ std::vector<Composition> compositions(const checkpoint::Model& model, const chec
                     const auto from_head = static_cast<std::size_t>(g), to_head = static_cast<std::size_t>(h);
                     const auto share = [&](const Tensor& product, const Eigen::MatrixXf& behind,
                                            double norm) {
-                        const Eigen::MatrixXf between = Rows(product.data(), a.H * a.dk, a.H * a.dk)
+                        const Eigen::MatrixXf between = ConstRows(product.data(), a.H * a.dk, a.H * a.dk)
                                                             .block(g * a.dk, h * a.dk, a.dk, a.dk);
                         const double most = earlier.norm_ov[from_head] * norm;
                         return most == 0

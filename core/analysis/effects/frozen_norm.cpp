@@ -1,6 +1,7 @@
 #include "core/analysis/effects/frozen_norm.h"
 
-#include <Eigen/Core>
+#include "core/tensor/views.h"
+
 #include <cmath>
 #include <utility>
 
@@ -8,9 +9,7 @@ namespace headscope::analysis {
 
 namespace {
 
-using Numbers = Eigen::Map<const Eigen::ArrayXf>;
-
-Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> matrix_of(Tensor& tensor) {
+MutableRows matrix_of(Tensor& tensor) {
     return {tensor.data(), tensor.shape()[0], tensor.shape()[1]};
 }
 
@@ -18,7 +17,7 @@ Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>
 
 FrozenNorm::FrozenNorm(std::span<const float> x, checkpoint::NormKind kind, TensorPtr weight, double eps)
     : centred_(kind == checkpoint::NormKind::layer), weight_(std::move(weight)) {
-    Eigen::ArrayXd numbers = Numbers(x.data(), std::ssize(x)).cast<double>();
+    Eigen::ArrayXd numbers = ConstNumbers(x.data(), std::ssize(x)).cast<double>();
     if (centred_)
         numbers -= numbers.mean();
     scale_ = 1.0 / std::sqrt(numbers.square().mean() + eps);
@@ -30,13 +29,13 @@ void FrozenNorm::apply(Tensor& rows) const {
         all.colwise() -= all.rowwise().mean().eval();
     all *= static_cast<float>(scale_);
     if (weight_ != nullptr)
-        all.array().rowwise() *= Numbers(weight_->data(), all.cols()).transpose();
+        all.array().rowwise() *= ConstNumbers(weight_->data(), all.cols()).transpose();
 }
 
 void FrozenNorm::turn_back(Tensor& directions) const {
     auto all = matrix_of(directions);
     if (weight_ != nullptr)
-        all.array().colwise() *= Numbers(weight_->data(), all.rows());
+        all.array().colwise() *= ConstNumbers(weight_->data(), all.rows());
     all *= static_cast<float>(scale_);
     if (centred_)
         all.rowwise() -= all.colwise().mean().eval();

@@ -1,43 +1,39 @@
 #include "core/analysis/effects/head_parts.h"
 
-#include <Eigen/Core>
+#include "core/tensor/views.h"
 
 namespace headscope::analysis {
 
 namespace {
 
-using HeadMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using HeadRows = Eigen::Map<const HeadMatrix>;
-using HeadRow = Eigen::Map<const Eigen::RowVectorXf>;
-
 /// (queries, Tk) of one head from query `first` on.
-HeadRows weights_of(const Tensor& weights, std::int64_t head, std::int64_t first, std::int64_t queries) {
+ConstRows weights_of(const Tensor& weights, std::int64_t head, std::int64_t first, std::int64_t queries) {
     return {weights.data() + weights.offset(0, head, first, 0), queries, weights.shape()[3]};
 }
 
 /// The values that a head reads, (Tk, dv).
 auto values_of_head(const Tensor& values, const Dims& dims, std::int64_t head) {
-    return HeadRows(values.data(), values.shape()[1], values.shape()[2])
+    return ConstRows(values.data(), values.shape()[1], values.shape()[2])
         .middleCols(dims.kv_head(head) * dims.dv, dims.dv);
 }
 
 /// The rows of W_O that a head's output multiplies, (dv, D).
 auto rows_of_output_weights(const Problem& problem, std::int64_t head) {
     const Tensor& W_O = *problem.weights.W_O;
-    return HeadRows(W_O.data(), W_O.shape()[0], W_O.shape()[1])
+    return ConstRows(W_O.data(), W_O.shape()[0], W_O.shape()[1])
         .middleRows(head * problem.dims.dv, problem.dims.dv);
 }
 
 /// (dv): W_V of what the weights mix.
-Eigen::RowVectorXf value_of_mixture(const Problem& problem, const Tensor& read, const HeadRows& weights,
+Eigen::RowVectorXf value_of_mixture(const Problem& problem, const Tensor& read, const ConstRows& weights,
                                     std::int64_t head) {
     const Dims& d = problem.dims;
     const std::int64_t first = d.kv_head(head) * d.dv;
     const Tensor& W_V = *problem.weights.W_V;
-    const Eigen::RowVectorXf mixture = weights * HeadRows(read.data(), read.shape()[1], d.Dkv);
-    Eigen::RowVectorXf value = mixture * HeadRows(W_V.data(), d.Dkv, W_V.shape()[1]).middleCols(first, d.dv);
+    const Eigen::RowVectorXf mixture = weights * ConstRows(read.data(), read.shape()[1], d.Dkv);
+    Eigen::RowVectorXf value = mixture * ConstRows(W_V.data(), d.Dkv, W_V.shape()[1]).middleCols(first, d.dv);
     if (const TensorPtr& b_V = problem.weights.b_V)
-        value += weights.sum() * HeadRow(b_V->data() + first, d.dv);
+        value += weights.sum() * ConstRow(b_V->data() + first, d.dv);
     return value;
 }
 
@@ -45,20 +41,20 @@ Eigen::RowVectorXf value_of_mixture(const Problem& problem, const Tensor& read, 
 
 void write_of_head(const Problem& problem, const Tensor& weights, const Tensor* values, const Tensor& read,
                    std::int64_t head, std::int64_t query, std::span<float> to) {
-    const HeadRows row = weights_of(weights, head, query, 1);
+    const ConstRows row = weights_of(weights, head, query, 1);
     const Eigen::RowVectorXf value = values == nullptr ? value_of_mixture(problem, read, row, head)
                                                        : row * values_of_head(*values, problem.dims, head);
-    Eigen::Map<Eigen::RowVectorXf>(to.data(), problem.dims.D) =
+    MutableRow(to.data(), problem.dims.D) =
         problem.gain(head) * value * rows_of_output_weights(problem, head);
 }
 
 Tensor parts_by_source(const Problem& problem, const Tensor& weights, const Tensor& values, std::int64_t head,
                        const Tensor& directions, std::int64_t first) {
     const std::int64_t n = directions.shape()[0], Tk = weights.shape()[3];
-    const HeadMatrix along =
-        HeadRows(directions.data(), n, problem.dims.D) * rows_of_output_weights(problem, head).transpose();
+    const RowMatrix along =
+        ConstRows(directions.data(), n, problem.dims.D) * rows_of_output_weights(problem, head).transpose();
     Tensor out(Shape{n, Tk});
-    Eigen::Map<HeadMatrix>(out.data(), n, Tk) =
+    MutableRows(out.data(), n, Tk) =
         problem.gain(head) * (along * values_of_head(values, problem.dims, head).transpose())
                                  .cwiseProduct(weights_of(weights, head, first, n));
     return out;
@@ -67,7 +63,7 @@ Tensor parts_by_source(const Problem& problem, const Tensor& weights, const Tens
 Tensor outputs_of_heads(const Problem& problem, const Tensor& weights, const Tensor& values) {
     const Dims& d = problem.dims;
     Tensor out(Shape{1, d.Tq, d.H * d.dv});
-    Eigen::Map<HeadMatrix> rows(out.data(), d.Tq, d.H * d.dv);
+    MutableRows rows(out.data(), d.Tq, d.H * d.dv);
     for (std::int64_t h = 0; h < d.H; ++h)
         rows.middleCols(h * d.dv, d.dv) =
             problem.gain(h) * weights_of(weights, h, 0, d.Tq) * values_of_head(values, d, h);

@@ -3,8 +3,8 @@
 #include "core/analysis/effects/mixed_weights.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
@@ -13,16 +13,14 @@ namespace headscope::analysis {
 namespace {
 
 using checkpoint::WeightId;
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Map<const RowMajor>;
 
 std::string name_of(HeadPlace head) {
     return std::to_string(head.layer) + "." + std::to_string(head.head);
 }
 
 /// (T, D): what `from` wrote, behind the norm of the layer that `to` is in, at that norm's own scale.
-RowMajor behind_norm(const checkpoint::Model& model, const checkpoint::ForwardResult& run, HeadPlace from,
-                     std::int64_t layer) {
+RowMatrix behind_norm(const checkpoint::Model& model, const checkpoint::ForwardResult& run, HeadPlace from,
+                      std::int64_t layer) {
     const checkpoint::Architecture& a = model.architecture();
     const Tensor& contributions =
         *run.layers[static_cast<std::size_t>(from.layer)].trace.stage(TensorId::contributions);
@@ -30,10 +28,10 @@ RowMajor behind_norm(const checkpoint::Model& model, const checkpoint::ForwardRe
                               return block.place.layer == layer && block.id == TensorId::resid_in;
                           })->tensor;
     const std::int64_t T = read.shape()[1];
-    RowMajor x = Rows(read.data(), T, a.D);
-    RowMajor c = Rows(contributions.data() + contributions.offset(0, from.head, 0, 0), T, a.D);
+    RowMatrix x = ConstRows(read.data(), T, a.D);
+    RowMatrix c = ConstRows(contributions.data() + contributions.offset(0, from.head, 0, 0), T, a.D);
     if (a.norm == checkpoint::NormKind::layer)
-        for (RowMajor* rows : {&x, &c})
+        for (RowMatrix* rows : {&x, &c})
             rows->colwise() -= rows->rowwise().mean().eval();
     const Eigen::VectorXf scale =
         (x.array().square().rowwise().mean() + static_cast<float>(a.norm_eps)).rsqrt().matrix();
@@ -41,7 +39,7 @@ RowMajor behind_norm(const checkpoint::Model& model, const checkpoint::ForwardRe
     const checkpoint::WeightSet weights =
         checkpoint::with_edits(model.layer(layer), checkpoint::edits_of(run.edits, layer));
     if (const TensorPtr gamma = weights[WeightId::norm1_weight])
-        c.array().rowwise() *= Eigen::Map<const Eigen::ArrayXf>(gamma->data(), a.D).transpose();
+        c.array().rowwise() *= ConstNumbers(gamma->data(), a.D).transpose();
     return c;
 }
 
@@ -66,7 +64,7 @@ CutPath cut_path(const checkpoint::Model& model, const checkpoint::ForwardResult
                       "the norms of this {} model stand elsewhere",
                       a.family));
     const checkpoint::LayerRun& layer = run.layers[static_cast<std::size_t>(to.layer)];
-    const RowMajor c = behind_norm(model, run, from, to.layer);
+    const RowMatrix c = behind_norm(model, run, from, to.layer);
     const auto weights = [&](float queries, float keys) -> std::vector<float> {
         Progress progress;
         const TensorPtr all =

@@ -5,8 +5,8 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/run/forward_pass.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <string>
 #include <utility>
 

@@ -4,8 +4,8 @@
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/layers.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,6 @@ using checkpoint::Model;
 using checkpoint::WeightId;
 using From = LogitQuestion::From;
 using Vector = Eigen::VectorXd;
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// As TableReading, of numbers further on.
 struct Reading {
@@ -51,8 +50,7 @@ Reading before_dense(const Model& model, cpu::CpuDense& cpu, Reading reading, co
             .matrix();
     if (dense_bias != nullptr)
         reading.bias += numbers(*dense_bias, 0, width).dot(held);
-    reading.direction =
-        Eigen::Map<const RowMajor>(dense->data(), dense->shape()[0], width).cast<double>() * held;
+    reading.direction = ConstRows(dense->data(), dense->shape()[0], width).cast<double>() * held;
     return reading;
 }
 
@@ -81,8 +79,7 @@ TableReading table_reading(const Model& model, const checkpoint::ModelEdits& edi
     } else if (question.from == From::mean) {
         Vector sum = Vector::Zero(D);
         for (std::int64_t first = 0; first < vocab; first += 1024)
-            sum += Eigen::Map<const RowMajor>(table.own().data() + first * D,
-                                              std::min<std::int64_t>(1024, vocab - first), D)
+            sum += ConstRows(table.own().data() + first * D, std::min<std::int64_t>(1024, vocab - first), D)
                        .colwise()
                        .sum()
                        .transpose()

@@ -1,28 +1,21 @@
 #include "core/analysis/effects/mixed_weights.h"
 
-#include <Eigen/Core>
+#include "core/tensor/views.h"
 
 namespace headscope::analysis {
-
-namespace {
-
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Map<const RowMajor>;
-
-} // namespace
 
 TensorPtr mixed_weights(Problem problem, const float* other, const Mixture& mixture, engine::Engine& engine,
                         Progress& progress) {
     // x becomes [x, other], and the matrices get as many rows again for the second half.
     const std::int64_t T = problem.dims.Tq, D = problem.dims.D;
     auto x = std::make_shared<Tensor>(Shape{1, T, 2 * D});
-    Eigen::Map<RowMajor>(x->data(), T, 2 * D) << Rows(problem.x->data(), T, D), Rows(other, T, D);
+    MutableRows(x->data(), T, 2 * D) << ConstRows(problem.x->data(), T, D), ConstRows(other, T, D);
     problem.x = x;
     const auto stacked = [&](const TensorPtr& weight, float own, float of_other) -> TensorPtr {
         const std::int64_t columns = weight->shape()[1];
-        const Rows above(weight->data(), D, columns);
+        const ConstRows above(weight->data(), D, columns);
         auto out = std::make_shared<Tensor>(Shape{2 * D, columns});
-        Eigen::Map<RowMajor>(out->data(), 2 * D, columns) << own * above, of_other * above;
+        MutableRows(out->data(), 2 * D, columns) << own * above, of_other * above;
         return out;
     };
     Weights& w = problem.weights;

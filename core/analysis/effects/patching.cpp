@@ -9,8 +9,8 @@
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/engine/cpu/cpu_engine.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -26,8 +26,6 @@ using checkpoint::Model;
 using checkpoint::ModelRunPtr;
 using checkpoint::Stack;
 using checkpoint::WeightId;
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Map<const RowMajor>;
 
 constexpr std::array patch_kind_table{
     PatchKindInfo{PatchKind::residual, "residual", translatable("Residual stream"), false},
@@ -180,7 +178,7 @@ public:
                                      const Tensor& values, Progress& progress) {
         const LayerNumbers& own = numbers(false, l, progress);
         auto rows = std::make_shared<Tensor>(Shape{T(), architecture().D});
-        Eigen::Map<RowMajor>(rows->data(), T(), architecture().D) =
+        MutableRows(rows->data(), T(), architecture().D) =
             written(own.problem, weights, values, h) - written(own.problem, *own.weights, *own.values, h);
         return patched(l, {.at = attended(), .rows = std::move(rows), .added = true});
     }
@@ -206,32 +204,32 @@ public:
     }
 
     /// What head h adds to the attention's output, (T, D), with these weights and values.
-    static RowMajor written(const Problem& problem, const Tensor& weights, const Tensor& values,
-                            std::int64_t h) {
+    static RowMatrix written(const Problem& problem, const Tensor& weights, const Tensor& values,
+                             std::int64_t h) {
         const Dims& d = problem.dims;
         const Tensor& W_O = *problem.weights.W_O;
         return problem.gain(h) *
-               ((Rows(weights.data() + weights.offset(0, h, 0, 0), d.Tq, d.Tk) *
-                 Rows(values.data(), d.Tk, values.shape()[2]).middleCols(d.kv_head(h) * d.dv, d.dv)) *
-                Rows(W_O.data(), W_O.shape()[0], d.D).middleRows(h * d.dv, d.dv));
+               ((ConstRows(weights.data() + weights.offset(0, h, 0, 0), d.Tq, d.Tk) *
+                 ConstRows(values.data(), d.Tk, values.shape()[2]).middleCols(d.kv_head(h) * d.dv, d.dv)) *
+                ConstRows(W_O.data(), W_O.shape()[0], d.D).middleRows(h * d.dv, d.dv));
     }
 
     /// What a head adds to the stream of a run, (T, D), behind a norm of the branch at that run's scale.
-    RowMajor added_by(bool clean, HeadPlace head, Progress& progress) {
+    RowMatrix added_by(bool clean, HeadPlace head, Progress& progress) {
         const LayerNumbers& of = numbers(clean, head.layer, progress);
-        RowMajor added = written(of.problem, *of.weights, *of.values, head.head);
+        RowMatrix added = written(of.problem, *of.weights, *of.values, head.head);
         if (architecture().norms.after_branch)
             pass_norms(added, *of.attention, weight(head.layer, WeightId::norm1_after_weight));
         return added;
     }
 
     /// Each row through the norm, at the scale of the row of `read`.
-    void pass_norms(RowMajor& rows, const Tensor& read, const TensorPtr& weight) const {
+    void pass_norms(RowMatrix& rows, const Tensor& read, const TensorPtr& weight) const {
         const checkpoint::Architecture& a = architecture();
         for (std::int64_t t = 0; t < T(); ++t) {
             Tensor row(Shape{1, a.D}, std::span(rows.row(t).data(), static_cast<std::size_t>(a.D)));
             FrozenNorm(row_of(read, t), a.norm, weight, a.norm_eps).apply(row);
-            rows.row(t) = Eigen::Map<const Eigen::RowVectorXf>(row.data(), a.D);
+            rows.row(t) = ConstRow(row.data(), a.D);
         }
     }
 
@@ -263,8 +261,7 @@ private:
         const TensorPtr bias =
             checkpoint::edited_end_weight(model, run(false).edits(), WeightId::output_bias);
         const auto logit = [&](std::int64_t id) {
-            const Eigen::Map<const Eigen::RowVectorXf> row(table.row(id).data(), a.D),
-                x(head_in->data(), a.D);
+            const ConstRow row(table.row(id).data(), a.D), x(head_in->data(), a.D);
             const double sum = x.cast<double>().dot(row.cast<double>()) +
                                (bias == nullptr ? 0.0 : static_cast<double>(bias->data()[id]));
             return a.logit_cap == 0.0 ? sum : a.logit_cap * std::tanh(sum / a.logit_cap);
@@ -395,7 +392,7 @@ checkpoint::ModelEdits Patching::path_edits(HeadPlace from, HeadPlace to, PathIn
                "this {} model has norms there",
                a.family));
     const LayerNumbers& reader = state_->numbers(false, to.layer, progress);
-    RowMajor change = state_->added_by(true, from, progress) - state_->added_by(false, from, progress);
+    RowMatrix change = state_->added_by(true, from, progress) - state_->added_by(false, from, progress);
     if (a.norms.before && (a.norms.first || to.layer > 0))
         state_->pass_norms(change, *state_->stream(false, to.layer),
                            state_->weight(to.layer, WeightId::norm1_weight));
@@ -406,7 +403,7 @@ checkpoint::ModelEdits Patching::path_edits(HeadPlace from, HeadPlace to, PathIn
                                  {1, inputs.queries ? 1.0F : 0.0F, 1, inputs.keys ? 1.0F : 0.0F}, progress);
     if (inputs.values) {
         Tensor x(reader.problem.x->shape(), reader.problem.x->values());
-        Eigen::Map<RowMajor>(x.data(), state_->T(), a.D) += change;
+        MutableRows(x.data(), state_->T(), a.D) += change;
         values = state_->values_with(reader.problem, x, progress);
     }
     return state_->with_head(to.layer, to.head, *weights, *values, progress);

@@ -3,8 +3,8 @@
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <future>
@@ -19,8 +19,6 @@ namespace {
 using checkpoint::WeightId;
 using Kind = Writer::Kind;
 using DoubleRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Map<const RowMajor>;
 using DoubleRow = Eigen::RowVectorXd;
 
 void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
@@ -37,7 +35,7 @@ void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
 }
 
 DoubleRow floats(const TensorPtr& tensor, std::int64_t first, std::int64_t count) {
-    return Eigen::Map<const Eigen::RowVectorXf>(tensor->data() + first, count).cast<double>();
+    return ConstRow(tensor->data() + first, count).cast<double>();
 }
 
 /// One side of a score: which weights make it, and of which head they are.
@@ -59,16 +57,16 @@ struct WrittenSide {
 DoubleRows projected(const Problem& problem, const Side& side, const StreamWriters& stream,
                      const std::optional<FrozenNorm>& norm1, const TensorPtr& norm1_bias) {
     const Dims& d = problem.dims;
-    const Rows W(side.W->data(), d.D, side.W->shape()[1]);
+    const ConstRows W(side.W->data(), d.D, side.W->shape()[1]);
     const std::int64_t first = side.head * d.dk;
     Tensor columns(Shape{d.D, d.dk});
-    Eigen::Map<RowMajor>(columns.data(), d.D, d.dk) = W.middleCols(first, d.dk);
+    MutableRows(columns.data(), d.D, d.dk) = W.middleCols(first, d.dk);
     if (norm1)
         norm1->turn_back(columns);
     const Tensor along = stream.along(std::move(columns));
     const std::int64_t written = along.shape()[0];
     DoubleRows rows(written + 2, d.dk);
-    rows.topRows(written) = Rows(along.data(), written, d.dk).cast<double>();
+    rows.topRows(written) = ConstRows(along.data(), written, d.dk).cast<double>();
     rows.row(written).setZero();
     if (norm1_bias != nullptr)
         rows.row(written) = floats(norm1_bias, 0, d.D) * W.middleCols(first, d.dk).cast<double>();
@@ -82,9 +80,7 @@ DoubleRows projected(const Problem& problem, const Side& side, const StreamWrite
         return rows;
     DoubleRow normed = rows.colwise().sum();
     if (side.norm_all != nullptr) {
-        normed = Eigen::Map<const Eigen::RowVectorXf>(
-                     problem.x->data() + problem.x->offset(0, side.position, 0), d.D)
-                     .cast<double>() *
+        normed = ConstRow(problem.x->data() + problem.x->offset(0, side.position, 0), d.D).cast<double>() *
                  W.cast<double>();
         if (side.b != nullptr)
             normed += floats(side.b, 0, normed.size());
@@ -185,8 +181,7 @@ ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& que
                            [&](std::int64_t n) { return out.writers[static_cast<std::size_t>(n)]; });
     out.writers = std::move(writers);
     out.terms = Tensor(Shape{std::ssize(kept), std::ssize(kept)});
-    Eigen::Map<RowMajor>(out.terms.data(), std::ssize(kept), std::ssize(kept)) =
-        terms(kept, kept).cast<float>();
+    MutableRows(out.terms.data(), std::ssize(kept), std::ssize(kept)) = terms(kept, kept).cast<float>();
     return out;
 }
 

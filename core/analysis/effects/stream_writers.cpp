@@ -4,8 +4,8 @@
 #include "core/analysis/effects/rows.h"
 #include "core/base/message.h"
 #include "core/checkpoint/run/forward_pass.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -17,8 +17,6 @@ namespace {
 using checkpoint::Stack;
 using checkpoint::WeightId;
 using Kind = Writer::Kind;
-using RowMajorMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using ConstRows = Eigen::Map<const RowMajorMatrix>;
 
 /// The text up to a position, so that a pass computes that position alone.
 checkpoint::ModelInputs up_to(checkpoint::ModelInputs inputs, std::int64_t position) {
@@ -155,7 +153,7 @@ private:
             heads.values = values_of(heads.problem, read, cpu_, cancel_);
         const TensorPtr& b_O = heads.problem.weights.b_O;
         Tensor rows(Shape{d.H + (b_O == nullptr ? 0 : 1), d.D});
-        Eigen::Map<RowMajorMatrix> all(rows.data(), rows.shape()[0], d.D);
+        MutableRows all(rows.data(), rows.shape()[0], d.D);
         std::vector<Writer> writers;
         for (std::int64_t h = 0; h < d.H; ++h) {
             write_of_head(
@@ -164,11 +162,11 @@ private:
             writers.push_back({Kind::head, place.stack, place.layer, h});
         }
         if (b_O != nullptr) {
-            all.row(d.H) = Eigen::Map<const Eigen::RowVectorXf>(b_O->data(), d.D);
+            all.row(d.H) = ConstRow(b_O->data(), d.D);
             writers.push_back({Kind::output_bias, place.stack, place.layer, -1});
         }
         auto output = std::make_shared<Tensor>(Shape{1, 1, d.D});
-        Eigen::Map<Eigen::RowVectorXf>(output->data(), d.D) = all.colwise().sum();
+        MutableRow(output->data(), d.D) = all.colwise().sum();
         written_ = {std::move(writers), std::move(rows)};
         heads.problem.x = heads.problem.x_kv = nullptr; // of a long text as large as the values
         heads_ = std::move(heads);
@@ -251,8 +249,7 @@ Tensor StreamWriters::along(const Tensor& at_end) const {
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
         if (step->rows) {
             const std::int64_t count = step->rows->shape()[0];
-            Eigen::Map<RowMajorMatrix>(out.data() + out.offset(static_cast<std::int64_t>(step->writer), 0),
-                                       count, k) =
+            MutableRows(out.data() + out.offset(static_cast<std::int64_t>(step->writer), 0), count, k) =
                 ConstRows(step->rows->data(), count, D) * ConstRows(directions.data(), D, k);
         } else {
             step->norm->turn_back(directions);

@@ -1,8 +1,8 @@
 #include "core/analysis/effects/unit_words.h"
 
 #include "core/checkpoint/model/edited_table.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <numeric>
 
@@ -13,7 +13,7 @@ namespace {
 using checkpoint::WeightId;
 
 Eigen::ArrayXd numbers_of(const Tensor& tensor) {
-    return Eigen::Map<const Eigen::ArrayXf>(tensor.data(), tensor.count()).cast<double>();
+    return ConstNumbers(tensor.data(), tensor.count()).cast<double>();
 }
 
 checkpoint::WeightSet edited_weights(const checkpoint::ModelRun& run, std::int64_t n) {
@@ -27,7 +27,7 @@ Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t n, st
     const checkpoint::WeightSet layer = edited_weights(run, n),
                                 last = edited_weights(run, attention_count(architecture) - 1);
     const float* const row = layer[WeightId::mlp_out]->data() + unit * architecture.D;
-    Eigen::ArrayXd direction = Eigen::Map<const Eigen::ArrayXf>(row, architecture.D).cast<double>();
+    Eigen::ArrayXd direction = ConstNumbers(row, architecture.D).cast<double>();
     if (architecture.norms.after_branch && layer[WeightId::norm2_after_weight] != nullptr)
         direction *= numbers_of(*layer[WeightId::norm2_after_weight]);
     if (architecture.norm == checkpoint::NormKind::layer)
@@ -51,8 +51,7 @@ UnitWords unit_words(const checkpoint::ModelRun& run, std::int64_t n, std::int64
     const Eigen::VectorXf direction = direction_of(run, n, unit);
     const checkpoint::EditedTable table(run.model(), run.edits(), WeightId::output_table);
     const std::int64_t vocab = table.rows(), D = table.own().shape()[1];
-    using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const Eigen::Map<const Rows> rows(table.own().data(), vocab, D);
+    const ConstRows rows(table.own().data(), vocab, D);
     Eigen::VectorXf logits(vocab);
     constexpr std::int64_t part = 4096;
     for (std::int64_t first = 0; first < vocab; first += part) {

@@ -7,8 +7,8 @@
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/stacks.h"
 #include "core/engine/cpu/dense.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -20,10 +20,8 @@ namespace headscope::analysis {
 namespace {
 
 using checkpoint::WeightId;
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Map<const RowMajor>;
 
-Rows whole(const TensorPtr& tensor) {
+ConstRows whole(const TensorPtr& tensor) {
     return {tensor->data(), tensor->shape()[0], tensor->shape()[1]};
 }
 
@@ -51,7 +49,7 @@ Eigen::RowVectorXf after_first_mlp(const checkpoint::Model& model, const checkpo
     const auto nothing = [](TensorId, const Tensor&) {};
     const auto out = a.experts > 0 ? checkpoint::mixture(cpu, in, w, a, nothing, cancel)
                                    : checkpoint::mlp(cpu, in, w, a.activation, nothing, cancel);
-    return Eigen::Map<const Eigen::RowVectorXf>(out->data(), out->count());
+    return ConstRow(out->data(), out->count());
 }
 
 /// The `top` entries that come first, in order.
@@ -88,8 +86,7 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
     const checkpoint::EditedTable words(model, edits, WeightId::word_table),
         out(model, edits, WeightId::output_table);
     cpu::CpuDense cpu;
-    Eigen::RowVectorXf e = static_cast<float>(a.embedding_scale) *
-                           Eigen::Map<const Eigen::RowVectorXf>(words.row(token).data(), a.D);
+    Eigen::RowVectorXf e = static_cast<float>(a.embedding_scale) * ConstRow(words.row(token).data(), a.D);
     if (vector == TokenVector::first_mlp)
         e = after_first_mlp(model, edits, e, cpu, cancel);
     const Eigen::RowVectorXf written = (e * whole(w[WeightId::W_V]).middleCols(kv * dk, dk)) *

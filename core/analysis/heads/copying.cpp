@@ -5,8 +5,8 @@
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/stacks.h"
 #include "core/engine/cpu/dense.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <set>
@@ -17,9 +17,8 @@ namespace headscope::analysis {
 namespace {
 
 using checkpoint::WeightId;
-using FloatRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-Eigen::Map<const FloatRows> rows_of(const Tensor& tensor, std::int64_t rows, std::int64_t columns) {
+ConstRows rows_of(const Tensor& tensor, std::int64_t rows, std::int64_t columns) {
     return {tensor.data(), rows, columns};
 }
 
@@ -36,8 +35,8 @@ Tensor table_product(const checkpoint::Model& model, const checkpoint::ModelEdit
     for (std::int64_t first = 0; first < vocab; first += most_rows) {
         const std::int64_t count = std::min(most_rows, vocab - first);
         Tensor left(Shape{1, D, count}), right(Shape{count, D});
-        Eigen::Map<FloatRows>(left.data(), D, count) = U.middleRows(first, count).transpose();
-        Eigen::Map<FloatRows>(right.data(), count, D) = E.middleRows(first, count);
+        MutableRows(left.data(), D, count) = U.middleRows(first, count).transpose();
+        MutableRows(right.data(), count, D) = E.middleRows(first, count);
         sum += rows_of(*cpu.multiply(left, right, nullptr, cancel), D, D).cast<double>();
     }
     std::set<std::int64_t> changed;
@@ -45,13 +44,13 @@ Tensor table_product(const checkpoint::Model& model, const checkpoint::ModelEdit
         for (const auto& [row, numbers] : table->changed())
             changed.insert(row);
     const auto row = [D](std::span<const float> numbers) -> Eigen::RowVectorXd {
-        return Eigen::Map<const Eigen::RowVectorXf>(numbers.data(), D).cast<double>();
+        return ConstRow(numbers.data(), D).cast<double>();
     };
     for (const std::int64_t id : changed)
         sum += row(out.row(id)).transpose() * row(words.row(id)) -
                row(out.own_row(id)).transpose() * row(words.own_row(id));
     Tensor product(Shape{D, D});
-    Eigen::Map<FloatRows>(product.data(), D, D) = sum.cast<float>();
+    MutableRows(product.data(), D, D) = sum.cast<float>();
     return product;
 }
 

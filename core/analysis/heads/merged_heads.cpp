@@ -2,23 +2,21 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <cmath>
 
 namespace headscope::analysis {
 
 namespace {
 
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 /// A matrix, or a bias as one row.
-Eigen::Map<const Matrix> matrix_of(const Tensor& tensor) {
+ConstRows matrix_of(const Tensor& tensor) {
     const bool bias = tensor.shape().rank() == 1;
     return {tensor.data(), bias ? 1 : tensor.shape()[0], tensor.shape().back(0)};
 }
 
-TensorPtr tensor_from(const Matrix& matrix, bool bias) {
+TensorPtr tensor_from(const RowMatrix& matrix, bool bias) {
     return make_tensor(bias ? Shape{matrix.cols()} : Shape{matrix.rows(), matrix.cols()},
                        {matrix.data(), static_cast<std::size_t>(matrix.size())});
 }
@@ -30,7 +28,7 @@ TensorPtr own_and_others(const TensorPtr& tensor, std::span<const std::int64_t> 
         return nullptr;
     const auto from = matrix_of(*tensor);
     const auto n = static_cast<std::int64_t>(blocks.size());
-    Matrix out(from.rows(), n * n * width);
+    RowMatrix out(from.rows(), n * n * width);
     std::int64_t column = 0;
     for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t step = 0; step < n; ++step, column += width)
@@ -71,7 +69,7 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
     out.weights.b_Q = own_and_others(weights.b_Q, heads, d.dk, share);
     out.weights.W_K = own_and_others(weights.W_K, kv_heads, d.dk, 1);
     out.weights.b_K = own_and_others(weights.b_K, kv_heads, d.dk, 1);
-    Matrix W_V(d.Dkv, n * d.dv), W_O(n * d.dv, d.D);
+    RowMatrix W_V(d.Dkv, n * d.dv), W_O(n * d.dv, d.D);
     for (std::int64_t i = 0; i < n; ++i) {
         const auto at = static_cast<std::size_t>(i);
         W_V.middleCols(i * d.dv, d.dv) = matrix_of(*weights.W_V).middleCols(kv_heads[at] * d.dv, d.dv);

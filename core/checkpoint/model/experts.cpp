@@ -9,11 +9,12 @@ namespace headscope::checkpoint {
 
 namespace {
 
-using Rows = Eigen::Map<Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
-using ConstRows = Eigen::Map<const Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+using ExpertRows = Eigen::Map<Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+using ConstExpertRows =
+    Eigen::Map<const Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
 /// (tokens, width)
-ConstRows matrix_of(const Tensor& x) {
+ConstExpertRows matrix_of(const Tensor& x) {
     const std::int64_t width = x.shape().back(0);
     return {x.data(), x.count() / width, width};
 }
@@ -74,7 +75,7 @@ MutableTensor mixture(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& laye
         note(TensorId::router, *shares);
     MutableTensor out = cpu.make(x.shape());
     std::ranges::fill(out->values(), 0.0F);
-    Rows sums(out->data(), x.count() / architecture.D, architecture.D);
+    ExpertRows sums(out->data(), x.count() / architecture.D, architecture.D);
     for (std::int64_t expert = 0; expert < architecture.experts; ++expert) {
         std::vector<Eigen::Index> tokens;
         for (Eigen::Index token = 0; token < sums.rows(); ++token)
@@ -83,7 +84,7 @@ MutableTensor mixture(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& laye
         if (tokens.empty())
             continue;
         Tensor chosen(Shape{1, std::ssize(tokens), architecture.D});
-        Rows(chosen.data(), std::ssize(tokens), architecture.D) = matrix_of(x)(tokens, Eigen::all);
+        ExpertRows(chosen.data(), std::ssize(tokens), architecture.D) = matrix_of(x)(tokens, Eigen::all);
         const ExpertUnits units = expert_units(cpu, chosen, layer, expert, architecture, cancel);
         const MutableTensor made = cpu.multiply(*units.act, *layer.row(experts_out, expert),
                                                 layer.row(experts_out_bias, expert).get(), cancel);

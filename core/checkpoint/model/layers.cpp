@@ -1,18 +1,13 @@
 #include "core/checkpoint/model/layers.h"
 
-#include <Eigen/Core>
+#include "core/tensor/views.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace headscope::checkpoint {
 
 namespace {
-
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using RowMap = Eigen::Map<Eigen::RowVectorXf>;
-using ConstRowMap = Eigen::Map<const Eigen::RowVectorXf>;
-using Numbers = Eigen::Map<Eigen::ArrayXf>;
-using ConstNumbers = Eigen::Map<const Eigen::ArrayXf>;
 
 std::int64_t width_of(const Tensor& x) {
     return x.shape().back(0);
@@ -22,7 +17,7 @@ std::int64_t rows_of(const Tensor& x) {
     return x.count() / width_of(x);
 }
 
-ConstRowMap row(const Tensor& x, std::int64_t i = 0) {
+ConstRow row(const Tensor& x, std::int64_t i = 0) {
     return {x.data() + i * width_of(x), width_of(x)};
 }
 
@@ -37,7 +32,7 @@ void norm_row(const Tensor& x, std::int64_t i, NormKind kind, const Tensor* weig
     if (kind == NormKind::layer)
         centred.array() -= centred.mean();
     const double scale = 1.0 / std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()) + eps);
-    RowMap out(y.data() + i * width_of(y), width_of(y));
+    MutableRow out(y.data() + i * width_of(y), width_of(y));
     out = (centred * scale).cast<float>();
     if (weight != nullptr)
         out.array() *= row(*weight).array();
@@ -59,7 +54,7 @@ MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, NormKind kind, const Ten
 
 void activate(cpu::CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel) {
     using enum cpu::CpuDense::Function;
-    Numbers numbers(x.data(), x.count());
+    MutableNumbers numbers(x.data(), x.count());
     switch (activation) {
     case Activation::gelu:
         return cpu.apply(gelu, x.values(), cancel);
@@ -98,7 +93,7 @@ void activate(cpu::CpuDense& cpu, Tensor& x, Activation activation, const Progre
 
 MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y) {
     MutableTensor out = cpu.make(x.shape());
-    Numbers(out->data(), out->count()) =
+    MutableNumbers(out->data(), out->count()) =
         ConstNumbers(x.data(), x.count()) + ConstNumbers(y.data(), y.count());
     return out;
 }
@@ -116,7 +111,7 @@ MutableTensor mlp_of_rows(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& 
         if (note)
             note(TensorId::mlp_gate, *opened);
         activate(cpu, *opened, activation, cancel);
-        Numbers(inside->data(), inside->count()) *= ConstNumbers(opened->data(), opened->count());
+        MutableNumbers(inside->data(), inside->count()) *= ConstNumbers(opened->data(), opened->count());
     } else {
         activate(cpu, *inside, activation, cancel);
     }
@@ -149,7 +144,8 @@ TensorPtr softmax(const Tensor& x) {
     auto out = std::make_shared<Tensor>(x.shape());
     for (std::int64_t i = 0; i < rows_of(x); ++i) {
         const Eigen::ArrayXd powers = (row(x, i).array() - row(x, i).maxCoeff()).cast<double>().exp();
-        RowMap(out->data() + i * width_of(x), width_of(x)) = (powers / powers.sum()).cast<float>().matrix();
+        MutableRow(out->data() + i * width_of(x), width_of(x)) =
+            (powers / powers.sum()).cast<float>().matrix();
     }
     return out;
 }

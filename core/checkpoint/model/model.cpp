@@ -9,8 +9,8 @@
 #include "core/checkpoint/model/rope.h"
 #include "core/checkpoint/model/sinusoids.h"
 #include "core/engine/cpu/worker_pool.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <set>
 #include <thread>
@@ -20,9 +20,7 @@ namespace headscope::checkpoint {
 
 namespace {
 
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using ConstView = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
-using View = Eigen::Map<Matrix>;
+using ConstView = Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>;
 
 /// What this file calls the tensor: older ones have gamma for a norm's weight and beta for its bias.
 std::string name_in(const TensorFiles& files, const std::string& name) {
@@ -46,7 +44,7 @@ TensorPtr transposed(const Tensor& tensor) {
     const std::int64_t rows = tensor.shape()[0], cols = tensor.shape()[1];
     auto out = std::make_shared<Tensor>(Shape{cols, rows});
     const ConstView from(tensor.data(), rows, cols, Eigen::OuterStride<>(cols));
-    View to(out->data(), cols, rows);
+    MutableRows to(out->data(), cols, rows);
     constexpr std::int64_t tile = 32; // both sides of one stay in the L1 cache
     for (std::int64_t row = 0; row < rows; row += tile)
         for (std::int64_t col = 0; col < cols; col += tile) {

@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/block_trace.h"
 
-#include <Eigen/Core>
+#include "core/tensor/views.h"
+
 #include <algorithm>
 
 namespace headscope::checkpoint {
@@ -43,9 +44,8 @@ TensorPtr BlockTrace::edited(TensorId id) const {
 }
 
 std::vector<float> row_lengths(const Tensor& x) {
-    using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     const std::int64_t D = x.shape().back(0);
-    const Eigen::Map<const Rows> rows(x.data(), x.count() / D, D);
+    const ConstRows rows(x.data(), x.count() / D, D);
     const Eigen::VectorXf lengths = rows.rowwise().norm();
     return {lengths.begin(), lengths.end()};
 }

@@ -1,17 +1,16 @@
 #include "core/checkpoint/run/brought.h"
 
-#include <Eigen/Core>
+#include "core/tensor/views.h"
 
 namespace headscope::checkpoint {
 
 TensorPtr brought_lengths(const Problem& problem, const Tensor& values) {
-    using Rows = Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
     const Dims& d = problem.dims;
     const Tensor& W_O = *problem.weights.W_O;
     auto lengths = std::make_shared<Tensor>(Shape{1, d.H, d.Tk});
     for (std::int64_t h = 0; h < d.H; ++h) {
-        const auto read = Rows(values.data(), d.Tk, d.Hkv * d.dv).middleCols(d.kv_head(h) * d.dv, d.dv);
-        const Rows out(W_O.data() + h * d.dv * d.D, d.dv, d.D);
+        const auto read = ConstRows(values.data(), d.Tk, d.Hkv * d.dv).middleCols(d.kv_head(h) * d.dv, d.dv);
+        const ConstRows out(W_O.data() + h * d.dv * d.D, d.dv, d.D);
         Eigen::Map<Eigen::VectorXf>(lengths->data() + h * d.Tk, d.Tk) = (read * out).rowwise().norm();
     }
     return lengths;

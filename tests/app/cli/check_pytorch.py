@@ -35,6 +35,10 @@ STAGES = {"x", "q_heads", "k_heads", "v_heads", "scores", "contributions", "q", 
           "weights_mean", "head_out", "concat", "output"}  # fmt: skip
 
 
+# Only shapes and comparisons of what is printed are looked at, and printing numbers takes half of the time.
+torch.set_printoptions(threshold=0, edgeitems=1)
+
+
 def run_script(path):
     """Exit status (None: it ran to its end), variables, what it printed."""
     printed = io.StringIO()
