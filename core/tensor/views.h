@@ -5,6 +5,7 @@
 #include <span>
 
 // Float32 numbers as Eigen's matrices and lists, where they lie: whoever owns the numbers outlives the view.
+// For sources alone: Eigen shows in no header.
 namespace headscope {
 
 /// Row-major, as a Tensor is.
