@@ -17,7 +17,7 @@ MutableRows matrix_of(Tensor& tensor) {
 
 FrozenNorm::FrozenNorm(std::span<const float> x, checkpoint::NormKind kind, TensorPtr weight, double eps)
     : centred_(kind == checkpoint::NormKind::layer), weight_(std::move(weight)) {
-    Eigen::ArrayXd numbers = ConstNumbers(x.data(), std::ssize(x)).cast<double>();
+    Eigen::ArrayXd numbers = view_of(x).cast<double>();
     if (centred_)
         numbers -= numbers.mean();
     scale_ = 1.0 / std::sqrt(numbers.square().mean() + eps);

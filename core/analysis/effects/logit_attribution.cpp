@@ -44,11 +44,10 @@ LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQ
     if (a.logit_cap != 0.0) {
         const TensorPtr logits = pass.logits_of(cpu, *towards.head_in, cancel);
         const auto at = [&](std::int64_t id) { return static_cast<double>(logits->data()[id]); };
-        out.capped = at(question.token) -
-                     (question.from == From::zero ? 0.0
-                      : question.from == From::token
-                          ? at(question.against)
-                          : Eigen::Map<const Eigen::VectorXf>(logits->data(), a.vocab).cast<double>().mean());
+        out.capped = at(question.token) - (question.from == From::zero ? 0.0
+                                           : question.from == From::token
+                                               ? at(question.against)
+                                               : ConstNumbers(logits->data(), a.vocab).cast<double>().mean());
     }
     const Tensor values = stream.along(towards.direction);
     std::vector<std::vector<float>> sources(stream.writers().size());

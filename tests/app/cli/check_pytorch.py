@@ -35,7 +35,7 @@ STAGES = {"x", "q_heads", "k_heads", "v_heads", "scores", "contributions", "q", 
           "weights_mean", "head_out", "concat", "output"}  # fmt: skip
 
 
-# Only shapes and comparisons of what is printed are looked at, and printing numbers takes half of the time.
+# The numbers are compared as tensors, so few of them are printed: printing all takes a seventh of the time.
 torch.set_printoptions(threshold=0, edgeitems=1)
 
 
