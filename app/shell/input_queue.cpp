@@ -76,7 +76,10 @@ bool known(const InputEvent& event) {
 
 void tell_typing() {
     const ImGuiContext& imgui = *ImGui::GetCurrentContext();
-    ImGui::GetIO().WantTextInput = imgui.ActiveId != 0 && imgui.ActiveId == imgui.InputTextState.ID;
+    // Between two frames ImGui still holds a field that the last one no longer drew.
+    const bool there = imgui.WithinFrameScope || imgui.ActiveIdIsAlive == imgui.ActiveId;
+    ImGui::GetIO().WantTextInput =
+        imgui.ActiveId != 0 && imgui.ActiveId == imgui.InputTextState.ID && there;
 }
 
 bool InputQueue::holding() const {

@@ -35,7 +35,7 @@ using InputEvent =
     std::variant<MouseMoved, MouseLeft, MouseButton, MouseScrolled, KeyChanged, CharacterTyped, FocusChanged>;
 
 /// Sets io.WantTextInput by the field that has the keyboard now. ImGui keeps it for a frame after Enter or
-/// Tab has ended a field, and what is pressed in that frame would be taken for text.
+/// Tab has ended a field, or its dialog is gone, and what is pressed in that frame would be taken for text.
 void tell_typing();
 
 /// Hands input to ImGui so that nothing is lost on a slow machine: ImGui 1.86 only sees the state at the

@@ -13,11 +13,11 @@ using namespace headscope::app;
 namespace {
 
 struct SmallUi final : Ui {
-    int clicks = 0, doubles = 0, steps = 0;
+    int clicks = 0, doubles = 0, steps = 0, letters = 0;
     float value = 0;
     std::string text;
     bool save = false;
-    bool hovered = false;
+    bool hovered = false, has_field = true;
 
     void frame(Surface& surface, double) override {
         surface.need_glyphs(text);
@@ -30,8 +30,10 @@ struct SmallUi final : Ui {
         ImGui::PushID("row");
         ImGui::SliderFloat("gain", &value, 0, 2);
         ImGui::PopID();
-        ImGui::InputText("sentence", &text);
+        if (has_field)
+            ImGui::InputText("sentence", &text);
         steps += ImGui::IsKeyPressed(GLFW_KEY_RIGHT, false);
+        letters += ImGui::IsKeyPressed(GLFW_KEY_L, false);
         save = save || (ImGui::GetIO().KeyCtrl && ImGui::IsKeyPressed(GLFW_KEY_S, false));
         ImGui::End();
     }
@@ -79,6 +81,16 @@ TEST_CASE("the driver clicks, drags, types and presses keys", "[gui]") {
     CHECK(ui.steps == 2);
     driver.key(GLFW_KEY_S, GLFW_MOD_CONTROL);
     CHECK(ui.save);
+}
+
+TEST_CASE("a key in the frame after a field is gone is not taken for text", "[gui]") {
+    SmallUi ui;
+    Driver driver(ui);
+    REQUIRE(driver.click_item("sentence"));
+    ui.has_field = false;
+    driver.wait(); // the first picture without the field
+    driver.key(GLFW_KEY_L);
+    CHECK(ui.letters == 1);
 }
 
 TEST_CASE("glyphs that a text needs are there from the next frame on", "[gui]") {
