@@ -78,8 +78,7 @@ void tell_typing() {
     const ImGuiContext& imgui = *ImGui::GetCurrentContext();
     // Between two frames ImGui still holds a field that the last one no longer drew.
     const bool there = imgui.WithinFrameScope || imgui.ActiveIdIsAlive == imgui.ActiveId;
-    ImGui::GetIO().WantTextInput =
-        imgui.ActiveId != 0 && imgui.ActiveId == imgui.InputTextState.ID && there;
+    ImGui::GetIO().WantTextInput = imgui.ActiveId != 0 && imgui.ActiveId == imgui.InputTextState.ID && there;
 }
 
 bool InputQueue::holding() const {

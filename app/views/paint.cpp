@@ -25,20 +25,21 @@ Face face_for(Surface& surface, figure::Font role, float size) {
     return {font, factor};
 }
 
+/// Visits each character that is not a control character.
 template<class Visit>
-void each_glyph(const ImFont& font, std::string_view text, Visit visit) {
+void each_character(std::string_view text, Visit visit) {
     const char* const end = text.data() + text.size();
     for (const char* at = text.data(); at < end;) {
         unsigned int code_point = static_cast<unsigned char>(*at);
         at += code_point < 0x80 ? 1 : std::max(1, ImTextCharFromUtf8(&code_point, at, end));
         if (code_point >= ' ')
-            visit(*font.FindGlyph(static_cast<ImWchar>(code_point)));
+            visit(static_cast<ImWchar>(code_point));
     }
 }
 
 float width_of(const Face& face, std::string_view text) {
     float width = 0;
-    each_glyph(*face.font, text, [&](const ImFontGlyph& glyph) { width += glyph.AdvanceX; });
+    each_character(text, [&](ImWchar c) { width += face.font->GetCharAdvance(c); });
     return width * face.factor;
 }
 
@@ -294,7 +295,8 @@ void Painter::operator()(const figure::TextItem& item) const {
     const ImFont& font = *face.font;
     const float f = face.factor;
     float pen = -before + (item.angle == 0 ? at.x - origin.x : 0);
-    each_glyph(font, item.text, [&](const ImFontGlyph& glyph) {
+    each_character(item.text, [&](ImWchar c) {
+        const ImFontGlyph& glyph = *font.FindGlyph(c);
         if (glyph.Visible) {
             // Glyphs baked at this size stay sharp only on whole pixels.
             const float start = f == 1 ? std::round(pen) : pen;

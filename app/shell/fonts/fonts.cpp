@@ -186,15 +186,15 @@ bool FontBook::has(char32_t code_point) const {
 
 bool FontBook::lacks_some_of(std::string_view text) const {
     bool lacks = false;
-    // Nearly every text is printable ASCII, which our own fonts have.
-    if (std::ranges::any_of(text, [](char c) { return c < ' ' || c > '~'; }))
-        each_code_point(
-            text, [&](char32_t c) { lacks = lacks || (c < plane && c != replacement && impl_->nowhere[c]); });
+    each_code_point(
+        text, [&](char32_t c) { lacks = lacks || (c < plane && c != replacement && impl_->nowhere[c]); });
     return lacks;
 }
 
 ImFont* FontBook::font(figure::Font role, float size) const {
     const auto& fonts = impl_->baked[static_cast<std::size_t>(role)];
+    if (const auto exact = std::ranges::find(fonts, size, &Impl::Baked::size); exact != fonts.end())
+        return exact->font;
     return std::ranges::min_element(fonts, {},
                                     [&](const Impl::Baked& one) { return std::abs(one.size - size); })
         ->font;

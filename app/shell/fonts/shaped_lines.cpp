@@ -10,7 +10,9 @@ namespace headscope::app {
 
 const figure::ShapedText* ShapedLines::find(std::string_view text, figure::Font role, float pixels,
                                             const FontBook& fonts) {
-    if (!text::needs_shaping(text) && !fonts.lacks_some_of(text))
+    // Nearly every text is printable ASCII, which our own fonts have, letter by letter.
+    const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+    if (plain || (!text::needs_shaping(text) && !fonts.lacks_some_of(text)))
         return nullptr;
     const auto [found, is_new] = lines_.try_emplace({std::string(text), role, pixels});
     Line& line = found->second;
