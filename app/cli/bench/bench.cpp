@@ -10,6 +10,7 @@
 #include "app/draw/kit/format.h"
 #include "app/shell/program.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/tensor/free_buffers.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -61,6 +62,7 @@ void print(const std::vector<BenchRow>& rows, bool json) {
 
 /// Adds the rows for delays that a user notices.
 void add_latency_rows(std::vector<BenchRow>& rows) {
+    give_memory_back(); // as the window does
     project::Recipe many;
     many.preset = "eight-experts";
     many.sentence = sentence_of(64);
