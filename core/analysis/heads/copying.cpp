@@ -1,5 +1,6 @@
 #include "core/analysis/heads/copying.h"
 
+#include "core/analysis/heads/eigenvalues.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/model/edited_table.h"
@@ -7,7 +8,7 @@
 #include "core/engine/cpu/dense.h"
 #include "core/tensor/views.h"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <set>
 #include <span>
@@ -55,9 +56,13 @@ Tensor table_product(const checkpoint::Model& model, const checkpoint::ModelEdit
 }
 
 double copying_of(const Eigen::MatrixXd& circuit) {
-    const Eigen::VectorXcd lambda = Eigen::EigenSolver<Eigen::MatrixXd>(circuit, false).eigenvalues();
-    const double all = lambda.cwiseAbs().sum();
-    return all > 0 ? lambda.real().sum() / all : 0.0;
+    double real = 0, all = 0;
+    const std::span numbers(circuit.data(), static_cast<std::size_t>(circuit.size()));
+    for (const std::complex<double> lambda : eigenvalues(numbers, circuit.rows())) {
+        real += lambda.real();
+        all += std::abs(lambda);
+    }
+    return all > 0 ? real / all : 0.0;
 }
 
 } // namespace

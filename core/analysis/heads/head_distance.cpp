@@ -1,6 +1,8 @@
 #include "core/analysis/heads/head_distance.h"
 
-#include <Eigen/Eigenvalues>
+#include "core/analysis/heads/eigenvalues.h"
+
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
@@ -72,11 +74,12 @@ std::vector<std::array<double, 2>> scaled_to_plane(const HeadDistances& distance
     products.rowwise() += 0.5 * columns;
     products.colwise() += 0.5 * rows;
     products.array() -= 0.5 * squares.mean();
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(products);
+    const SymmetricEigen eigen =
+        symmetric_eigen({products.data(), static_cast<std::size_t>(products.size())}, n);
     for (Eigen::Index axis = 0; axis < 2; ++axis) {
         const Eigen::Index at = n - 1 - axis; // the largest eigenvalue is the last
-        Eigen::VectorXd place =
-            solver.eigenvectors().col(at) * std::sqrt(std::max(0.0, solver.eigenvalues()(at)));
+        const double length = std::sqrt(std::max(0.0, eigen.values[static_cast<std::size_t>(at)]));
+        Eigen::VectorXd place = length * Eigen::Map<const Eigen::VectorXd>(eigen.vectors.data() + at * n, n);
         Eigen::Index farthest = 0;
         place.cwiseAbs().maxCoeff(&farthest);
         if (place(farthest) < 0)
