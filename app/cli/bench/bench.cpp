@@ -62,7 +62,6 @@ void print(const std::vector<BenchRow>& rows, bool json) {
 
 /// Adds the rows for delays that a user notices.
 void add_latency_rows(std::vector<BenchRow>& rows) {
-    give_memory_back(); // as the window does
     project::Recipe many;
     many.preset = "eight-experts";
     many.sentence = sentence_of(64);
@@ -118,6 +117,7 @@ void add_bench(CLI::App& program) {
     command.callback([options] {
         if (options->in_window)
             return measure_window();
+        give_memory_back(); // as the window does
         if (options->attention)
             return bench_attention(options->json);
         std::vector<BenchRow> rows;
