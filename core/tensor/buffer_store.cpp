@@ -107,9 +107,8 @@ void give_memory_back() noexcept {
     // then lie between small ones, and what is freed stays with the process.
     constexpr int large_block = 4 * 1024 * 1024;
     mallopt(M_MMAP_THRESHOLD, large_block);
-    // With that limit set, the heap would also shrink with each 128 KB that are freed at its end, and the
-    // next edit of a large weight would wait for fresh pages. release_free_buffers() shrinks the heap at
-    // rest.
+    // Setting that limit keeps this one at 128 KB: the heap would shrink after each edit of a large weight,
+    // and the next edit would wait for fresh pages.
     mallopt(M_TRIM_THRESHOLD, 2 * large_block);
     // A heap for each thread would keep pages that hold little: 12 MB after long random use, 1.5 MB with one
     // heap.

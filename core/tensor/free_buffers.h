@@ -4,8 +4,9 @@
 
 namespace headscope {
 
-/// From now on the system gets large blocks as soon as they are freed, and threads share one heap, so that
-/// few pages hold little. For the beginning of a program that runs for hours, before it starts threads.
+/// From now on the system gets large blocks as soon as they are freed. The heap shrinks when 8 MB at its end
+/// are free, and in release_free_buffers(). Threads share one heap, so that few pages hold little. For the
+/// beginning of a program that runs for hours, before it starts threads.
 void give_memory_back() noexcept;
 
 /// Gives the system what every BufferStore and every KeptForNextRun of the process keeps and nobody holds,

@@ -193,6 +193,7 @@ bool FontBook::lacks_some_of(std::string_view text) const {
 
 ImFont* FontBook::font(figure::Font role, float size) const {
     const auto& fonts = impl_->baked[static_cast<std::size_t>(role)];
+    // Nearly every size is a baked one.
     if (const auto exact = std::ranges::find(fonts, size, &Impl::Baked::size); exact != fonts.end())
         return exact->font;
     return std::ranges::min_element(fonts, {},
