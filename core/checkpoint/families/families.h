@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/files/config_reader.h"
 
 #include <string>

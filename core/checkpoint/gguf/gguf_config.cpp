@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/architecture/architecture.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/progress.h"
-#include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/model/model.h"
 #include "core/engine/cpu/dense.h"
 #include "core/tensor/tensor.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/architecture/architecture.h"
 #include "core/checkpoint/files/tensor_files.h"
 #include "core/checkpoint/model/kept_weights.h"
 #include "core/tensor/tensor.h"

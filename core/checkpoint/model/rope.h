@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/attention/problem.h"
-#include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/architecture/architecture.h"
 
 #include <vector>
 

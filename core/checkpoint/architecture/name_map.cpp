@@ -1,6 +1,6 @@
-#include "core/checkpoint/families/name_map.h"
+#include "core/checkpoint/architecture/name_map.h"
 
-#include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/architecture/architecture.h"
 
 #include <algorithm>
 #include <iterator>

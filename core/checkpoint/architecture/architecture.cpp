@@ -1,4 +1,4 @@
-#include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/architecture/architecture.h"
 
 #include "core/base/error.h"
 #include "core/base/message.h"

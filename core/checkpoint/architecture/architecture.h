@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/checkpoint/families/name_map.h"
-#include "core/checkpoint/families/positions.h"
+#include "core/checkpoint/architecture/name_map.h"
+#include "core/checkpoint/architecture/positions.h"
 
 #include <cstdint>
 #include <memory>
