@@ -304,11 +304,6 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     tell_lacking(wanted.stages, result, model.architecture(), options.stack);
 }
 
-checkpoint::LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains,
-                                             float temperature, const std::string& device) const {
-    return run_whole_layer(stages, gains, temperature, device).attention;
-}
-
 ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const std::vector<std::string>& gains,
                                                        float temperature, const std::string& device) const {
     check_usage(gains);

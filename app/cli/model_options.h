@@ -72,15 +72,12 @@ public:
     /// Error(input) when their values are at fault.
     void run(const exporting::TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
              const std::string& device, const std::string& out) const;
-    /// Computes the attention of one layer (--layer, or 0) and keeps its problem. Throws like run().
-    checkpoint::LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
-                                   const std::string& device) const;
-    /// The same layer with what stands around its attention; stages of block_table() too.
+    /// The attention of a layer with its problem, and what stands around it; stages of block_table() too.
     struct WholeLayer {
         checkpoint::LayerRun attention;
         checkpoint::BlockTrace block;
     };
-    /// Throws likewise.
+    /// Computes one layer (--layer, or 0). Throws like run().
     WholeLayer run_whole_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                                const std::string& device) const;
     /// What a command runs that runs the checkpoint itself, more than once perhaps.

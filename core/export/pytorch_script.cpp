@@ -11,6 +11,7 @@
 #include "core/format/safetensors.h"
 
 #include <filesystem>
+#include <optional>
 #include <set>
 
 namespace headscope::exporting {
@@ -142,6 +143,14 @@ std::int64_t count_numbers(const Subject& subject) {
     return count;
 }
 
+/// A script and, when it has more than most_numbers_in_script, the bytes of the safetensors file that it
+/// reads its numbers from.
+struct PyTorchScript {
+    std::string script;
+    std::optional<std::string> tensors;
+};
+
+/// `tensors_name`: of that file, without a folder.
 PyTorchScript script_beside(const Subject& subject, const std::string& tensors_name) {
     if (count_numbers(subject) <= most_numbers_in_script)
         return {write_script(subject, std::nullopt), std::nullopt};
@@ -228,11 +237,6 @@ std::string pytorch_clipboard(const Problem& problem, const Trace& trace, const 
                       "save it to a file instead",
                       count_numbers({problem, trace, title}), longest_copied_script / 1'000'000));
     return script;
-}
-
-PyTorchScript pytorch_script_beside(const Problem& problem, const Trace& trace, const std::string& title,
-                                    const std::string& tensors_name) {
-    return script_beside({problem, trace, title}, tensors_name);
 }
 
 std::string pytorch_numbers_path(const std::string& script_path) {

@@ -5,19 +5,9 @@
 #include "core/trace/trace.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace headscope::exporting {
-
-/// A problem as a Python 3 script for PyTorch 1.13 or later that holds the problem's numbers bit for bit,
-/// recomputes every stage with plain tensor operations, prints them, and exits with 1 unless `weights` and
-/// `output` agree with those of the trace. Where torch.nn.MultiheadAttention can express the problem, the
-/// script lets it compute the same and holds it to the same numbers.
-struct PyTorchScript {
-    std::string script;                 ///< UTF-8
-    std::optional<std::string> tensors; ///< the bytes of the safetensors file that it reads its numbers from
-};
 
 /// From this many numbers on, a script written to a file has a safetensors file beside it.
 inline constexpr std::int64_t most_numbers_in_script = 20'000;
@@ -34,17 +24,16 @@ constexpr StageSet script_stages() {
 /// (the module has NaN in such rows).
 bool fits_torch_module(const Problem& problem, const Trace& trace);
 
-/// With all numbers inside. `title` says in the script what the problem is; any text.
+/// A problem as a Python 3 script for PyTorch 1.13 or later. The script holds the problem's numbers bit for
+/// bit, recomputes every stage with plain tensor operations, prints them, and exits with 1 unless `weights`
+/// and `output` agree with those of the trace. Where torch.nn.MultiheadAttention can express the problem, the
+/// script lets it compute the same and holds it to the same numbers. `title` says in the script what the
+/// problem is; any text. UTF-8.
 std::string pytorch_script(const Problem& problem, const Trace& trace, const std::string& title);
 
 /// The same for the clipboard. Throws Error(input) when it is longer than longest_copied_script bytes, saying
 /// to save it instead.
 std::string pytorch_clipboard(const Problem& problem, const Trace& trace, const std::string& title);
-
-/// With the numbers in a second file when there are more than most_numbers_in_script; `tensors_name` is that
-/// file's name without a folder.
-PyTorchScript pytorch_script_beside(const Problem& problem, const Trace& trace, const std::string& title,
-                                    const std::string& tensors_name);
 
 /// Where export_pytorch puts the numbers of a script: "FOLDER/NAME.numbers.safetensors" for "FOLDER/NAME.py".
 std::string pytorch_numbers_path(const std::string& script_path);

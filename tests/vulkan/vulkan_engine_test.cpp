@@ -97,37 +97,12 @@ TEST_CASE("any set of stages has the numbers of a run with all of them") {
     }
 }
 
-TEST_CASE("a rectangle recomputed from queries, keys and statistics is the part of the stage") {
-    vulkan::VulkanEngine engine(0);
-    const Problem problem = problem_of(odd, 4, {CausalMask{}});
-    const Trace all = reference_trace(problem);
-    Progress progress;
-    CHECK(error_kind([&] { engine.rectangle(TensorId::weights, {.rows = 1, .keys = 1}); }) ==
-          ErrorKind::internal);
-    engine.run(problem, StageSet().with(TensorId::output), progress);
-    const vulkan::Rectangle part{.b = 1, .h = 4, .first_row = 11, .rows = 17, .first_key = 3, .keys = 30};
-    for (const TensorId stage : {TensorId::scores, TensorId::scaled, TensorId::masked, TensorId::weights}) {
-        const Tensor got = engine.rectangle(stage, part);
-        Tensor expected({part.rows, part.keys});
-        for (std::int64_t i = 0; i < part.rows; ++i)
-            for (std::int64_t j = 0; j < part.keys; ++j)
-                expected.at(i, j) =
-                    all.stage(stage)->at(part.b, part.h, part.first_row + i, part.first_key + j);
-        INFO(tensor_info(stage).name);
-        CHECK(difference(&got, expected) == "");
-    }
-    CHECK(error_kind([&] { engine.rectangle(TensorId::weights, {.first_key = 30, .keys = 8}); }) ==
-          ErrorKind::internal);
-    CHECK(error_kind([&] { engine.rectangle(TensorId::q, part); }) == ErrorKind::internal);
-}
-
 TEST_CASE("a device keeps its buffers from run to run until the program rests") {
     vulkan::VulkanEngine engine(0);
     const Dims large{
         .B = 1, .Tq = 512, .Tk = 512, .D = 64, .Dkv = 64, .H = 16, .Hkv = 16, .dk = 64, .dv = 64};
     const Problem problem = problem_of(large, 8, {CausalMask{}});
     Progress progress;
-    const vulkan::Rectangle part{.rows = 2, .keys = 3};
     const auto own_memory = [] { // of this process, in which software keeps the buffers
         std::ifstream status("/proc/self/status");
         std::int64_t kb = 0;
@@ -138,14 +113,11 @@ TEST_CASE("a device keeps its buffers from run to run until the program rests") 
     };
     const Trace first = engine.run(problem, StageSet().with(TensorId::output), progress);
     engine.run(problem, StageSet().with(TensorId::output), progress);
-    CHECK_NOTHROW(engine.rectangle(TensorId::weights, part));
     const std::int64_t with = own_memory();
     release_free_buffers();
-    CHECK(error_kind([&] { engine.rectangle(TensorId::weights, part); }) == ErrorKind::internal);
     if (!vulkan::vulkan_devices().front().real)
         CHECK(with - own_memory() > 4000); // inputs, queries, keys, values and a slab of scores
     CHECK(bitwise_difference(engine.run(problem, StageSet().with(TensorId::output), progress), first) == "");
-    CHECK_NOTHROW(engine.rectangle(TensorId::weights, part));
 }
 
 TEST_CASE("numbers that leave float32's range are refused in the CPU's words") {

@@ -77,7 +77,4 @@ PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::i
 /// What a set knows of the keys of its layer l.
 HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l);
 
-/// How far a row's sum is from 1; 0 for a row of zeros. Not finite numbers are left out.
-float sum_deviation(std::span<const float> row);
-
 } // namespace headscope::analysis

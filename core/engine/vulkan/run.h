@@ -25,10 +25,6 @@ public:
 
     /// Throws like VulkanEngine::run. The caller fills in the trace's device and time.
     Trace compute();
-    /// Whether the run attends to any row. If so, the arena holds the queries, keys and statistics that
-    /// rectangles need, once compute() has returned.
-    bool attended() const { return attends_; }
-    const Scoring& scoring() const { return scoring_; }
 
 private:
     bool wants(TensorId id) const { return wanted_.has(id); }

@@ -10,7 +10,6 @@
 #include <array>
 #include <chrono>
 #include <mutex>
-#include <optional>
 
 namespace headscope::vulkan {
 
@@ -42,15 +41,12 @@ struct VulkanEngine::State {
     Gpu gpu;
     Arena arena;
     Kernels kernels;
-    std::optional<Scoring> last; ///< scoring of the run whose queries, keys and statistics the arena holds
-    std::mutex at_work;          ///< held by a run
+    std::mutex at_work; ///< held by a run
 
 private:
     void release() {
-        if (const std::unique_lock idle(at_work, std::try_to_lock); idle) {
-            last.reset();
+        if (const std::unique_lock idle(at_work, std::try_to_lock); idle)
             arena.release();
-        }
     }
     KeptForNextRun buffers_{[this] { release(); }};
 };
@@ -73,33 +69,12 @@ Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progr
     validate(problem);
     engine::require_memory_for(problem, wanted);
     const std::scoped_lock working(state_->at_work);
-    state_->last.reset();
     VulkanRun run(problem, wanted, progress, state_->gpu, state_->arena, state_->kernels);
     Trace trace = run.compute();
-    if (run.attended())
-        state_->last = run.scoring();
     trace.device = name();
     trace.computed = DirtySet::all(problem.dims.H, wanted & StageSet::of(problem.parts()));
     trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return trace;
-}
-
-Tensor VulkanEngine::rectangle(TensorId stage, const Rectangle& part) {
-    if (std::ranges::find(rectangle_stages, stage) == rectangle_stages.end())
-        throw Error(ErrorKind::internal, "only scores, scaled, masked and weights are made of rectangles");
-    const auto inside = [](std::int64_t first, std::int64_t count, std::int64_t all) {
-        return first >= 0 && count >= 1 && first <= all - count;
-    };
-    const std::scoped_lock working(state_->at_work);
-    if (!state_->last)
-        throw Error(ErrorKind::internal, "no run has left queries and keys to recompute a rectangle from");
-    const Dims& d = state_->last->dims;
-    if (!inside(part.b, 1, d.B) || !inside(part.h, 1, d.H) || !inside(part.first_row, part.rows, d.Tq) ||
-        !inside(part.first_key, part.keys, d.Tk))
-        throw Error(ErrorKind::internal, "the rectangle does not lie within the problem that ran last");
-    return recompute(state_->gpu, state_->arena, state_->kernels, *state_->last, stage,
-                     {.b = part.b, .h = part.h, .row = part.first_row, .rows = part.rows}, part.first_key,
-                     part.keys);
 }
 
 std::vector<VulkanDevice> vulkan_devices(const VulkanOptions& options) {

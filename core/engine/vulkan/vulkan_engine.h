@@ -22,11 +22,6 @@ std::string device_name(std::size_t number);
 /// Loads Vulkan briefly. Throws Error(machine) when the machine has no loader or no driver. Any thread.
 std::vector<VulkanDevice> vulkan_devices(const VulkanOptions& options = {});
 
-/// A part of one head's stage of shape (Tq, Tk).
-struct Rectangle {
-    std::int64_t b = 0, h = 0, first_row = 0, rows = 0, first_key = 0, keys = 0;
-};
-
 /// Multi-head attention in compute shaders (assets/shaders), float32. Of each wanted stage of shape (Tq, Tk),
 /// the device holds only one slab at a time. Buffers are kept from run to run, until release_free_buffers().
 class VulkanEngine : public engine::Engine {
@@ -40,12 +35,6 @@ public:
     /// Also throws Error(machine): before it allocates anything, when the problem needs more memory than the
     /// device has; and when the device fails, after which the engine must not be used again.
     Trace run(const Problem& problem, StageSet wanted, Progress& progress) override;
-
-    /// Computes scores, scaled scores, masked scores or weights of a part of one head again, from the
-    /// queries, keys and row statistics of the last run that computed `scores` or a later stage. Shape (rows,
-    /// keys). Throws Error(internal) when there was no such run since the buffers were freed or the part lies
-    /// outside the stage.
-    Tensor rectangle(TensorId stage, const Rectangle& part);
 
 private:
     struct State;
