@@ -11,7 +11,6 @@
 
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
-#include <epoxy/gl.h>
 #include <stb_image.h>
 
 #include <GLFW/glfw3.h>

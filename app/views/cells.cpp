@@ -8,8 +8,7 @@ namespace headscope::app {
 namespace {
 
 bool paintable(const MatrixGrid& grid, const CellAddress& cell) {
-    return grid.actual && (cell.tensor == TensorId::scores || cell.tensor == TensorId::scaled ||
-                           cell.tensor == TensorId::masked || cell.tensor == TensorId::weights);
+    return grid.actual && is_score(cell.tensor);
 }
 
 /// Paints every cell from the one painted last to this one, so that a fast stroke has no holes.

@@ -136,7 +136,7 @@ float combo_width(const std::string& caption, const std::string& value, const Vi
 /// `x`, `top`, `height`: logical pixels of the current window. Returns where it should stand now.
 float drag_edge(const char* id, float x, float top, float height, const ViewTools& tools);
 
-/// A tooltip of at most 320 logical pixels, in the theme's colours.
+/// A tooltip of at most 360 logical pixels, in the theme's colours.
 void show_tip(const std::string& text, const ViewTools& tools);
 
 } // namespace headscope::app

@@ -41,7 +41,7 @@ const NumberType& type_of<std::int64_t>();
 template<>
 const NumberType& type_of<bool>();
 
-/// "F64, F32, F16 or BF16": the names in safetensors of the types that have a `read_floats`.
+/// "F32, F16, BF16 or F64": the names in safetensors of the types that have a `read_floats`.
 std::string float_type_names();
 
 } // namespace headscope::format

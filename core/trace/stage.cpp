@@ -72,6 +72,10 @@ bool is_table(TensorId id) {
            rows == Axis::experts;
 }
 
+bool is_score(TensorId id) {
+    return is_stage(id) && tensor_info(id).axes == tensor_info(TensorId::scores).axes;
+}
+
 bool has_tensor(TensorId id, const ProblemParts& parts) {
     const ProblemPart when = tensor_info(id, parts).when;
     return when == nullptr || parts.*when;

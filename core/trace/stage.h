@@ -108,10 +108,10 @@ std::optional<TensorId> find_stage(std::string_view name);
 std::optional<TensorId> find_block_stage(std::string_view name);
 std::optional<TensorId> find_block_weight(std::string_view name);
 bool is_block_weight(TensorId id);
-/// Whether it is of a layer, not of what stands before the first or after the last one.
-bool is_of_layer(TensorId id);
+bool is_of_layer(TensorId id); ///< not of what stands before the first layer or after the last one
 /// Whether its rows are edited one by one: of W_E, W_P, W_type, W_U and of what the experts have.
 bool is_table(TensorId id);
+bool is_score(TensorId id); ///< a number for each head, query and key: scores, scaled, masked, weights
 
 /// Whether a problem with these parts has the tensor.
 bool has_tensor(TensorId id, const ProblemParts& parts);

@@ -34,6 +34,15 @@ TEST_CASE("a stage's inputs come before it or belong to the user") {
         }
 }
 
+TEST_CASE("four stages have a number for each query and key of each head") {
+    std::vector<std::string_view> found;
+    for (const TensorInfo& row : stage_table())
+        if (is_score(row.id))
+            found.push_back(row.name);
+    CHECK(found == std::vector<std::string_view>{"scores", "scaled", "masked", "weights"});
+    CHECK_FALSE(is_score(TensorId::mask));
+}
+
 TEST_CASE("every span of the index map lies inside the tensor that it reads") {
     for (const TensorInfo& info : stage_table()) {
         const Shape shape = info.shape(dims);

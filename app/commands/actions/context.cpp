@@ -16,14 +16,9 @@ std::string needs_known_cell(const Situation& now) {
     return now.shown != nullptr && cell_of(now) ? "" : tr("Nothing is computed yet");
 }
 
-bool is_score(const CellAddress& cell) {
-    return cell.tensor == TensorId::scores || cell.tensor == TensorId::scaled ||
-           cell.tensor == TensorId::masked || cell.tensor == TensorId::weights;
-}
-
 std::string needs_score(const Situation& now) {
     const auto cell = cell_of(now);
-    if (!cell || !is_score(*cell))
+    if (!cell || !is_score(cell->tensor))
         return tr("Only a score or a weight is taken apart; select one");
     if (now.weights_read)
         return tr("The weights are filtered or merged; switch that off in Heads");

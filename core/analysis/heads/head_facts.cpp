@@ -66,11 +66,6 @@ bool all_zero(std::span<const float> row) {
     return view_of(row).abs().maxCoeff<Eigen::PropagateNaN>() == 0.0F;
 }
 
-/// How far a row's sum is from 1; 0 for a row of zeros. Not finite numbers are left out.
-float sum_deviation(std::span<const float> row) {
-    return all_zero(row) ? 0.0F : static_cast<float>(std::abs(sum_of(row) - 1.0));
-}
-
 } // namespace
 
 std::vector<PlacedWeight> acting_cells(HeadScore score, std::span<const float> weights, std::int64_t Tk,

@@ -116,12 +116,21 @@ void ModelRun::State::share(const State& before, std::int64_t count) {
     computed_from = count;
 }
 
+namespace {
+
+/// What the kept attention weights may take together now.
+std::size_t room_for_weights(const ModelRun::Options& options) {
+    return std::min<std::size_t>(options.kept_bytes, available_memory() / 4);
+}
+
+} // namespace
+
 void ModelRun::State::compute(const Options& options, Progress& progress) {
     progress.check();
     const auto bytes_of = [](const TensorPtr& held) {
         return held == nullptr ? 0 : sizeof(float) * static_cast<std::size_t>(held->count());
     };
-    std::size_t room = std::min<std::size_t>(options.kept_bytes, available_memory() / 4);
+    std::size_t room = room_for_weights(options);
     std::ranges::for_each(kept_, [&](const TensorPtr& kept) { room -= std::min(room, bytes_of(kept)); });
     std::size_t largest = 0;
     const std::scoped_lock lock(workshop_->mutex);
@@ -150,8 +159,9 @@ void ModelRun::State::go_on(const State& before, const Options& options, Progres
     const std::scoped_lock lock(workshop_->mutex);
     caches_ = std::move(before.caches_);
     caches_.resize(before.kept_.size());
-    LongerText longer = run_behind({before.pass, before.streams, before.kept_, before.inputs.T}, rest, edits,
-                                   caches_, options.kept_bytes, workshop_->engine, workshop_->cpu, progress);
+    LongerText longer =
+        run_behind({before.pass, before.streams, before.kept_, before.inputs.T}, rest, edits, caches_,
+                   room_for_weights(options), workshop_->engine, workshop_->cpu, progress);
     streams.own = std::move(longer.streams);
     kept_ = std::move(longer.weights);
 }
