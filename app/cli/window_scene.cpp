@@ -13,6 +13,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 
 namespace headscope::cli {
 
@@ -131,9 +132,11 @@ std::string flag_of(const analysis::ReadingInfo& reading) {
 }
 
 void add_reading_options(CLI::App& command, SceneOptions& options, const std::string& where) {
-    for (const analysis::ReadingInfo& reading : analysis::readings())
-        command.add_flag(flag_of(reading), options.reading.*reading.option,
-                         where + std::string(reading.does));
+    for (const analysis::ReadingInfo& reading : analysis::readings()) {
+        std::string does(reading.does); // a sentence in the window, a part of one here
+        does.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(does.front())));
+        command.add_flag(flag_of(reading), options.reading.*reading.option, where + does);
+    }
     command.add_flag("--log-colours", options.log_colours, where + "colours by the logarithm of a weight");
 }
 

@@ -105,7 +105,9 @@ void LongMapDesk::follow() {
     head_ = text_of({out.layer, out.batch, out.head});
     view_ = &state_.view.attention.long_map;
     // The overview and the tiles of one engine stay when another is chosen: they differ by rounding alone.
-    const std::string device = state_.engines.notice.empty() ? state_.engines.chosen : "cpu";
+    if (std::exchange(chosen_, state_.engines.chosen) != state_.engines.chosen)
+        fallen_.clear();
+    const std::string device = state_.engines.notice.empty() && fallen_.empty() ? chosen_ : "cpu";
     const auto map = values_.ask<MapPtr>(
         key(" map " + device), Urgency::on_screen,
         [document, b = out.batch, h = out.head, device](Progress& progress, const auto&) {
@@ -115,6 +117,8 @@ void LongMapDesk::follow() {
     out.error = map.error;
     if (map.value != nullptr) {
         out.device = (*map.value)->device();
+        if (fallen_.empty())
+            fallen_ = (*map.value)->fallen();
         follow_overview(out, *map.value);
         follow_tiles(out, *map.value);
         follow_weights(out, *map.value);
@@ -122,6 +126,8 @@ void LongMapDesk::follow() {
             out.row->off = given->set->info().is_off(out.row->sum);
         point_at(out);
     }
+    out.chosen = chosen_;
+    out.fallen = fallen_;
     state_.shown.map = std::make_shared<const LongMap>(std::move(out));
 }
 

@@ -35,6 +35,7 @@ private:
     SessionState& state_;
     std::shared_ptr<const void> of_;    ///< what the weights follow from: a set of them, or the document
     std::string head_;                  ///< "l b h": begins what is asked of the map
+    std::string chosen_, fallen_;       ///< the device, and why no map is asked of it any more
     std::string overview_of_;           ///< the head whose overview is being read
     const LongMapView* view_ = nullptr; ///< while it follows
     DerivedValues values_;

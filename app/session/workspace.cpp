@@ -324,6 +324,9 @@ std::optional<Shown> Workspace::take_results() {
     session_->take_results();
     engines_.poll();
     state_.engines = engines_.state();
+    if (const LongMap* map = state_.shown.map.get();
+        map != nullptr && map->chosen == state_.engines.chosen && state_.engines.notice.empty())
+        state_.engines.notice = map->fallen;
     std::optional<RunResult> result = runner_.poll();
     state_.running = runner_.busy();
     if (!result)

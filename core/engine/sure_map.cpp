@@ -16,6 +16,7 @@ std::invoke_result_t<Ask> SureMap::answer(Progress& progress, const Ask& ask) co
     } catch (const Error& fault) {
         if (fault.kind() != ErrorKind::machine || on_cpu_)
             throw;
+        fallen_ = fault.what();
     }
     map_ = make_("cpu", progress);
     on_cpu_ = true;

@@ -18,6 +18,7 @@ public:
     SureMap(const std::string& id, Make make, Progress& progress);
 
     std::string device() const override { return on_cpu_ ? "cpu" : device_; }
+    std::string fallen() const override { return on_cpu_ ? fallen_ : ""; }
     std::int64_t rows() const override { return map_->rows(); }
     std::int64_t cols() const override { return map_->cols(); }
     Tensor pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
@@ -31,7 +32,8 @@ private:
 
     Make make_;
     mutable std::unique_ptr<WeightsMap> map_;
-    std::string device_; ///< of the first
+    std::string device_;         ///< of the first
+    mutable std::string fallen_; ///< before on_cpu_ is
     mutable std::atomic<bool> on_cpu_ = false;
 };
 

@@ -49,6 +49,9 @@ public:
 
     /// What makes the weights, as on the badge. Any thread.
     virtual std::string device() const { return "cpu"; }
+    /// Why the CPU took over from the device that was asked for, in one sentence; empty: it did not. Any
+    /// thread.
+    virtual std::string fallen() const { return ""; }
     virtual std::int64_t rows() const = 0;
     virtual std::int64_t cols() const = 0;
     /// (part.rows / cells, part.cols / cells), rounded up: each pixel stands for cells x cells weights, at

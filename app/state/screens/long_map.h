@@ -40,6 +40,8 @@ struct LongMap {
     std::int64_t batch = 0, head = 0;
     std::int64_t rows = 0, cols = 0;
     std::string device = {}; ///< what makes the weights; empty: nothing yet
+    std::string chosen = {}; ///< the device that was to make them
+    std::string fallen = {}; ///< why the CPU makes them in its place; empty: it does not
     std::shared_ptr<const analysis::MapOverview> overview = {}; ///< as far as it is read; null: nothing yet
     float fraction = 0;                                         ///< of it
     /// Of the scale that is looked at, those that are there. Empty at scales that the overview has.

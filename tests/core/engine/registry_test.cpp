@@ -183,11 +183,13 @@ TEST_CASE("the CPU goes on with a map whose device fails, and with no other fail
     const SureMap lost = map_of(ErrorKind::machine);
     CHECK(lost.rectangle({0, 0, 1, 1}, progress).at(0, 0) == 0.5F);
     CHECK(lost.device() == "card");
+    CHECK(lost.fallen().empty());
     CHECK(lost.rows() == 1);
     CHECK(lost.rectangle({69, 0, 1, 70}, progress).shape() == Shape{1, 70});
     CHECK(lost.overview(10, Pooling::max, progress).cells == 7);
     CHECK(on_cpu == 1);
     CHECK(lost.device() == "cpu");
+    CHECK(lost.fallen() == "no more");
     const SureMap stopped = map_of(ErrorKind::cancelled);
     CHECK(error_kind([&] { stopped.overview(1, Pooling::max, progress); }) == ErrorKind::cancelled);
     CHECK(on_cpu == 1);
