@@ -195,7 +195,9 @@ def main():
     os.environ.pop("HEADSCOPE_ASSETS", None)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        made = subprocess.run(["cpack", "--config", build / "CPackConfig.cmake", "-G", "DEB", "-B", folder],
+        # gzip takes 2 s where xz takes 10; what is packed is the same.
+        made = subprocess.run(["cpack", "--config", build / "CPackConfig.cmake", "-G", "DEB", "-B", folder,
+                               "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip"],
                               cwd=folder, capture_output=True, text=True)  # fmt: skip
         check(made.returncode == 0, f"cpack: {made.stdout}{made.stderr}")
         (package,) = folder.glob("*.deb")

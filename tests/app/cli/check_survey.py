@@ -82,6 +82,17 @@ def done_blocks(folder, out):
     return done, total
 
 
+def wait_for_a_block(folder, out, processes):
+    """Until a part has another block, or all processes have ended. A part with more blocks takes the old one's place."""
+    parts = lambda: {path.name: path.stat().st_ino for path in folder.glob(out + ".part-*") if path.suffix[6:].isdigit()}
+    begun = parts()
+    while any(process.poll() is None for process in processes):
+        with contextlib.suppress(FileNotFoundError):  # renamed meanwhile
+            if parts() != begun:
+                break
+        time.sleep(0.002)
+
+
 def counting(score, A, tokens, ids):
     """How much each cell counts for a score. None: its weight off the first key."""
     T = len(A)
@@ -277,24 +288,21 @@ def check_processes(folder, whole):
 def check_kills(folder, whole):
     """Killed at random moments, gone on with other numbers of processes."""
     draw = random.Random(time.time_ns())
-    within, before, most = 0, 0, 0.2
-    for _ in range(100):
+    within, before = 0, 0
+    for attempt in range(100):
         processes = together(folder, "pocket", "many.txt", "k.db", draw.choice([1, 2, 3]))
-        time.sleep(draw.uniform(0, most))
+        if attempt % 3:
+            wait_for_a_block(folder, "k.db", processes)
+        time.sleep(draw.uniform(0, 0.2 if attempt % 3 == 0 else 0.02))
         for process in processes:
             process.kill()
             process.communicate()
         done, total = done_blocks(folder, "k.db")
         within += before < done < total
-        finished = (folder / "k.db").exists()
-        if finished:
-            most /= 1.3  # the kill came too late
-        elif done == before:
-            most *= 1.3  # the machine is slow
         before = done
         if within == 3:
             break
-        if finished:
+        if (folder / "k.db").exists():  # the kill came too late
             (folder / "k.db").unlink()
             before = 0
     assert within, "no kill came between two blocks"
