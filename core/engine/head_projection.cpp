@@ -48,6 +48,7 @@ Problem projected(const Problem& problem, std::int64_t h) {
     return one;
 }
 
+/// The rows of one head as they lie in the trace: in `split`, or as columns of `columns`.
 HeadRows head_rows(const Problem& problem, const Trace& trace, TensorId columns, TensorId split,
                    std::int64_t b, std::int64_t head) {
     if (!heads_are_columns(problem.parts())) {
@@ -68,14 +69,6 @@ void check_head(const Dims& dims, std::int64_t b, std::int64_t h) {
         fail_input(tr("there is no batch entry {}; they are numbered 0 to {}", b, dims.B - 1));
 }
 
-HeadRows query_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t h) {
-    return head_rows(problem, trace, TensorId::q, TensorId::q_heads, b, h);
-}
-
-HeadRows key_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t g) {
-    return head_rows(problem, trace, TensorId::k, TensorId::k_heads, b, g);
-}
-
 ProjectedHead project_head(const Problem& problem, std::int64_t b, std::int64_t h, Engine& projections,
                            Progress& progress) {
     check_head(problem.dims, b, h);
@@ -85,7 +78,8 @@ ProjectedHead project_head(const Problem& problem, std::int64_t b, std::int64_t 
     const StageSet wanted =
         heads_are_columns(one.parts()) ? StageSet{}.with(q).with(k) : StageSet{}.with(q_heads).with(k_heads);
     const Trace trace = projections.run(one, wanted, progress);
-    return {query_rows(one, trace, b, head), key_rows(one, trace, b, one.dims.kv_head(head))};
+    return {head_rows(one, trace, q, q_heads, b, head),
+            head_rows(one, trace, k, k_heads, b, one.dims.kv_head(head))};
 }
 
 } // namespace headscope::engine

@@ -20,11 +20,6 @@ struct HeadRows {
     std::int64_t stride = 0, rows = 0;
 };
 
-/// The queries of head h, or the keys of key/value head g, as they lie in the trace: in q_heads and k_heads,
-/// or as columns of q and k. The trace must have them.
-HeadRows query_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t h);
-HeadRows key_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t g);
-
 struct ProjectedHead {
     HeadRows queries, keys;
 };

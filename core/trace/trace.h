@@ -23,11 +23,8 @@ struct Trace {
     std::array<TensorPtr, tensor_count>
         stages;                          ///< by tensor; null where one was not asked for or is not there
     std::vector<MaskedRow> fully_masked; ///< ordered by b, h, i
-    /// (B, H, Tq, 2): the largest masked score of each row and 1 / sum of exp(masked - largest), 0 in a fully
-    /// masked row: what it takes to make any weight again from q and k. Null when weights are kept.
-    TensorPtr softmax{};
-    std::string device;   ///< what computed it: "cpu"
-    double seconds = 0.0; ///< wall time of the run
+    std::string device;                  ///< what computed it: "cpu"
+    double seconds = 0.0;                ///< wall time of the run
     DirtySet computed{};  ///< what this run computed; the rest is shared with the trace before it
     ProblemParts parts{}; ///< of the problem
 

@@ -5,8 +5,6 @@
 #include "core/analysis/map/map_overview.h"
 #include "core/attention/cost.h"
 #include "core/base/error.h"
-#include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/weights_tile.h"
 #include "core/engine/engine.h"
 #include "core/engine/weights_map.h"
 
@@ -167,13 +165,12 @@ void add_long_row(std::vector<BenchRow>& rows, const std::string& device) {
     const LayerSize size{1, 32768, 1024, 16};
     const Problem problem = bench_problem(size.B, size.T, size.D, size.H);
     const std::unique_ptr<engine::Engine> engine = engine::make_engine("cpu");
-    Progress progress;
     reset_peak_memory();
-    const auto start = std::chrono::steady_clock::now();
-    const Trace trace = engine->run(problem, StageSet{}.with(q).with(k).with(output), progress);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = seconds_of_one(*engine, problem, StageSet{}.with(q).with(k).with(output));
     const double peak = static_cast<double>(peak_memory()) / megabyte;
-    const Spread tile = time_of([&] { cpu::weights_tile(problem, trace, {0, 5, 20'000, 10'000, 512, 512}); });
+    Progress progress;
+    const std::unique_ptr<WeightsMap> map = engine::make_map("cpu", problem, 0, 5, progress);
+    const Spread tile = time_of([&] { map->rectangle({20'000, 10'000, 512, 512}, progress); });
     rows.push_back({"cpu, no weights kept, " + size.text(), app::time_text(seconds),
                     "one run; " + app::number(peak, 0) + " MB at most; wanted: under 2048 MB",
                     nlohmann::json{{"name", "long"}, {"seconds", seconds}, {"peak_megabytes", peak}}.dump()});

@@ -14,8 +14,8 @@ Block block_of(const engine::HeadRows& rows, const Dims& dims) {
 }
 
 HeadScores::HeadScores(const Kernels& kernels, const Problem& problem, std::int64_t b, std::int64_t h,
-                       const Block& queries, const Block& keys, std::int64_t first_key)
-    : kernels_(kernels), problem_(problem), b_(b), h_(h), queries_(queries), first_key_(first_key),
+                       const Block& queries, const Block& keys)
+    : kernels_(kernels), problem_(problem), b_(b), h_(h), queries_(queries),
       factor_(score_factor(problem.dims, problem.temperature)), masks_(problem.mask, problem.dims),
       panels_(static_cast<std::size_t>(whole_panels(kernels, keys.rows) * keys.cols)) {
     pack_transposed_panels(kernels, keys, panels_.data());
@@ -25,7 +25,7 @@ void HeadScores::compute(const ScorePart& part, float* out, std::int64_t stride)
     const std::int64_t dk = queries_.cols, end = part.col + part.cols;
     if (!kernels_.multiply({.A = queries_.data + part.row * queries_.stride,
                             .A_stride = queries_.stride,
-                            .B = panels_.data() + (part.col - first_key_) * dk,
+                            .B = panels_.data() + part.col * dk,
                             .B_stride = kernels_.panel,
                             .panel_stride = kernels_.panel * dk,
                             .C = out,

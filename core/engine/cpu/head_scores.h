@@ -29,15 +29,13 @@ struct ScorePart {
 /// packed for the kernels. Any thread may use every member.
 class HeadScores {
 public:
-    /// queries: (Tq, dk) of head h in batch entry b; keys: (count, dk), the first of which is key
-    /// `first_key`. dims: of the problem whose mask, temperature and soft cap count. `problem` and `queries`
-    /// must outlive this. Throws what MaskRows throws.
+    /// queries: (Tq, dk) of head h in batch entry b; keys: (Tk, dk). `problem`, whose mask, temperature and
+    /// soft cap count, and `queries` must outlive this. Throws what MaskRows throws.
     HeadScores(const Kernels& kernels, const Problem& problem, std::int64_t b, std::int64_t h,
-               const Block& queries, const Block& keys, std::int64_t first_key);
+               const Block& queries, const Block& keys);
 
-    /// Columns have to begin a whole number of panels after `first_key`. Writes to `out`, rows of `stride`
-    /// numbers: minus infinity where the mask forbids. Throws Error(input) for a score that leaves float32's
-    /// range.
+    /// Columns have to begin with a panel. Writes to `out`, rows of `stride` numbers: minus infinity where
+    /// the mask forbids. Throws Error(input) for a score that leaves float32's range.
     void compute(const ScorePart& part, float* out, std::int64_t stride) const;
     /// The same, then the weights that `softmax` makes of the scores. softmax: one for each row of the part.
     void weights(const ScorePart& part, const RowSoftmax* softmax, float* out, std::int64_t stride) const;
@@ -57,7 +55,6 @@ private:
     const Problem& problem_;
     std::int64_t b_, h_;
     Block queries_;
-    std::int64_t first_key_;
     float factor_;
     MaskRows masks_;
     std::vector<float> panels_; ///< of the keys, see pack_transposed_panels

@@ -72,7 +72,7 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
     const Block queries = block_of(head.queries, d), keys = block_of(head.keys, d);
     state_.reset(new State{.machine = std::move(machine),
                            .queries = std::move(head.queries.tensor),
-                           .scores = HeadScores(kernels, problem_, b, h, queries, keys, 0),
+                           .scores = HeadScores(kernels, problem_, b, h, queries, keys),
                            .softmax = std::vector<RowSoftmax>(static_cast<std::size_t>(d.Tq)),
                            .known = std::vector<std::uint8_t>(static_cast<std::size_t>(d.Tq), 0)});
 }

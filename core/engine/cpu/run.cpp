@@ -79,7 +79,6 @@ Trace CpuRun::compute() {
     Trace trace{.dims = d_,
                 .stages = {},
                 .fully_masked = {},
-                .softmax = nullptr,
                 .device = "cpu",
                 .seconds = 0,
                 .computed = {},
@@ -90,10 +89,6 @@ Trace CpuRun::compute() {
     if (wants_rows()) {
         if (wants(weights_mean))
             wanted_ = wanted_.with(weights);
-        if (!wants(weights)) {
-            softmax_ = std::make_shared<Tensor>(Shape{d_.B, d_.H, d_.Tq, 2}, machine_.store);
-            trace.softmax = softmax_;
-        }
         attend_all(trace);
         if (wants(weights_mean) && stages_.has(weights_mean))
             average_heads();

@@ -125,8 +125,7 @@ private:
     float factor_;            ///< of the scores: 1 / (sqrt(dk) temperature)
     std::int64_t key_stride_; ///< of rows of scores: Tk, in whole panels
     std::array<std::shared_ptr<Tensor>, tensor_count> tensors_;
-    PackedRows packed_;               ///< of all Tk tokens
-    std::shared_ptr<Tensor> softmax_; ///< Trace::softmax while it is made
+    PackedRows packed_; ///< of all Tk tokens
 };
 
 } // namespace headscope::cpu

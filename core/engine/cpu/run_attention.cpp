@@ -117,7 +117,6 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
         if (largest == -minus_infinity)
             engine::fail_row(tr("the masked score of key {}", std::max_element(s, s + mask.end) - s), d_,
                              tile.b, tile.h, i, tr("make the additive mask smaller"));
-        float factor = 0;
         if (largest == minus_infinity) {
             scratch.fully_masked.push_back({tile.b, tile.h, i});
             std::fill(s + tile.begin, s + tile.end, 0.0F);
@@ -127,7 +126,7 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
             const float sink =
                 parts_.sink ? problem_.weights.sink->at(tile.h) : minus_infinity; // exp of it adds 0
             largest = std::max(largest, sink);
-            factor =
+            const float factor =
                 1.0F / (kernels_.exponentials(s + mask.begin, count, largest) + std::exp(sink - largest));
             std::fill(s + tile.begin, s + mask.begin, 0.0F);
             std::fill(s + mask.end, s + tile.end, 0.0F);
@@ -137,10 +136,6 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
             }
             kernels_.scale_row(s + mask.begin, count, factor, out == nullptr ? nullptr : out + mask.begin,
                                past_caches);
-        }
-        if (softmax_ != nullptr) {
-            softmax_->at(tile.b, tile.h, i, 0) = largest;
-            softmax_->at(tile.b, tile.h, i, 1) = factor;
         }
     }
 }

@@ -1,5 +1,4 @@
 #include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/weights_tile.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/generate.h"
@@ -35,19 +34,6 @@ TEST_CASE("a soft cap bounds the scaled scores, and the engine meets the referen
     CHECK(std::ranges::all_of(scaled, [](float score) { return std::abs(score) < 1.5F; }));
     const float first = scores[0] / std::sqrt(6.0F) / 0.5F;
     CHECK(scaled[0] == Approx(1.5F * std::tanh(first / 1.5F)).epsilon(1e-6));
-}
-
-TEST_CASE("weights that were not kept are made again with the soft cap") {
-    const Problem problem = capped_problem(1.5F);
-    cpu::CpuEngine engine(1);
-    Progress progress;
-    const Trace kept = engine.engine::Engine::run(problem);
-    const Trace few =
-        engine.run(problem, StageSet().with(TensorId::q).with(TensorId::k).with(TensorId::output), progress);
-    const Tensor tile = cpu::weights_tile(problem, few, {.b = 1, .h = 2, .row = 3, .rows = 4, .cols = 9});
-    for (std::int64_t i = 0; i < 4; ++i)
-        for (std::int64_t j = 0; j < 9; ++j)
-            CHECK(tile.at(i, j) == Approx(kept.stage(TensorId::weights)->at(1, 2, 3 + i, j)).margin(1e-6));
 }
 
 TEST_CASE("a soft cap below 0 is named") {

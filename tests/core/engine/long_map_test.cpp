@@ -132,6 +132,30 @@ TEST_CASE("scores that grow or fall from key to key by hundreds leave no weight 
     }
 }
 
+TEST_CASE("the tiles of every head join to its weights, wherever they begin") {
+    constexpr Dims dims{.B = 2, .Tq = 60, .Tk = 84, .D = 20, .Dkv = 12, .H = 4, .Hkv = 2, .dk = 5, .dv = 3};
+    Numbers numbers(21);
+    Problem problem = generate(dims, {.biases = true, .temperature = 0.7F}, numbers, true);
+    problem.mask = {generate_rule(1, dims, numbers)};
+    const Trace trace = cpu::CpuEngine(1).run(problem);
+    for (std::int64_t b = 0; b < dims.B; ++b)
+        for (std::int64_t h = 0; h < dims.H; ++h) {
+            Map map(problem, b, h);
+            float largest = 0;
+            const auto compare = [&](std::int64_t rows, std::int64_t cols) {
+                for (std::int64_t row = 0; row < dims.Tq; row += rows)
+                    for (std::int64_t col = 0; col < dims.Tk; col += cols)
+                        largest =
+                            std::max(largest, difference(map.rectangle({row, col, rows, cols}),
+                                                         *trace.stage(TensorId::weights), b, h, row, col));
+            };
+            compare(20, 21);
+            compare(12, 7);
+            compare(1, 1);
+            CHECK(largest < 1e-6F);
+        }
+}
+
 TEST_CASE("a row that may attend to nothing is 0 in rectangles and overviews") {
     Numbers numbers(34);
     Problem problem = generate(self_attention(200, 4), {.sink = true}, numbers);
