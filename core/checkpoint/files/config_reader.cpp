@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -10,29 +11,33 @@ namespace headscope::checkpoint {
 
 using nlohmann::json;
 
-ConfigReader::ConfigReader(const json& object, std::string source)
-    : object_(&object), source_(std::move(source)) {
+ConfigReader::ConfigReader(const json& object, std::string source, QuotedLists lists)
+    : object_(&object), source_(std::move(source)), lists_(lists) {
     if (!object.is_object())
         fail_input(tr("{} should be a JSON object with the sizes of the model; get it again", source_));
 }
 
-const json* ConfigReader::find(const char* key) const {
+const json* ConfigReader::find(std::string_view key) const {
     const auto found = object_->find(key);
     return found == object_->end() || found->is_null() ? nullptr : &*found;
 }
 
-bool ConfigReader::says_null(const char* key) const {
+bool ConfigReader::says_null(std::string_view key) const {
     const auto found = object_->find(key);
     return found != object_->end() && found->is_null();
 }
 
-void ConfigReader::refuse(const char* key, const std::string& wanted) const {
+void ConfigReader::refuse(std::string_view key, const std::string& wanted) const {
     const json* value = find(key);
     constexpr std::size_t longest = 60;
+    // Translators: the last {} is, for example, "a number above 0" or "a list of texts".
     if (value == nullptr)
         fail_input(tr("{}: {} is missing; it should be {}", source_, key, wanted));
-    fail_input(tr("{}: {} is {}; it should be {}", source_, key,
-                  value->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, longest), wanted));
+    const std::string quoted =
+        value->is_array() && lists_ == QuotedLists::counted
+            ? tr("a list of {}", value->size())
+            : value->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, longest);
+    fail_input(tr("{}: {} is {}; it should be {}", source_, key, quoted, wanted));
 }
 
 namespace {
@@ -46,9 +51,14 @@ std::optional<std::int64_t> whole_number(const json& value, std::int64_t least) 
     return value.get<std::int64_t>();
 }
 
+std::optional<double> finite_number(const json& value) {
+    const bool finite = value.is_number() && std::isfinite(value.get<double>());
+    return finite ? std::optional(value.get<double>()) : std::nullopt;
+}
+
 } // namespace
 
-std::optional<std::int64_t> ConfigReader::integer(const char* key, std::int64_t least) const {
+std::optional<std::int64_t> ConfigReader::integer(std::string_view key, std::int64_t least) const {
     const json* value = find(key);
     if (value == nullptr)
         return std::nullopt;
@@ -58,7 +68,14 @@ std::optional<std::int64_t> ConfigReader::integer(const char* key, std::int64_t 
     return number;
 }
 
-std::vector<std::int64_t> ConfigReader::integers(const char* key, std::int64_t least) const {
+std::int64_t ConfigReader::needed_integer(std::string_view key, std::int64_t least) const {
+    const std::optional<std::int64_t> number = integer(key, least);
+    if (!number)
+        refuse(key, tr("a whole number from {} on", least));
+    return *number;
+}
+
+std::vector<std::int64_t> ConfigReader::integers(std::string_view key, std::int64_t least) const {
     const json* value = find(key);
     if (value == nullptr)
         return {};
@@ -72,7 +89,7 @@ std::vector<std::int64_t> ConfigReader::integers(const char* key, std::int64_t l
     return numbers;
 }
 
-std::vector<std::int64_t> ConfigReader::one_or_more(const char* key, std::int64_t least) const {
+std::vector<std::int64_t> ConfigReader::one_or_more(std::string_view key, std::int64_t least) const {
     const json* value = find(key);
     if (value != nullptr && value->is_array())
         return integers(key, least);
@@ -80,54 +97,92 @@ std::vector<std::int64_t> ConfigReader::one_or_more(const char* key, std::int64_
     return number ? std::vector{*number} : std::vector<std::int64_t>();
 }
 
-double ConfigReader::positive(const char* key, double fallback) const {
+std::optional<double> ConfigReader::number(std::string_view key) const {
+    const json* value = find(key);
+    if (value == nullptr)
+        return std::nullopt;
+    const std::optional<double> number = finite_number(*value);
+    if (!number)
+        refuse(key, tr("a number"));
+    return number;
+}
+
+double ConfigReader::positive(std::string_view key, double fallback) const {
     const json* value = find(key);
     if (value == nullptr)
         return fallback;
-    if (!value->is_number() || !std::isfinite(value->get<double>()) || value->get<double>() <= 0)
+    const std::optional<double> number = finite_number(*value);
+    if (!number || *number <= 0)
         refuse(key, tr("a number above 0"));
-    return value->get<double>();
+    return *number;
 }
 
-std::vector<double> ConfigReader::positives(const char* key, std::int64_t count) const {
+std::vector<double> ConfigReader::positives(std::string_view key, std::int64_t count) const {
     const json* value = find(key);
     const std::string wanted = tr("a list of {} numbers above 0", count);
     if (value == nullptr || !value->is_array() || static_cast<std::int64_t>(value->size()) != count)
         refuse(key, wanted);
     std::vector<double> numbers;
     for (const json& element : *value) {
-        if (!element.is_number() || !std::isfinite(element.get<double>()) || element.get<double>() <= 0)
+        const std::optional<double> number = finite_number(element);
+        if (!number || *number <= 0)
             refuse(key, wanted);
-        numbers.push_back(element.get<double>());
+        numbers.push_back(*number);
     }
     return numbers;
 }
 
-bool ConfigReader::flag(const char* key, bool fallback) const {
+std::vector<double> ConfigReader::numbers(std::string_view key) const {
     const json* value = find(key);
     if (value == nullptr)
-        return fallback;
+        return {};
+    if (!value->is_array())
+        refuse(key, tr("a list of numbers"));
+    std::vector<double> numbers;
+    numbers.reserve(value->size());
+    for (const json& element : *value) {
+        const std::optional<double> number = finite_number(element);
+        if (!number)
+            refuse(key, tr("a list of numbers"));
+        numbers.push_back(*number);
+    }
+    return numbers;
+}
+
+std::vector<std::string> ConfigReader::texts(std::string_view key) const {
+    const json* value = find(key);
+    if (value == nullptr)
+        return {};
+    if (!value->is_array() || !std::ranges::all_of(*value, &json::is_string))
+        refuse(key, tr("a list of texts"));
+    return value->get<std::vector<std::string>>();
+}
+
+std::optional<bool> ConfigReader::flag(std::string_view key) const {
+    const json* value = find(key);
+    if (value == nullptr)
+        return std::nullopt;
     if (!value->is_boolean())
         refuse(key, tr("true or false"));
     return value->get<bool>();
 }
 
-std::string ConfigReader::text(const char* key, const std::string& fallback) const {
+std::optional<std::string> ConfigReader::text(std::string_view key) const {
     const json* value = find(key);
     if (value == nullptr)
-        return fallback;
+        return std::nullopt;
     if (!value->is_string())
         refuse(key, tr("a text"));
     return value->get<std::string>();
 }
 
-std::optional<ConfigReader> ConfigReader::object(const char* key) const {
+std::optional<ConfigReader> ConfigReader::object(std::string_view key) const {
     const json* value = find(key);
     if (value == nullptr)
         return std::nullopt;
     if (!value->is_object())
         refuse(key, tr("an object"));
-    return ConfigReader(*value, source_ + ": " + key);
+    return ConfigReader(*value, source_ + ": " + std::string(key));
 }
 
 } // namespace headscope::checkpoint

@@ -39,7 +39,7 @@ public:
     json build();
 
 private:
-    static const Row& find_row(const GgufMetadata& metadata);
+    static const Row& find_row(const ConfigReader& metadata);
     bool is(std::string_view architecture) const { return row_.architecture == architecture; }
     /// The whole key, which counts as known from now on.
     std::string key(std::string_view suffix) { return *known_.insert(prefix_ + std::string(suffix)).first; }
@@ -57,7 +57,7 @@ private:
     void refuse_unknown() const;
 
     const GgufFile& file_;
-    const GgufMetadata& metadata_;
+    ConfigReader metadata_;
     const Row& row_;
     std::string prefix_; ///< "llama."
     std::set<std::string> known_;
@@ -65,7 +65,7 @@ private:
     std::int64_t layers_ = 0, D_ = 0, H_ = 0, dk_ = 0;
 };
 
-const Row& ConfigBuilder::find_row(const GgufMetadata& metadata) {
+const Row& ConfigBuilder::find_row(const ConfigReader& metadata) {
     if (const auto type = metadata.text("general.type"); type && *type != "model")
         metadata.refuse("general.type", tr("model: nothing else is opened here"));
     if (metadata.integer("split.count", 0).value_or(1) > 1)
@@ -262,11 +262,11 @@ void ConfigBuilder::read_windows() {
     // One truth value for each layer, or every how many layers one reads everything.
     json types = json::array();
     const auto add = [&](bool slides) { types.push_back(slides ? "sliding_attention" : "full_attention"); };
-    if (const auto* const list = std::get_if<GgufArray>(&metadata_.find(pattern_key)->value)) {
-        for (const GgufValue& slides : *list)
-            if (const bool* const flag = std::get_if<bool>(&slides.value))
-                add(*flag);
-        if (types.size() != list->size() || static_cast<std::int64_t>(list->size()) != layers_)
+    if (const json& pattern = *metadata_.find(pattern_key); pattern.is_array()) {
+        for (const json& slides : pattern)
+            if (slides.is_boolean())
+                add(slides.get<bool>());
+        if (types.size() != pattern.size() || static_cast<std::int64_t>(pattern.size()) != layers_)
             metadata_.refuse(pattern_key, tr("a list of {} times true or false", layers_));
     } else {
         const std::int64_t every = metadata_.needed_integer(pattern_key, 1);
@@ -315,7 +315,7 @@ void ConfigBuilder::refuse_unknown() const {
     // What is said of the file, of embeddings of whole texts and of labels changes no number here.
     constexpr std::array<std::string_view, 4> harmless{"vocab_size", "pooling_type", "tensor_data_layout",
                                                        "classifier.output_labels"};
-    for (const auto& [key, value] : metadata_.pairs()) {
+    for (const auto& [key, value] : metadata_.all().items()) {
         if (!key.starts_with(prefix_) || known_.contains(key))
             continue;
         const std::string_view suffix = std::string_view(key).substr(prefix_.size());

@@ -15,6 +15,7 @@ namespace headscope::checkpoint {
 void GgufFile::parse(std::string source) {
     const auto read = [this](std::uint64_t begin, std::span<char> to) { copy_bytes(begin, to); };
     GgufHeader header = read_gguf_header(read, size_bytes(), source);
+    source_ = std::move(source);
     metadata_ = std::move(header.metadata);
     entries_ = std::move(header.entries);
     data_ = header.data;

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "core/checkpoint/gguf/gguf_metadata.h"
+#include "core/checkpoint/files/config_reader.h"
 #include "core/checkpoint/gguf/gguf_types.h"
 #include "core/format/tensor_entry.h"
 #include "core/tensor/tensor.h"
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,8 +40,11 @@ public:
     /// the file has become shorter since.
     static GgufFile open_lazily(const std::string& path);
 
-    const std::string& source() const { return metadata_.source(); }
-    const GgufMetadata& metadata() const { return metadata_; }
+    const std::string& source() const { return source_; }
+    /// The key/value pairs. Every integer type is int64, or double where int64 cannot hold it. A float32
+    /// number is the double of its shortest decimal digits: 1e-5, as its author wrote it. Messages quote
+    /// lists, which may be a vocabulary, by their length. Refers to this file's pairs.
+    ConfigReader metadata() const { return {*metadata_, source_, QuotedLists::counted}; }
     /// Sorted by name.
     const std::vector<GgufEntry>& entries() const { return entries_; }
     /// Null when the file has no such tensor.
@@ -61,7 +65,8 @@ private:
 
     std::shared_ptr<const std::string> bytes_;     ///< the whole file, or null
     std::shared_ptr<const RandomAccessFile> file_; ///< the file on disk, or null
-    GgufMetadata metadata_;
+    std::string source_;
+    std::shared_ptr<const nlohmann::json> metadata_;
     std::vector<GgufEntry> entries_;
     std::uint64_t data_ = 0; ///< offset of the first tensor in the file
 };

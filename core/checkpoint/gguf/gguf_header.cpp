@@ -9,10 +9,13 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 namespace headscope::checkpoint {
 
 namespace {
+
+using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little,
               "the numbers of GGUF files need byte swapping here");
@@ -119,7 +122,7 @@ class ValueReader {
 public:
     explicit ValueReader(Header& header) : header_(header) {}
 
-    GgufValue read(std::uint32_t type, const std::string& key, int depth) {
+    json read(std::uint32_t type, const std::string& key, int depth) {
         switch (static_cast<ValueType>(type)) {
         case ValueType::uint8:
             return integer<std::uint8_t>(key);
@@ -134,19 +137,19 @@ public:
         case ValueType::int32:
             return integer<std::int32_t>(key);
         case ValueType::float32:
-            return {as_written(header_.number<float>(key))};
+            return as_written(header_.number<float>(key));
         case ValueType::boolean:
-            return {boolean(key)};
+            return boolean(key);
         case ValueType::string:
-            return {header_.string(key)};
+            return header_.string(key);
         case ValueType::array:
-            return {array(key, depth)};
+            return array(key, depth);
         case ValueType::uint64:
             return large(header_.number<std::uint64_t>(key));
         case ValueType::int64:
             return integer<std::int64_t>(key);
         case ValueType::float64:
-            return {header_.number<double>(key)};
+            return header_.number<double>(key);
         }
         fail_input(tr("{}: {} has the unknown type {}; types are numbered 0 to 12, so the file is damaged or "
                       "newer than this program",
@@ -155,8 +158,8 @@ public:
 
 private:
     template<class Integer>
-    GgufValue integer(const std::string& key) {
-        return {static_cast<std::int64_t>(header_.number<Integer>(key))};
+    std::int64_t integer(const std::string& key) {
+        return static_cast<std::int64_t>(header_.number<Integer>(key));
     }
 
     /// The double of the shortest decimal digits of a float32 number.
@@ -169,11 +172,9 @@ private:
         return written;
     }
 
-    static GgufValue large(std::uint64_t number) {
+    static json large(std::uint64_t number) {
         constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-        if (number > most)
-            return {static_cast<double>(number)};
-        return {static_cast<std::int64_t>(number)};
+        return number > most ? json(static_cast<double>(number)) : json(static_cast<std::int64_t>(number));
     }
 
     bool boolean(const std::string& key) {
@@ -184,7 +185,7 @@ private:
         return byte == 1;
     }
 
-    GgufArray array(const std::string& key, int depth) {
+    json::array_t array(const std::string& key, int depth) {
         if (depth == most_nesting)
             fail_input(tr("{}: {} has lists within lists, more than {} deep; the file is damaged",
                           header_.source(), key, most_nesting));
@@ -195,7 +196,7 @@ private:
         if (values_ > most_values)
             fail_input(tr("{}: the lists up to {} have more than {} values; the file is damaged",
                           header_.source(), key, most_values));
-        GgufArray list;
+        json::array_t list;
         list.reserve(static_cast<std::size_t>(count));
         for (std::uint64_t i = 0; i < count; ++i)
             list.push_back(read(type, key, depth + 1));
@@ -230,11 +231,11 @@ void read_magic(Header& header) {
                       header.source(), version));
 }
 
-GgufMetadata::Pairs read_pairs(Header& header, std::uint64_t count) {
+json::object_t read_pairs(Header& header, std::uint64_t count) {
     constexpr std::uint64_t least_pair = 8 + 4 + 1;
     header.require_count(count, least_pair, tr("{} keys", count));
     ValueReader values(header);
-    GgufMetadata::Pairs pairs;
+    json::object_t pairs;
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::string key = header.string(tr("key {}", i));
         const auto type = header.number<std::uint32_t>(key);
@@ -320,7 +321,7 @@ void place(std::vector<GgufEntry>& entries, std::uint64_t data, std::uint64_t si
         fail_input(tr("{} has the tensor {} twice; get the file again", source, twice->name));
 }
 
-std::uint64_t read_alignment(const GgufMetadata& metadata) {
+std::uint64_t read_alignment(const ConfigReader& metadata) {
     constexpr const char* key = "general.alignment";
     const auto given = metadata.integer(key, 1);
     if (given && !std::has_single_bit(static_cast<std::uint64_t>(*given)))
@@ -337,8 +338,8 @@ GgufHeader read_gguf_header(const std::function<void(std::uint64_t, std::span<ch
     const auto tensors = header.number<std::uint64_t>(tr("the number of tensors"));
     const auto keys = header.number<std::uint64_t>(tr("the number of keys"));
     GgufHeader out;
-    out.metadata = GgufMetadata(read_pairs(header, keys), source);
-    const std::uint64_t alignment = read_alignment(out.metadata);
+    out.metadata = std::make_shared<const json>(read_pairs(header, keys));
+    const std::uint64_t alignment = read_alignment({*out.metadata, source, QuotedLists::counted});
     constexpr std::uint64_t least_entry = 8 + 4 + 8 + 4 + 8;
     header.require_count(tensors, least_entry, tr("{} tensors", tensors));
     for (std::uint64_t i = 0; i < tensors; ++i)

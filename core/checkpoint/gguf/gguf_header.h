@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,9 +14,9 @@ namespace headscope::checkpoint {
 
 /// All that stands before the numbers.
 struct GgufHeader {
-    GgufMetadata metadata;
-    std::vector<GgufEntry> entries; ///< sorted by name
-    std::uint64_t data = 0;         ///< offset of the first tensor in the file
+    std::shared_ptr<const nlohmann::json> metadata; ///< see GgufFile::metadata
+    std::vector<GgufEntry> entries;                 ///< sorted by name
+    std::uint64_t data = 0;                         ///< offset of the first tensor in the file
 };
 
 /// `read` fills the span from a byte of the file on, which has `size` bytes. Throws what GgufFile throws.

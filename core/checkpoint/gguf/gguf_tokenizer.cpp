@@ -34,7 +34,7 @@ struct GgufVocabulary {
     bool has(TokenType type) const { return std::ranges::find(types, type) != types.end(); }
 };
 
-GgufVocabulary read_vocabulary(const GgufMetadata& metadata) {
+GgufVocabulary read_vocabulary(const ConfigReader& metadata) {
     GgufVocabulary words{.tokens = metadata.texts(tokens_key), .types = {}};
     if (words.tokens.empty())
         metadata.refuse(tokens_key, tr("a list of the tokens"));
@@ -76,7 +76,7 @@ json added_tokens(const GgufVocabulary& words) {
 }
 
 /// The id under tokenizer.ggml.NAME_token_id, or the usual one; nothing where neither is a token.
-std::optional<std::size_t> special_id(const GgufMetadata& metadata, const GgufVocabulary& words,
+std::optional<std::size_t> special_id(const ConfigReader& metadata, const GgufVocabulary& words,
                                       const char* name, std::optional<std::int64_t> usual) {
     const std::string key = "tokenizer.ggml." + std::string(name) + "_token_id";
     const auto given = metadata.integer(key, 0);
@@ -108,7 +108,7 @@ json template_of(const GgufVocabulary& words, std::optional<std::size_t> before,
 }
 
 /// Begin and end tokens, as add_bos_token and add_eos_token say.
-json ends_of(const GgufMetadata& metadata, const GgufVocabulary& words, bool usually_begins,
+json ends_of(const ConfigReader& metadata, const GgufVocabulary& words, bool usually_begins,
              std::optional<std::int64_t> usual_bos = {}) {
     const auto wanted = [&](const char* key, bool usual) { return metadata.flag(key).value_or(usual); };
     const auto bos = special_id(metadata, words, "bos", usual_bos),
@@ -160,7 +160,7 @@ constexpr std::array pre_tokenizers{
     PreTokenizer{.name = "tekken", .pattern = tekken_pattern, .ignores_merges = true, .begins = true},
     PreTokenizer{.name = "gpt-4o", .pattern = gpt4o_pattern}};
 
-const PreTokenizer& find_pre_tokenizer(const GgufMetadata& metadata) {
+const PreTokenizer& find_pre_tokenizer(const ConfigReader& metadata) {
     constexpr const char* key = "tokenizer.ggml.pre";
     const std::string architecture = metadata.text("general.architecture").value_or("");
     // Older files do not name the pattern: the architecture tells it.
@@ -178,7 +178,7 @@ const PreTokenizer& find_pre_tokenizer(const GgufMetadata& metadata) {
     metadata.refuse(key, tr("one of {}", known));
 }
 
-json byte_level_description(const GgufMetadata& metadata, const GgufVocabulary& words) {
+json byte_level_description(const ConfigReader& metadata, const GgufVocabulary& words) {
     constexpr const char* merges_key = "tokenizer.ggml.merges";
     const PreTokenizer& pre = find_pre_tokenizer(metadata);
     if (!metadata.has(merges_key))
@@ -232,7 +232,7 @@ json merges_by_score(const GgufVocabulary& words, const std::vector<double>& sco
     return list;
 }
 
-json scored_description(const GgufMetadata& metadata, const GgufVocabulary& words) {
+json scored_description(const ConfigReader& metadata, const GgufVocabulary& words) {
     constexpr const char* scores_key = "tokenizer.ggml.scores";
     const std::vector<double> scores = metadata.numbers(scores_key);
     if (scores.size() != words.tokens.size())
@@ -264,7 +264,7 @@ json scored_description(const GgufMetadata& metadata, const GgufVocabulary& word
 }
 
 /// The converter marks pieces that begin a word, where BERT's vocabulary marks those that go on with one.
-json word_piece_description(const GgufMetadata& metadata, const GgufVocabulary& words) {
+json word_piece_description(const ConfigReader& metadata, const GgufVocabulary& words) {
     std::vector<std::string> pieces = words.tokens;
     bool cased = false;
     for (std::size_t id = 0; id < pieces.size(); ++id) {
@@ -304,10 +304,10 @@ json word_piece_description(const GgufMetadata& metadata, const GgufVocabulary& 
 
 } // namespace
 
-nlohmann::json gguf_tokenizer_description(const GgufMetadata& metadata) {
+nlohmann::json gguf_tokenizer_description(const ConfigReader& metadata) {
     constexpr const char* key = "tokenizer.ggml.model";
     const std::string model = metadata.text(key).value_or("");
-    json (*describe)(const GgufMetadata&, const GgufVocabulary&) = model == "gpt2"    ? byte_level_description
+    json (*describe)(const ConfigReader&, const GgufVocabulary&) = model == "gpt2"    ? byte_level_description
                                                                    : model == "llama" ? scored_description
                                                                    : model == "bert"  ? word_piece_description
                                                                                       : nullptr;

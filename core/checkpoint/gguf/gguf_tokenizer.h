@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/gguf/gguf_metadata.h"
+#include "core/checkpoint/files/config_reader.h"
 #include "core/text/tokenizer/tokenizer.h"
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace headscope::checkpoint {
 
-/// The tokenizer that the keys tokenizer.ggml.* describe, as the content of a tokenizer.json: model gpt2
-/// (byte-level BPE, whose pattern `pre` names), llama (SentencePiece's BPE: of two merges the one whose piece
-/// has the higher score comes first) or bert (WordPiece). Throws Error(input) naming the key for what is
-/// missing, malformed or of another kind.
-nlohmann::json gguf_tokenizer_description(const GgufMetadata& metadata);
+/// The tokenizer that the keys tokenizer.ggml.* of a GGUF file describe, as the content of a tokenizer.json:
+/// model gpt2 (byte-level BPE, whose pattern `pre` names), llama (SentencePiece's BPE: of two merges the one
+/// whose piece has the higher score comes first) or bert (WordPiece). Throws Error(input) naming the key for
+/// what is missing, malformed or of another kind.
+nlohmann::json gguf_tokenizer_description(const ConfigReader& metadata);
 
 /// The tokenizer of a model: of a GGUF file, or what text::load_tokenizer reads. Throws Error(input)
 /// likewise.

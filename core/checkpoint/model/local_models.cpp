@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 namespace headscope::checkpoint {
@@ -119,9 +120,10 @@ bool lacks_config(const std::string& path) {
 
 std::vector<std::string> tokenizer_sources(const Model& model) {
     if (const GgufFile* const gguf = model.files().gguf()) {
-        const GgufValue* const kind = gguf->metadata().find("tokenizer.ggml.model");
-        const auto* const name = kind == nullptr ? nullptr : std::get_if<std::string>(&kind->value);
-        return name == nullptr ? std::vector<std::string>() : std::vector{tr("{} in the file", *name)};
+        const nlohmann::json* const kind = gguf->metadata().find("tokenizer.ggml.model");
+        if (kind == nullptr || !kind->is_string())
+            return {};
+        return {tr("{} in the file", kind->get<std::string>())};
     }
     std::vector<std::string> found;
     for (const char* name : {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",

@@ -72,7 +72,7 @@ TEST_CASE("a GGUF file gives its keys and its tensors, outermost extent first") 
     const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
     std::memcpy(bytes.data() + bytes.size() - 36, numbers.data(), 24);
     const GgufFile file = GgufFile::from_bytes(bytes, "x.gguf");
-    const GgufMetadata& keys = file.metadata();
+    const ConfigReader keys = file.metadata();
     CHECK(keys.integer("a.count", 0) == 7);
     CHECK(keys.number("a.eps") == 1e-5); // as its author wrote it
     CHECK(keys.text("a.name") == "tiny");
