@@ -1,93 +1,43 @@
 #include "core/tensor/dims.h"
 
+#include "core/base/in_order.h"
+
+#include <array>
+
 namespace headscope {
 
-std::int64_t extent(Axis axis, const Dims& dims) {
-    switch (axis) {
-    case Axis::none:
-        return 1;
-    case Axis::B:
-        return dims.B;
-    case Axis::Tq:
-        return dims.Tq;
-    case Axis::Tk:
-        return dims.Tk;
-    case Axis::D:
-        return dims.D;
-    case Axis::Dkv:
-        return dims.Dkv;
-    case Axis::H:
-        return dims.H;
-    case Axis::Hkv:
-        return dims.Hkv;
-    case Axis::dk:
-        return dims.dk;
-    case Axis::dv:
-        return dims.dv;
-    case Axis::H_dk:
-        return dims.H * dims.dk;
-    case Axis::Hkv_dk:
-        return dims.Hkv * dims.dk;
-    case Axis::Hkv_dv:
-        return dims.Hkv * dims.dv;
-    case Axis::H_dv:
-        return dims.H * dims.dv;
-    case Axis::d_ff:
-        return dims.d_ff;
-    case Axis::vocab:
-        return dims.vocab;
-    case Axis::positions:
-        return dims.positions;
-    case Axis::token_types:
-        return dims.token_types;
-    case Axis::experts:
-        return dims.experts;
-    }
-    return 0;
+namespace {
+
+constexpr std::array axis_rows{AxisRow{Axis::none, "", nullptr, nullptr},
+                               AxisRow{Axis::B, "B", &Dims::B, nullptr},
+                               AxisRow{Axis::Tq, "Tq", &Dims::Tq, nullptr},
+                               AxisRow{Axis::Tk, "Tk", &Dims::Tk, nullptr},
+                               AxisRow{Axis::D, "D", &Dims::D, nullptr},
+                               AxisRow{Axis::Dkv, "Dkv", &Dims::Dkv, nullptr},
+                               AxisRow{Axis::H, "H", &Dims::H, nullptr},
+                               AxisRow{Axis::Hkv, "Hkv", &Dims::Hkv, nullptr},
+                               AxisRow{Axis::dk, "dk", &Dims::dk, nullptr},
+                               AxisRow{Axis::dv, "dv", &Dims::dv, nullptr},
+                               AxisRow{Axis::H_dk, "H·dk", &Dims::H, &Dims::dk},
+                               AxisRow{Axis::Hkv_dk, "Hkv·dk", &Dims::Hkv, &Dims::dk},
+                               AxisRow{Axis::Hkv_dv, "Hkv·dv", &Dims::Hkv, &Dims::dv},
+                               AxisRow{Axis::H_dv, "H·dv", &Dims::H, &Dims::dv},
+                               AxisRow{Axis::d_ff, "d_ff", &Dims::d_ff, nullptr},
+                               AxisRow{Axis::experts, "experts", &Dims::experts, nullptr},
+                               AxisRow{Axis::vocab, "vocab", &Dims::vocab, nullptr},
+                               AxisRow{Axis::positions, "positions", &Dims::positions, nullptr},
+                               AxisRow{Axis::token_types, "token_types", &Dims::token_types, nullptr}};
+static_assert(axis_rows.size() == axis_count && in_order(axis_rows, &AxisRow::axis));
+
+} // namespace
+
+const AxisRow& axis_row(Axis axis) {
+    return axis_rows[static_cast<std::size_t>(axis)];
 }
 
-std::string axis_name(Axis axis) {
-    switch (axis) {
-    case Axis::none:
-        return "";
-    case Axis::B:
-        return "B";
-    case Axis::Tq:
-        return "Tq";
-    case Axis::Tk:
-        return "Tk";
-    case Axis::D:
-        return "D";
-    case Axis::Dkv:
-        return "Dkv";
-    case Axis::H:
-        return "H";
-    case Axis::Hkv:
-        return "Hkv";
-    case Axis::dk:
-        return "dk";
-    case Axis::dv:
-        return "dv";
-    case Axis::H_dk:
-        return "H·dk";
-    case Axis::Hkv_dk:
-        return "Hkv·dk";
-    case Axis::Hkv_dv:
-        return "Hkv·dv";
-    case Axis::H_dv:
-        return "H·dv";
-    case Axis::d_ff:
-        return "d_ff";
-    case Axis::experts:
-        return "experts";
-    case Axis::vocab:
-        return "vocab";
-    case Axis::positions:
-        return "positions";
-    case Axis::token_types:
-        return "token_types";
-    }
-    return "";
+std::int64_t extent(Axis axis, const Dims& dims) {
+    const AxisRow& row = axis_row(axis);
+    return (row.size == nullptr ? 1 : dims.*row.size) * (row.times == nullptr ? 1 : dims.*row.times);
 }
 
 } // namespace headscope

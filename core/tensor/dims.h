@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace headscope {
 
@@ -51,9 +53,21 @@ enum class Axis : std::uint8_t {
     positions,  ///< rows of a checkpoint's table of positions
     token_types ///< rows of its table of token types
 };
+constexpr std::size_t axis_count = static_cast<std::size_t>(Axis::token_types) + 1;
+
+/// What an axis is called and counts.
+struct AxisRow {
+    Axis axis;
+    std::string_view name; ///< shown to the user: "Tq", "H·dk"
+    /// Its extent is their product; null counts as 1.
+    std::int64_t Dims::*size;
+    std::int64_t Dims::*times;
+};
+const AxisRow& axis_row(Axis axis);
 
 std::int64_t extent(Axis axis, const Dims& dims);
-/// The name shown to the user: "Tq", "H·dk".
-std::string axis_name(Axis axis);
+inline std::string axis_name(Axis axis) {
+    return std::string(axis_row(axis).name);
+}
 
 } // namespace headscope

@@ -159,35 +159,11 @@ bool heads_are_columns(const ProblemParts& parts) {
 }
 
 HeadAxis head_axis(const TensorInfo& info, const Dims& dims) {
-    for (int axis = 0; axis < info.rank(); ++axis)
-        switch (info.axes[static_cast<std::size_t>(axis)]) {
-        case Axis::H:
-            return {axis, false, 1};
-        case Axis::H_dk:
-            return {axis, false, dims.dk};
-        case Axis::H_dv:
-            return {axis, false, dims.dv};
-        case Axis::Hkv:
-            return {axis, true, 1};
-        case Axis::Hkv_dk:
-            return {axis, true, dims.dk};
-        case Axis::Hkv_dv:
-            return {axis, true, dims.dv};
-        case Axis::none:
-        case Axis::B:
-        case Axis::Tq:
-        case Axis::Tk:
-        case Axis::D:
-        case Axis::Dkv:
-        case Axis::dk:
-        case Axis::dv:
-        case Axis::d_ff:
-        case Axis::experts:
-        case Axis::vocab:
-        case Axis::positions:
-        case Axis::token_types:
-            break;
-        }
+    for (int axis = 0; axis < info.rank(); ++axis) {
+        const AxisRow& row = axis_row(info.axes[static_cast<std::size_t>(axis)]);
+        if (row.size == &Dims::H || row.size == &Dims::Hkv)
+            return {axis, row.size == &Dims::Hkv, row.times == nullptr ? 1 : dims.*row.times};
+    }
     return {};
 }
 
