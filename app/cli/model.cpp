@@ -1,6 +1,7 @@
 #include "app/cli/model_commands.h"
 #include "app/cli/subcommands.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/local_models.h"
 
@@ -79,17 +80,13 @@ std::string shapes_text(const ordered_json& info) {
 }
 
 std::string list(const ordered_json& names) {
-    std::string text;
-    for (const auto& name : names)
-        text += (text.empty() ? "" : ", ") + name.get<std::string>();
-    return text.empty() ? "none" : text;
+    return names.empty() ? "none" : joined(names.get<std::vector<std::string>>());
 }
 
 std::string as_text(const ordered_json& info) {
     const auto number = [&](const char* key) { return info[key].dump(); };
-    std::string dtypes;
-    for (const auto& [dtype, count] : info["parameters_by_dtype"].items())
-        dtypes += (dtypes.empty() ? "" : ", ") + count.dump() + " " + dtype;
+    const std::string dtypes = joined(info["parameters_by_dtype"].items(),
+                                      [](const auto& row) { return row.value().dump() + " " + row.key(); });
     std::string text;
     text += "family: " + info["family"].get<std::string>() + "\n";
     if (info.contains("encoder"))

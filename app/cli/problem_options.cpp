@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/engine/engine.h"
 #include "core/project/case_file.h"
 #include "core/project/mask_json.h"
@@ -147,10 +148,7 @@ void run_on_processor(const std::string& device) {
 }
 
 std::string preset_names() {
-    std::string names;
-    for (const text::PresetInfo& preset : text::presets())
-        names += (names.empty() ? "" : ", ") + std::string(preset.id);
-    return names;
+    return joined(text::presets(), &text::PresetInfo::id);
 }
 
 void ProblemOptions::check_usage() const {

@@ -1,5 +1,6 @@
 #include "app/commands/notice.h"
 
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/text/bilingual.h"
@@ -82,9 +83,8 @@ std::string not_listed(const Document& before, const Document& after) {
     const std::vector<std::string> words = unknown_words(after.recipe, sentence);
     if (words.empty() || words == unknown_words(before.recipe, before.recipe.sentence))
         return {};
-    std::string names;
-    for (const std::string& word : words)
-        names += (names.empty() ? "" : ", ") + tr("“{}”", text::isolated(word));
+    const std::string names =
+        joined(words, [](const std::string& word) { return tr("“{}”", text::isolated(word)); });
     const std::int64_t count = std::ssize(words);
     // Translators: {} is a list of words
     return " " + (after.recipe.preset == "first-lesson"

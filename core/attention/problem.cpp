@@ -33,11 +33,8 @@ void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims, 
     }
     if (fits(tensor->shape(), info, dims))
         return;
-    std::string axes;
-    for (int axis = 0; axis < info.rank(); ++axis)
-        axes += (axis > 0 ? ", " : "") + axis_name(info.axes[static_cast<std::size_t>(axis)]);
-    fail_input(tr("{} has shape {}; it should have ({}) = {}", name, tensor->shape().text(), axes,
-                  info.shape(dims).text()));
+    fail_input(tr("{} has shape {}; it should have ({}) = {}", name, tensor->shape().text(),
+                  axis_names(info.axes), info.shape(dims).text()));
 }
 
 void check_finite(const Field& field, const TensorPtr& tensor) {

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/engine/auto_engine.h"
 #include "core/engine/cpu/cpu_engine.h"
@@ -68,14 +69,10 @@ std::string vulkan_id(const std::string& id) {
     if (id == "vulkan")
         if (const Device* device = first_vulkan(found, false))
             return device->id;
-    std::string known;
-    for (const Device& device : found.devices) {
-        if (device.id == id)
-            return id;
-        known += (known.empty() ? "" : ", ") + device.id;
-    }
-    throw Error(ErrorKind::machine,
-                tr("there is no device \"{}\" on this machine; it has {} (or auto)", id, known));
+    if (std::ranges::find(found.devices, id, &Device::id) != found.devices.end())
+        return id;
+    throw Error(ErrorKind::machine, tr("there is no device \"{}\" on this machine; it has {} (or auto)", id,
+                                       joined(found.devices, &Device::id)));
 }
 
 /// The device that makes such a map.

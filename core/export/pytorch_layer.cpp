@@ -1,6 +1,7 @@
 #include "core/export/pytorch_layer.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/checkpoint/model/block_stages.h"
 
@@ -123,8 +124,7 @@ std::string line_of(const checkpoint::BlockTrace& block, TensorId id) {
     } else if (from.front() == TensorId::mlp_act) {
         right = product(WeightId::mlp_out, WeightId::mlp_out_bias);
     } else {
-        for (const TensorId term : from)
-            right += (right.empty() ? "" : " + ") + python(term);
+        right = joined(from, python, " + ");
     }
     const std::string name = python(id);
     // Written into, it must be a tensor of its own.

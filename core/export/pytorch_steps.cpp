@@ -1,5 +1,6 @@
 #include "core/export/pytorch_steps.h"
 
+#include "core/base/joined.h"
 #include "core/base/overloaded.h"
 #include "core/export/pytorch_terms.h"
 #include "core/export/pytorch_values.h"
@@ -113,10 +114,8 @@ std::string script_sizes(const Problem& problem) {
                             [](const Field&, const auto&) {}},
                  problem);
     if (any_gain(problem)) {
-        out += "gains = torch.tensor([";
-        for (const float gain : problem.gains)
-            out += (out.ends_with('[') ? "" : ", ") + literal(gain);
-        out += "], dtype=torch.float32)  # one per head, on what it hands to W_O\n";
+        out += "gains = torch.tensor([" + joined(problem.gains, literal) +
+               "], dtype=torch.float32)  # one per head, on what it hands to W_O\n";
     }
     if (!problem.tokens.empty())
         out += "tokens = " + python_list(problem.tokens) + "\n";

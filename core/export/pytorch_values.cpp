@@ -128,10 +128,7 @@ std::int64_t ScriptValue::count() const {
 }
 
 std::string axes_text(TensorId id) {
-    const TensorInfo& info = tensor_info(id);
-    std::string text;
-    for (int axis = 0; axis < info.rank(); ++axis)
-        text += (axis == 0 ? "" : ", ") + axis_name(info.axes[static_cast<std::size_t>(axis)]);
+    std::string text = axis_names(tensor_info(id).axes);
     constexpr std::string_view dot = "·";
     for (auto at = text.find(dot); at != std::string::npos; at = text.find(dot))
         text.replace(at, dot.size(), "*");

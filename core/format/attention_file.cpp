@@ -154,7 +154,7 @@ private:
 /// Reads L, H, Tq and Tk off a shape. `layers`: the number of tensors of that shape.
 void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int64_t layers,
                 const std::string& what) {
-    const std::string shape = shape_text(extents);
+    const std::string shape = extents_text(extents);
     if (std::ranges::find(extents, 0) != extents.end())
         fail_input(tr("{} of shape {} is empty; save it again with weights in it", what, shape));
     // (L, 1, H, Tq, Tk): one sequence. (1, H, Tq, Tk): one layer of a file with many tensors.

@@ -1,6 +1,7 @@
 #include "core/format/attention_tensors.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/format/number_types.h"
 
@@ -53,12 +54,11 @@ int rank_of(std::string_view pattern) {
 }
 
 [[noreturn]] void refuse(const Safetensors& file) {
-    std::string list;
     constexpr std::size_t most = 12;
-    for (std::size_t i = 0; i < std::min(most, file.entries().size()); ++i) {
-        const SafetensorsEntry& entry = file.entries()[i];
-        list += (i > 0 ? ", " : "") + entry.name + " " + entry.shape_text() + " " + entry.dtype;
-    }
+    std::string list = joined(std::span(file.entries()).first(std::min(most, file.entries().size())),
+                              [](const SafetensorsEntry& entry) {
+                                  return entry.name + " " + entry.shape_text() + " " + entry.dtype;
+                              });
     if (file.entries().size() > most)
         list = tr("{}, and {} more", list, file.entries().size() - most);
     fail_input(list.empty()

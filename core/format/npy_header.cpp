@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/tensor/shape.h"
 
 #include <algorithm>
 #include <charconv>
@@ -140,13 +141,6 @@ const NumberType& float_type_of(const std::string& descr, const std::string& pat
                   path, descr.substr(0, 40)));
 }
 
-std::string tuple_text(const std::vector<std::int64_t>& extents) {
-    std::string text;
-    for (const std::int64_t extent : extents)
-        text += (text.empty() ? "" : ", ") + std::to_string(extent);
-    return "(" + text + ")";
-}
-
 void check_size(const NpyHeader& header, const RandomAccessFile& file) {
     auto bytes = static_cast<std::int64_t>(header.type->width);
     bool overflow = false;
@@ -157,7 +151,7 @@ void check_size(const NpyHeader& header, const RandomAccessFile& file) {
     const std::uint64_t there = file.size() - header.data;
     if (!overflow && wanted <= there)
         return;
-    const std::string shape = tuple_text(header.extents);
+    const std::string shape = extents_text(header.extents);
     fail_input(
         overflow
             ? tr("{} was cut short: shape {} of {} needs more bytes, and {} are there; write or copy it "

@@ -1,5 +1,6 @@
 #include "core/format/number_types.h"
 
+#include "core/base/joined.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -118,16 +119,11 @@ const NumberType& type_of<bool>() {
 }
 
 std::string float_type_names() {
-    std::string names;
-    std::string_view last;
-    for (const NumberType& type : table) {
-        if (type.read_floats == nullptr)
-            continue;
-        if (!last.empty())
-            names += (names.empty() ? "" : ", ") + std::string(last);
-        last = type.safetensors;
-    }
-    return tr("{} or {}", names, last);
+    std::vector<std::string_view> names;
+    for (const NumberType& type : table)
+        if (type.read_floats != nullptr)
+            names.push_back(type.safetensors);
+    return tr("{} or {}", joined(std::span(names).first(names.size() - 1)), names.back());
 }
 
 } // namespace headscope::format

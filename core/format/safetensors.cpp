@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/base/message.h"
@@ -237,10 +238,9 @@ const SafetensorsEntry* Safetensors::find(std::string_view name) const {
 const SafetensorsEntry& Safetensors::need(std::string_view name) const {
     if (const SafetensorsEntry* entry = find(name); entry != nullptr)
         return *entry;
-    std::string names;
     constexpr std::size_t most_named = 20;
-    for (std::size_t i = 0; i < std::min(entries_.size(), most_named); ++i)
-        names += (i > 0 ? ", " : "") + entries_[i].name;
+    std::string names =
+        joined(std::span(entries_).first(std::min(entries_.size(), most_named)), &SafetensorsEntry::name);
     if (entries_.size() > most_named)
         names += ", ...";
     fail_input(names.empty() ? tr("{} has no tensor {}; it has no tensors", source_, name)

@@ -5,13 +5,6 @@
 
 namespace headscope::format {
 
-std::string shape_text(const std::vector<std::int64_t>& extents) {
-    std::string text = "(";
-    for (std::size_t axis = 0; axis < extents.size(); ++axis)
-        text += (axis > 0 ? ", " : "") + std::to_string(extents[axis]);
-    return text + ")";
-}
-
 Shape shape_of(const TensorEntry& entry, const std::string& source) {
     if (entry.extents.size() > Shape::max_rank)
         fail_input(tr("{}: tensor {} has {} axes {}; at most 4 can be used here", source, entry.name,

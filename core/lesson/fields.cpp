@@ -9,7 +9,7 @@ namespace headscope::lesson {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
+std::string alternatives(const std::vector<std::string>& words) {
     std::string out;
     for (std::size_t i = 0; i < words.size(); ++i)
         out = i == 0                  ? words[i]
@@ -116,7 +116,7 @@ std::optional<bool> Fields::flag(const std::string& key) {
 std::optional<std::string> Fields::word(const std::string& key, const std::vector<std::string>& choices) {
     std::optional<std::string> found = text(key);
     if (found && std::ranges::find(choices, *found) == choices.end()) {
-        fault(key, tr("\"{}\" of {} is \"{}\"; it can be {}", key, what_, *found, joined(choices)));
+        fault(key, tr("\"{}\" of {} is \"{}\"; it can be {}", key, what_, *found, alternatives(choices)));
         return {};
     }
     return found;
@@ -219,7 +219,7 @@ void Fields::refuse_others() {
         if (!asked_.contains(pair.first.Scalar()))
             faults_->push_back({first_line_ + std::max(pair.first.Mark().line, 0),
                                 tr("{} has no entry \"{}\"; known are {}", what_, pair.first.Scalar(),
-                                   joined({asked_.begin(), asked_.end()}))});
+                                   alternatives({asked_.begin(), asked_.end()}))});
 }
 
 } // namespace headscope::lesson

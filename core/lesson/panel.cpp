@@ -1,6 +1,7 @@
 #include "core/lesson/panel.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/lesson/panel_figure.h"
@@ -158,10 +159,8 @@ void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& n
     const auto text = [](double number) { return std::to_string(static_cast<std::int64_t>(number)); };
     if (value < knob->low || value > knob->high || value != std::round(value))
         fail_input(tr("{} takes whole numbers from {} to {}", name, text(knob->low), text(knob->high)));
-    std::string stops;
-    for (const double stop : knob->stops)
-        stops += (stops.empty() ? "" : ", ") + text(stop);
-    fail_input(tr("{} = {} does not fit the sizes beside it; it can be {}", name, text(value), stops));
+    fail_input(tr("{} = {} does not fit the sizes beside it; it can be {}", name, text(value),
+                  joined(knob->stops, text)));
 }
 
 } // namespace headscope::lesson

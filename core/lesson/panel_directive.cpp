@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/lesson/directives.h"
 #include "core/lesson/fields.h"
@@ -132,9 +133,7 @@ std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFaul
     panel.line = fence.line;
     const auto kind = kinds.find(fields.text("kind").value_or(""));
     if (kind == kinds.end()) {
-        std::string names;
-        for (const auto& [name, read] : kinds)
-            names += (names.empty() ? "" : ", ") + name;
+        const std::string names = joined(kinds, [](const auto& one) { return one.first; });
         const std::optional<std::string> given = fields.text("kind");
         fields.fault("kind",
                      given ? tr("\"kind\" of the panel is \"{}\"; it should be one of {}", *given, names)

@@ -1,7 +1,9 @@
 #include "core/tensor/dims.h"
 
 #include "core/base/in_order.h"
+#include "core/base/joined.h"
 
+#include <algorithm>
 #include <array>
 
 namespace headscope {
@@ -33,6 +35,10 @@ static_assert(axis_rows.size() == axis_count && in_order(axis_rows, &AxisRow::ax
 
 const AxisRow& axis_row(Axis axis) {
     return axis_rows[static_cast<std::size_t>(axis)];
+}
+
+std::string axis_names(std::span<const Axis> axes) {
+    return joined(std::span(axes.begin(), std::ranges::find(axes, Axis::none)), axis_name);
 }
 
 std::int64_t extent(Axis axis, const Dims& dims) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -69,5 +70,7 @@ std::int64_t extent(Axis axis, const Dims& dims);
 inline std::string axis_name(Axis axis) {
     return std::string(axis_row(axis).name);
 }
+/// Those of a tensor, before the first that is none: "B, Tq, D".
+std::string axis_names(std::span<const Axis> axes);
 
 } // namespace headscope

@@ -1,6 +1,7 @@
 #include "core/tensor/shape.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 
 #include <algorithm>
 #include <functional>
@@ -38,11 +39,8 @@ Index Shape::index(std::int64_t offset) const {
     return at;
 }
 
-std::string Shape::text() const {
-    std::string out = "(";
-    for (int axis = 0; axis < rank_; ++axis)
-        out += (axis > 0 ? ", " : "") + std::to_string((*this)[axis]);
-    return out + ")";
+std::string extents_text(std::span<const std::int64_t> extents) {
+    return "(" + joined(extents) + ")";
 }
 
 } // namespace headscope

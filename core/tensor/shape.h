@@ -11,6 +11,9 @@ namespace headscope {
 /// The address of one number: one index per axis of its tensor; entries beyond the rank are ignored.
 using Index = std::array<std::int64_t, 4>;
 
+/// The text used in messages and exports, of any rank: "(1, 4, 8)".
+std::string extents_text(std::span<const std::int64_t> extents);
+
 /// The extents of a row-major tensor, outermost first. Rank 0 to 4; every extent is >= 0.
 class Shape {
 public:
@@ -31,8 +34,7 @@ public:
     std::int64_t offset(const Index& at) const;
     /// The address of the number at `offset`.
     Index index(std::int64_t offset) const;
-    /// The text used in messages and exports: "(1, 4, 8)".
-    std::string text() const;
+    std::string text() const { return extents_text({begin(), end()}); }
 
     const std::int64_t* begin() const { return extents_.data(); }
     const std::int64_t* end() const { return extents_.data() + rank_; }

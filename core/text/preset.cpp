@@ -1,6 +1,7 @@
 #include "core/text/preset.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/text/preset_build.h"
 
@@ -105,10 +106,7 @@ constexpr std::array<PresetInfo, 5> infos = {{
 const PresetInfo& info_of(std::string_view id) {
     if (const PresetInfo* info = find_preset(id))
         return *info;
-    std::string known;
-    for (const PresetInfo& one : infos)
-        known += (known.empty() ? "" : ", ") + std::string(one.id);
-    fail_input(tr("there is no preset \"{}\"; choose one of {}", id, known));
+    fail_input(tr("there is no preset \"{}\"; choose one of {}", id, joined(infos, &PresetInfo::id)));
 }
 
 std::vector<Word> words_for(const PresetInfo& info, std::string_view sentence) {

@@ -4,6 +4,7 @@
 #include "app/draw/kit/format.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/format/number_text.h"
 
 #include <CLI/CLI.hpp>
@@ -25,10 +26,7 @@ struct HeadsOptions {
 };
 
 std::string score_ids() {
-    std::string ids;
-    for (const HeadScoreInfo& info : analysis::head_scores())
-        ids += (ids.empty() ? "" : ", ") + std::string(info.id);
-    return ids;
+    return joined(analysis::head_scores(), &HeadScoreInfo::id);
 }
 
 /// What each score is, for the end of the help text.
@@ -128,11 +126,8 @@ std::vector<std::vector<std::string>> cells_of(const std::vector<MeasuredHead>& 
 
 std::string as_csv(const std::vector<MeasuredHead>& rows, const Scores& scores) {
     std::string text;
-    for (const std::vector<std::string>& line : cells_of(rows, scores)) {
-        for (std::size_t c = 0; c < line.size(); ++c)
-            text += (c == 0 ? "" : ",") + line[c];
-        text += '\n';
-    }
+    for (const std::vector<std::string>& line : cells_of(rows, scores))
+        text += joined(line, {}, ",") + '\n';
     return text;
 }
 

@@ -7,6 +7,7 @@
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/export/pytorch_script.h"
 #include "core/export/tensor_export.h"
@@ -26,10 +27,7 @@ namespace {
 constexpr std::int64_t most_copied_numbers = 1'000'000;
 
 std::string shape_words(const Shape& shape) {
-    std::string text;
-    for (const std::int64_t extent : shape)
-        text += (text.empty() ? "" : " × ") + grouped(extent);
-    return text;
+    return joined(shape, grouped, " × ");
 }
 
 void refuse_large(std::int64_t numbers, std::string_view name) {

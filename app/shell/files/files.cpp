@@ -4,6 +4,7 @@
 #include "app/state/files/opened_path.h"
 #include "app/state/files/recent_files.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/checkpoint/files/packaged_models.h"
@@ -20,13 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double notice_seconds = 4, long_notice_seconds = 12;
-
-std::string joined(const std::vector<std::string>& sentences) {
-    std::string text;
-    for (const std::string& sentence : sentences)
-        text += (text.empty() ? "" : " ") + sentence;
-    return text;
-}
 
 } // namespace
 
@@ -274,7 +268,7 @@ void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
     if (counts_as_saved && !loaded.path.empty())
         remember(loaded.path);
     if (!loaded.notes.empty()) {
-        say(joined(loaded.notes));
+        say(joined(loaded.notes, {}, " "));
         notice_until_ = now_ + long_notice_seconds;
     }
 }

@@ -1,6 +1,7 @@
 #include "core/analysis/heads/head_filter.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/text/lexicon.h"
 
@@ -55,16 +56,13 @@ std::vector<HeadScore> scores_named(const std::string& name) {
 
 /// The names of the list "colour by", each once.
 std::string all_names() {
-    std::string all;
     std::vector<std::string> listed;
     for (const HeadScoreInfo& info : head_scores()) {
         const std::string whole = tr(info.name), name = whole.substr(0, whole.find(','));
-        if (std::ranges::find(listed, name) != listed.end())
-            continue;
-        all += (listed.empty() ? "" : ", ") + name;
-        listed.push_back(name);
+        if (std::ranges::find(listed, name) == listed.end())
+            listed.push_back(name);
     }
-    return all;
+    return joined(listed);
 }
 
 /// The first number of a term behind a letter, which are taken off; nothing where they do not stand there.

@@ -1,5 +1,6 @@
 #include "core/checkpoint/families/common.h"
 
+#include "core/base/joined.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -31,13 +32,6 @@ constexpr std::array<std::pair<std::string_view, Activation>, 18> activations{
      {"tanh", Activation::tanh},
      {"sigmoid", Activation::sigmoid},
      {"linear", Activation::linear}}};
-
-std::string activation_names() {
-    std::string names;
-    for (const auto& [name, activation] : activations)
-        names += (names.empty() ? "" : ", ") + std::string(name);
-    return names;
-}
 
 /// Decoders of these families, and layers that read another text, are other models.
 void refuse_decoders(const ConfigReader& reader) {
@@ -76,7 +70,8 @@ Activation activation_named(const ConfigReader& reader, const char* key, const s
     const auto row =
         std::ranges::find(activations, name, [](const auto& known) { return std::string(known.first); });
     if (row == activations.end())
-        reader.refuse(key, tr("one of {}", activation_names()));
+        reader.refuse(key,
+                      tr("one of {}", joined(activations, [](const auto& known) { return known.first; })));
     return row->second;
 }
 

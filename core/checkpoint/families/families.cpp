@@ -1,5 +1,6 @@
 #include "core/checkpoint/families/families.h"
 
+#include "core/base/joined.h"
 #include "core/base/json.h"
 #include "core/base/message.h"
 
@@ -33,10 +34,7 @@ constexpr std::array families{HEADSCOPE_FAMILIES(HEADSCOPE_ROW)};
 } // namespace
 
 std::string family_names() {
-    std::string names;
-    for (const Family& family : families)
-        names += (names.empty() ? "" : ", ") + std::string(family.name);
-    return names;
+    return joined(families, &Family::name);
 }
 
 Architecture read_architecture(std::string_view text, const std::string& source) {

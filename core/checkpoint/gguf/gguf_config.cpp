@@ -1,6 +1,7 @@
 #include "core/checkpoint/gguf/gguf_config.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/checkpoint/architecture/architecture.h"
 
@@ -344,10 +345,7 @@ nlohmann::json gguf_config(const GgufFile& file) {
 }
 
 std::string gguf_architecture_names() {
-    std::string names;
-    for (const Row& row : config_rows)
-        names += (names.empty() ? "" : ", ") + std::string(row.architecture);
-    return names;
+    return joined(config_rows, &Row::architecture);
 }
 
 } // namespace headscope::checkpoint

@@ -1,6 +1,7 @@
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/checkpoint/gguf/gguf_file.h"
 #include "core/text/tokenizer/build.h"
@@ -172,10 +173,7 @@ const PreTokenizer& find_pre_tokenizer(const ConfigReader& metadata) {
         std::ranges::find(pre_tokenizers, given == "default" ? usual : given, &PreTokenizer::name);
     if (row != pre_tokenizers.end())
         return *row;
-    std::string known;
-    for (const PreTokenizer& one : pre_tokenizers)
-        known += (known.empty() ? "" : ", ") + std::string(one.name);
-    metadata.refuse(key, tr("one of {}", known));
+    metadata.refuse(key, tr("one of {}", joined(pre_tokenizers, &PreTokenizer::name)));
 }
 
 json byte_level_description(const ConfigReader& metadata, const GgufVocabulary& words) {

@@ -1,5 +1,6 @@
 #include "core/checkpoint/gguf/gguf_types.h"
 
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/format/number_types.h"
 
@@ -226,10 +227,7 @@ std::string gguf_type_name(std::uint32_t id) {
 }
 
 std::string gguf_type_names() {
-    std::string names;
-    for (const GgufType& type : gguf_types)
-        names += (names.empty() ? "" : ", ") + std::string(type.name);
-    return names;
+    return joined(gguf_types, &GgufType::name);
 }
 
 } // namespace headscope::checkpoint

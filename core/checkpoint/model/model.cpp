@@ -220,9 +220,9 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
             else if (entry != nullptr && entry->extents != wanted)
                 wrong_shape.push_back(files_.gguf() == nullptr
                                           ? tr("{} has shape {}; by config.json it should have {}", name,
-                                               entry->shape_text(), format::shape_text(wanted))
+                                               entry->shape_text(), extents_text(wanted))
                                           : tr("{} has shape {}; by the other keys it should have {}", name,
-                                               entry->shape_text(), format::shape_text(wanted)));
+                                               entry->shape_text(), extents_text(wanted)));
         }
     }
 }

@@ -1,6 +1,7 @@
 #include "core/checkpoint/model/model_edits.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/stacks.h"
@@ -92,14 +93,11 @@ void check_patch(const PatchedRows& patch, const Architecture& architecture, Att
         return id != TensorId::resid_in && id != attended && id != TensorId::mlp_act &&
                id != TensorId::mlp_out;
     });
-    if (std::ranges::find(taken, patch.at) == taken.end()) {
-        std::string names;
-        for (const TensorId id : taken)
-            names += (names.empty() ? "" : ", ") + std::string(tensor_info(id).name);
+    if (std::ranges::find(taken, patch.at) == taken.end())
         // Translators: the first {} here and below is "the edits of layer 3", the last one a list.
         fail_input(tr("{} patch {}, which cannot be patched there; patch one of {}", where,
-                      tensor_info(patch.at).name, names));
-    }
+                      tensor_info(patch.at).name,
+                      joined(taken, [](TensorId id) { return tensor_info(id).name; })));
     const bool inside = patch.at == TensorId::mlp_act;
     const std::int64_t width = inside ? architecture.d_ff : architecture.D;
     if (patch.rows == nullptr || patch.rows->shape().rank() != 2 || patch.first < 0 || patch.column < 0 ||

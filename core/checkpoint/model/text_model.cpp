@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/config_reader.h"
@@ -138,10 +139,7 @@ ModelInputs token_inputs(const TextModel& model, std::vector<std::int64_t> ids,
 std::string text_of(const TextModel& model, const std::vector<std::int64_t>& ids, const char* between) {
     if (model.tokenizer != nullptr)
         return model.tokenizer->decode(std::vector<text::TokenId>(ids.begin(), ids.end()), true);
-    std::string text;
-    for (const std::int64_t id : ids)
-        text += (text.empty() ? "" : between) + std::to_string(id);
-    return text;
+    return joined(ids, {}, between);
 }
 
 void require_all_read(const TextModel& model, const std::string& prompt) {

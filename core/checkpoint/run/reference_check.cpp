@@ -69,7 +69,7 @@ ReferencePlace find_place(const format::Safetensors& file, const ReferenceKind& 
         if (entry->extents != wanted)
             fail_input(tr("{}: tensor {} has shape {}; from this checkpoint and input_ids it is {}, make the "
                           "reference with the same model and inputs",
-                          file.source(), name, entry->shape_text(), format::shape_text(wanted)));
+                          file.source(), name, entry->shape_text(), extents_text(wanted)));
         return {entry, all ? l * shape.count() : 0};
     }
     return {};

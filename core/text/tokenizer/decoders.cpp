@@ -1,3 +1,4 @@
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/text/tokenizer/byte_level.h"
 #include "core/text/tokenizer/decoder.h"
@@ -7,17 +8,12 @@
 #include <array>
 #include <charconv>
 #include <limits>
-#include <numeric>
 
 namespace headscope::text {
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-std::string joined(const Texts& texts) {
-    return std::accumulate(texts.begin(), texts.end(), std::string());
-}
 
 std::string replaced(std::string_view text, const Pattern& pattern, std::string_view content) {
     std::string out;
@@ -169,7 +165,7 @@ Decoder read_decoder(const JsonField& field) {
     if (type == "ByteFallback")
         return decode_bytes;
     if (type == "Fuse")
-        return [](const Texts& tokens) { return Texts{joined(tokens)}; };
+        return [](const Texts& tokens) { return Texts{joined(tokens, {}, "")}; };
     if (type == "Strip")
         return read_strip_decoder(field);
     field.at("type").fail(tr("this program knows no such decoder, only ByteLevel, WordPiece, Metaspace, "
