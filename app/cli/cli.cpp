@@ -5,12 +5,12 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/memory.h"
+#include "core/base/parse.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/text/plain_text.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -53,26 +53,19 @@ int report(const std::string& sentence, int code) {
     return code;
 }
 
-template<class Number>
-std::optional<Number> whole_text_as(std::string_view text) {
-    Number number{};
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 /// What is wrong with the value of an option whose type CLI11 calls INT, UINT or FLOAT; empty when it is
 /// good. CLI11 itself takes -1 and 2^64 for an unsigned number, and nothing for any.
 std::string number_fault(std::string_view type, const std::string& text) {
     const std::string given = '"' + text + '"';
     if (type.starts_with("UINT")) {
         constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
-        return whole_text_as<std::uint64_t>(text)
+        return number_of<std::uint64_t>(text)
                    ? ""
                    : given + " is not a whole number from 0 to " + std::to_string(largest);
     }
     if (type.starts_with("INT"))
-        return whole_text_as<std::int64_t>(text) ? "" : given + " is not a whole number such as 12";
-    const auto number = whole_text_as<double>(text);
+        return number_of<std::int64_t>(text) ? "" : given + " is not a whole number such as 12";
+    const auto number = number_of<double>(text);
     const bool finite = number && std::abs(*number) <= std::numeric_limits<float>::max();
     return finite ? "" : given + " is not a finite number such as 0.5";
 }
@@ -142,7 +135,7 @@ std::string bytes_of_size(const std::string& text) {
     static const CLI::AsSizeValue read(true);
     std::string bytes = text;
     try {
-        if (whole_text_as<std::uint64_t>(text.substr(0, text.find_first_not_of("0123456789"))) &&
+        if (number_of<std::uint64_t>(text.substr(0, text.find_first_not_of("0123456789"))) &&
             read(bytes).empty())
             return bytes;
     } catch (const CLI::ValidationError&) {

@@ -4,11 +4,11 @@
 #include "core/analysis/effects/patching.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/parse.h"
 #include "core/format/safetensors.h"
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -32,15 +32,12 @@ struct PatchOptions {
 
 /// "2.7" of --from 2.7.
 analysis::HeadPlace head_of(const std::string& text, const char* option) {
-    analysis::HeadPlace place;
-    const char* const end = text.data() + text.size();
-    const auto layer = std::from_chars(text.data(), end, place.layer);
-    const auto head = layer.ec == std::errc() && layer.ptr != end && *layer.ptr == '.'
-                          ? std::from_chars(layer.ptr + 1, end, place.head)
-                          : std::from_chars_result{layer.ptr, std::errc::invalid_argument};
-    if (head.ec != std::errc() || head.ptr != end)
+    const std::size_t point = std::min(text.find('.'), text.size());
+    const auto layer = number_of<std::int64_t>(text.substr(0, point));
+    const auto head = point == text.size() ? std::nullopt : number_of<std::int64_t>(text.substr(point + 1));
+    if (!layer || !head)
         fail_usage(std::string(option) + " " + text + ": a head is written as layer.head, such as 2.7");
-    return place;
+    return {*layer, *head};
 }
 
 /// Of --to 2.7:q: the head and what of it is reached.

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
+#include "core/base/parse.h"
 #include "core/engine/engine.h"
 #include "core/project/case_file.h"
 #include "core/project/mask_json.h"
@@ -15,7 +16,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <iostream>
 
@@ -25,20 +25,11 @@ namespace {
 
 constexpr const char* default_preset = "first-lesson";
 
-/// Parses the whole text as a number; nullopt for any other text.
-template<class Number>
-std::optional<Number> parse_number(std::string_view text) {
-    Number number{};
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-    return result.ec == std::errc() && result.ptr == text.data() + text.size() ? std::optional(number)
-                                                                               : std::nullopt;
-}
-
 /// Accepts auto, cpu, vulkan or vulkan:N. make_engine checks whether this machine has the device.
 std::string check_device(const std::string& id) {
     constexpr std::string_view numbered = "vulkan:";
     const bool known = id == "auto" || id == "cpu" || id == "vulkan" ||
-                       (id.starts_with(numbered) && parse_number<unsigned>(id.substr(numbered.size())));
+                       (id.starts_with(numbered) && number_of<unsigned>(id.substr(numbered.size())));
     return known ? "" : "unknown device " + id + ", use auto, cpu, vulkan or vulkan:N";
 }
 
@@ -231,11 +222,10 @@ GainChange parse_gain(const std::string& text) {
     const std::size_t begin = colon < equals ? colon + 1 : 0;
     const std::string_view place = std::string_view(text).substr(begin, equals - begin);
     const auto dot = place.find('.');
-    const auto layer = parse_number<std::int64_t>(place.substr(0, std::min(dot, place.size())));
-    const auto head =
-        dot == std::string_view::npos ? layer : parse_number<std::int64_t>(place.substr(dot + 1));
+    const auto layer = number_of<std::int64_t>(place.substr(0, std::min(dot, place.size())));
+    const auto head = dot == std::string_view::npos ? layer : number_of<std::int64_t>(place.substr(dot + 1));
     const auto factor =
-        equals == text.size() ? std::nullopt : parse_number<float>(std::string_view(text).substr(equals + 1));
+        equals == text.size() ? std::nullopt : number_of<float>(std::string_view(text).substr(equals + 1));
     const bool known = colon >= equals || stack == "encoder" || stack == "decoder" || stack == "cross";
     if (!layer || !head || !factor || !known)
         fail_usage(

@@ -1,3 +1,4 @@
+#include "core/base/parse.h"
 #include "app/commands/edit_commands.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -9,18 +10,13 @@ namespace headscope::app {
 
 namespace {
 
-std::string trimmed(std::string text) {
-    constexpr std::string_view blank = " \t\r\n";
-    text.erase(0, std::min(text.find_first_not_of(blank), text.size()));
-    text.erase(text.find_last_not_of(blank) + 1);
-    return text;
-}
+constexpr std::string_view blanks_around_numbers = " \t\r\n";
 
 } // namespace
 
 float parse_number(const std::string& typed) {
     constexpr std::string_view minus = "−";
-    std::string text = trimmed(typed);
+    std::string text(trimmed(typed, blanks_around_numbers));
     for (auto at = text.find(minus); at != std::string::npos; at = text.find(minus))
         text.replace(at, minus.size(), "-");
     const std::string_view digits = text.starts_with('+') ? std::string_view(text).substr(1) : text;
@@ -34,12 +30,10 @@ float parse_number(const std::string& typed) {
 }
 
 std::uint64_t parse_seed(const std::string& typed) {
-    const std::string text = trimmed(typed);
-    std::uint64_t seed = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seed);
-    if (fault != std::errc() || end != text.data() + text.size())
+    const auto seed = number_of<std::uint64_t>(trimmed(typed, blanks_around_numbers));
+    if (!seed)
         fail_input(tr("“{}” is not a seed; type a whole number from 0 on, such as 7", typed));
-    return seed;
+    return *seed;
 }
 
 PasteBlock parse_paste(const CellAddress& cell, const std::string& text) {

@@ -3,9 +3,9 @@
 #include "app/commands/command.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace headscope::app {
 
@@ -48,11 +48,10 @@ std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& 
     if (model.tokenizer != nullptr)
         return checkpoint::word_token(model, word);
     const std::int64_t vocab = model.model->architecture().vocab;
-    std::int64_t id = -1;
-    const auto read = std::from_chars(word.data(), word.data() + word.size(), id);
-    if (read.ec != std::errc() || read.ptr != word.data() + word.size() || id < 0 || id >= vocab)
+    const auto id = number_of<std::int64_t>(word);
+    if (!id || *id < 0 || *id >= vocab)
         fail_input(tr("\"{}\" is no id of a token; ids are 0 to {}", word, vocab - 1));
-    return id;
+    return *id;
 }
 
 void CheckpointSession::follow_screen() {

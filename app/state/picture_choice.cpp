@@ -1,6 +1,7 @@
 #include "app/state/picture_choice.h"
 
 #include "core/base/message.h"
+#include "core/base/parse.h"
 #include "core/figure/figure.h"
 
 #include <charconv>
@@ -41,14 +42,11 @@ std::string extent_words(const PictureExtent& extent, bool vectors) {
 }
 
 bool take_width(PictureChoice& choice, const std::string& typed) {
-    double width = 0;
-    const char* const end = typed.data() + typed.size();
-    const auto read = std::from_chars(typed.data(), end, width);
+    const auto width = number_of<double>(typed);
     const bool paper = choice.unit == PictureUnit::mm;
-    if (read.ec != std::errc() || read.ptr != end || !(width >= (paper ? 10 : 50)) ||
-        width > (paper ? 1000 : 16000))
+    if (!width || !(*width >= (paper ? 10 : 50)) || *width > (paper ? 1000 : 16000))
         return false;
-    (paper ? choice.mm : choice.px) = width;
+    (paper ? choice.mm : choice.px) = *width;
     return true;
 }
 

@@ -3,11 +3,11 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 #include "core/format/number_types.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -37,9 +37,9 @@ std::optional<Numbered> numbered(const std::string& name) {
     if (begin == std::string::npos)
         return std::nullopt;
     const auto end = std::min(name.find_first_not_of(digits, begin), name.size());
-    Numbered out{name.substr(0, begin) + "{l}" + name.substr(end), 0};
-    const auto [stop, fault] = std::from_chars(name.data() + begin, name.data() + end, out.number);
-    return fault == std::errc() && stop == name.data() + end ? std::optional(out) : std::nullopt;
+    const auto number = number_of<std::int64_t>(std::string_view(name).substr(begin, end - begin));
+    return number ? std::optional(Numbered{name.substr(0, begin) + "{l}" + name.substr(end), *number})
+                  : std::nullopt;
 }
 
 /// How strongly a pattern suggests attention weights; 0: not at all. "layers.{l}.weights_mean" gets 0,

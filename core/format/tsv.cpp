@@ -2,10 +2,10 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 #include "core/format/number_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace headscope::format {
@@ -14,23 +14,15 @@ namespace {
 
 constexpr std::string_view blanks = " \r";
 
-std::string_view trimmed(std::string_view text) {
-    const auto begin = text.find_first_not_of(blanks);
-    return begin == std::string_view::npos ? std::string_view{}
-                                           : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
 float parse_cell(std::string_view cell, std::int64_t row, std::int64_t col) {
     constexpr std::string_view minus = "−";
-    std::string digits(trimmed(cell));
+    std::string digits(trimmed(cell, blanks));
     if (digits.starts_with(minus))
         digits.replace(0, minus.size(), "-");
     if (digits.starts_with('+'))
         digits.erase(0, 1);
-    float value = 0;
-    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (fault == std::errc() && end == digits.data() + digits.size() && std::isfinite(value))
-        return value;
+    if (const auto value = number_of<float>(digits); value && std::isfinite(*value))
+        return *value;
     constexpr std::size_t shown = 20;
     fail_input(tr("row {}, column {} of what was pasted holds “{}”, which is no finite float32; paste "
                   "numbers alone, such as 0.25",
@@ -107,7 +99,7 @@ Table parse_tsv(std::string_view text) {
     for (bool last = false; !last;) {
         const auto end = text.find('\n');
         last = end == std::string_view::npos;
-        const auto cells = cells_of(tabs ? text.substr(0, end) : trimmed(text.substr(0, end)), tabs);
+        const auto cells = cells_of(tabs ? text.substr(0, end) : trimmed(text.substr(0, end), blanks), tabs);
         ++table.rows;
         const auto count = static_cast<std::int64_t>(cells.size());
         if (table.rows == 1)

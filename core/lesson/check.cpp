@@ -3,13 +3,13 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
+#include "core/base/parse.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/formula.h"
 #include "core/lesson/further_passes.h"
 #include "core/lesson/panel_figure.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -362,11 +362,9 @@ bool is_right(const FillTable& table, const std::string& typed, float value) {
     std::string text = typed;
     if (text.starts_with(minus))
         text.replace(0, minus.size(), "-");
-    double number = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto number = number_of<double>(text);
     const double half = 0.5 * std::pow(10.0, -table.decimals);
-    return fault == std::errc() && end == text.data() + text.size() &&
-           std::abs(number - static_cast<double>(value)) <= half * (1 + 1e-6);
+    return number && std::abs(*number - static_cast<double>(value)) <= half * (1 + 1e-6);
 }
 
 bool stands(const Callout& callout, const LessonState& state) {

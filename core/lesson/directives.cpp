@@ -3,6 +3,7 @@
 #include "core/analysis/effects/patching.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 #include "core/lesson/fields.h"
 #include "core/project/mask_json.h"
 #include "core/trace/find_stop.h"
@@ -48,8 +49,8 @@ void read_mask(Fields& fields, StepScene& scene) {
 std::optional<HeadGain> head_gain(std::string_view name, float gain) {
     const auto point = name.find('.');
     const bool layered = point != std::string_view::npos;
-    const auto head = whole_number(layered ? name.substr(point + 1) : name),
-               layer = layered ? whole_number(name.substr(0, point)) : std::nullopt;
+    const auto head = number_of<std::int64_t>(layered ? name.substr(point + 1) : name),
+               layer = layered ? number_of<std::int64_t>(name.substr(0, point)) : std::nullopt;
     if (!head || (layered && !layer))
         return {};
     return HeadGain{layer, *head, gain};
@@ -85,10 +86,10 @@ void read_screen(Fields& fields, StepScene& scene) {
     scene.patched = fields.word("patched", kinds);
     fields.use("patch", [&](const std::string& text) {
         const auto point = text.find('.');
-        const auto row = whole_number(std::string_view(text).substr(0, point)),
-                   column =
-                       whole_number(point == std::string::npos ? std::string_view()
-                                                               : std::string_view(text).substr(point + 1));
+        const auto row = number_of<std::int64_t>(std::string_view(text).substr(0, point)),
+                   column = number_of<std::int64_t>(point == std::string::npos
+                                                        ? std::string_view()
+                                                        : std::string_view(text).substr(point + 1));
         if (!row || !column)
             fail_input(tr("\"{}\" is no cell; write \"2.14\" for row 2 and column 14 of the map", text));
         scene.patch = {*row, *column};

@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 #include "core/lesson/expression_node.h"
 #include "core/text/plain_text.h"
 
@@ -168,10 +169,9 @@ private:
     /// "L2." before a name.
     std::optional<std::int64_t> layer() {
         const std::size_t begin = at_;
-        std::int64_t number = 0;
         const std::string_view name = word();
-        const auto [end, fault] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
-        if (name.starts_with('L') && fault == std::errc() && end == name.data() + name.size() && take("."))
+        const auto number = name.starts_with('L') ? number_of<std::int64_t>(name.substr(1)) : std::nullopt;
+        if (number && take("."))
             return number;
         at_ = begin;
         return {};

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 
 #include <md4c.h>
 
@@ -21,27 +22,20 @@ constexpr std::string_view mark_begin = "\xEE\x80\x80", mark_end = "\xEE\x80\x81
 
 constexpr std::size_t most_quotations = 16; ///< in each other
 
-std::string_view trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\n");
-    return first == std::string_view::npos ? std::string_view{}
-                                           : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
+constexpr std::string_view blanks_around = " \t\n"; ///< what stands in brackets
 
 /// "weights[0][0, 0] = 0.97", "entropy(0):3" or an expression alone.
 LiveValue parse_value(std::string_view text, int line) {
     LiveValue value;
     value.line = line;
-    std::string_view body = trimmed(text);
+    std::string_view body = trimmed(text, blanks_around);
     if (const auto equals = body.rfind(" = "); equals != std::string_view::npos) {
-        value.quoted = trimmed(body.substr(equals + 3));
-        body = trimmed(body.substr(0, equals));
+        value.quoted = trimmed(body.substr(equals + 3), blanks_around);
+        body = trimmed(body.substr(0, equals), blanks_around);
     } else if (const auto colon = body.rfind(':'); colon != std::string_view::npos) {
-        int decimals = 0;
-        const std::string_view digits = body.substr(colon + 1);
-        const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), decimals);
-        if (fault == std::errc() && end == digits.data() + digits.size() && decimals <= 8) {
-            value.decimals = decimals;
-            body = trimmed(body.substr(0, colon));
+        if (const auto decimals = number_of<int>(body.substr(colon + 1)); decimals && *decimals <= 8) {
+            value.decimals = *decimals;
+            body = trimmed(body.substr(0, colon), blanks_around);
         }
     }
     value.expression = Expression::parse(body);
@@ -260,9 +254,10 @@ private:
         callout.line = line_;
         if (!mark.starts_with(condition))
             return;
-        callout.kind = trimmed(condition);
+        callout.kind = trimmed(condition, blanks_around);
         try {
-            callout.when = Expression::parse(trimmed(std::string_view(mark).substr(condition.size())));
+            callout.when =
+                Expression::parse(trimmed(std::string_view(mark).substr(condition.size()), blanks_around));
         } catch (const Error& fault) {
             faults_.push_back({line_, fault.what()});
         }

@@ -2,9 +2,9 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -13,11 +13,7 @@ namespace headscope::lesson {
 
 namespace {
 
-std::string_view without_blanks(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t");
-    return first == std::string_view::npos ? std::string_view{}
-                                           : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
+constexpr std::string_view blanks_between = " \t"; ///< words of a target
 
 std::string index_text(const TargetIndex& index) {
     switch (index.kind) {
@@ -53,7 +49,7 @@ bool is_word(const std::string& token, std::string_view word) {
 
 std::int64_t find_word(const std::string& word, const std::vector<std::string>& tokens) {
     if (const auto at = word.rfind('@'); at != std::string::npos && at > 0)
-        if (const auto position = whole_number(std::string_view(word).substr(at + 1));
+        if (const auto position = number_of<std::int64_t>(std::string_view(word).substr(at + 1));
             position && *position >= 0 && *position < static_cast<std::int64_t>(tokens.size()) &&
             is_word(tokens[static_cast<std::size_t>(*position)], word.substr(0, at)))
             return *position;
@@ -69,28 +65,22 @@ std::int64_t find_word(const std::string& word, const std::vector<std::string>& 
 
 } // namespace
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 std::int64_t CellRange::size() const {
     const int rank = tensor_info(tensor).rank();
     return std::accumulate(count.begin(), count.begin() + rank, std::int64_t{1}, std::multiplies<>());
 }
 
 TargetIndex parse_index(std::string_view raw) {
-    const std::string_view text = without_blanks(raw);
+    const std::string_view text = trimmed(raw, blanks_between);
     if (text.empty())
         fail_input(tr("an index is missing; write a number, a word, : or a:b"));
     if (text == ":")
         return {};
-    if (const auto number = whole_number(text))
+    if (const auto number = number_of<std::int64_t>(text))
         return {.kind = TargetIndex::Kind::number, .first = *number, .end = *number + 1, .word = {}};
     if (const auto colon = text.find(':'); colon != std::string_view::npos && colon > 0) {
-        const auto first = whole_number(without_blanks(text.substr(0, colon))),
-                   end = whole_number(without_blanks(text.substr(colon + 1)));
+        const auto first = number_of<std::int64_t>(trimmed(text.substr(0, colon), blanks_between)),
+                   end = number_of<std::int64_t>(trimmed(text.substr(colon + 1), blanks_between));
         if (first && end && *first < *end)
             return {.kind = TargetIndex::Kind::range, .first = *first, .end = *end, .word = {}};
     }
@@ -107,15 +97,15 @@ std::optional<TensorId> find_named(std::string_view name) {
 }
 
 Target parse_target(std::string_view text) {
-    const std::string_view all = without_blanks(text);
+    const std::string_view all = trimmed(text, blanks_between);
     const auto open = all.find('[');
-    const std::string_view name = without_blanks(all.substr(0, open));
+    const std::string_view name = trimmed(all.substr(0, open), blanks_between);
     const auto id = find_named(name);
     if (!id)
         fail_input(tr("there is no tensor \"{}\"", name));
     Target target{.tensor = *id, .indices = {}};
     for (std::string_view rest = open == std::string_view::npos ? std::string_view{} : all.substr(open);
-         !rest.empty(); rest = without_blanks(rest)) {
+         !rest.empty(); rest = trimmed(rest, blanks_between)) {
         const auto close = rest.find(']');
         if (rest.front() != '[' || close == std::string_view::npos)
             fail_input(tr("\"{}\" has a bracket that is not closed", all));

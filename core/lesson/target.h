@@ -39,8 +39,6 @@ TargetIndex parse_index(std::string_view text);
 std::optional<TensorId> find_named(std::string_view name);
 Target parse_target(std::string_view text);
 std::string target_text(const Target& target);
-/// The number that the text is in decimal digits; nothing for any other text.
-std::optional<std::int64_t> whole_number(std::string_view text);
 
 /// Finds the cells of a target. Words are tokens of the problem; a token that occurs twice needs its position
 /// (`the@4`). Throws Error(input) that names the index, its size and the valid range.

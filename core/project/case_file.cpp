@@ -3,10 +3,10 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
+#include "core/base/parse.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <numeric>
 
 namespace headscope::project {
@@ -60,9 +60,8 @@ std::optional<std::int64_t> heads_in_metadata(const format::Safetensors& file, c
     if (found == file.metadata().end())
         return std::nullopt;
     const std::string& text = found->second;
-    std::int64_t count = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (fault != std::errc() || end != text.data() + text.size() || count < 1)
+    const auto count = number_of<std::int64_t>(text);
+    if (!count || *count < 1)
         fail_input(tr("{}: the metadata \"{}\" is \"{}\"; it should be a number of heads, 1 or more",
                       file.source(), key, text));
     return count;

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 
 #include <algorithm>
 #include <array>
@@ -193,11 +194,10 @@ json describe_rule(const MaskRule& rule) {
 
 Mask parse_mask(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\n";
-    const auto first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos)
+    text = trimmed(text, blanks);
+    if (text.empty())
         fail_input(
             tr("the mask is empty; give a word such as causal, or a list such as [{\"kind\":\"causal\"}]"));
-    text = text.substr(first, text.find_last_not_of(blanks) - first + 1);
     if (text == "causal")
         return {CausalMask{}};
     if (text == "none")

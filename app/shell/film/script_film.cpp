@@ -2,9 +2,9 @@
 #include "app/shell/film/films.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 
 namespace headscope::app {
@@ -15,20 +15,15 @@ namespace {
     fail_input(path + ":" + std::to_string(line) + ": " + sentence);
 }
 
-std::string trimmed(const std::string& text) {
-    constexpr const char* blanks = " \t\r";
-    const auto first = text.find_first_not_of(blanks);
-    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
+constexpr std::string_view script_blanks = " \t\r";
 
 double seconds_of(const std::string& text, double usual) {
     if (text.empty())
         return usual;
-    double seconds = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (fault != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= 600))
+    const auto seconds = number_of<double>(text);
+    if (!seconds || !(*seconds > 0 && *seconds <= 600))
         fail_input(tr("\"{}\" is no number of seconds from 0 to 600; write for example rest 1.5", text));
-    return seconds;
+    return *seconds;
 }
 
 ScriptLine parse_line(const std::string& line, int number) {
@@ -37,7 +32,8 @@ ScriptLine parse_line(const std::string& line, int number) {
     if (found != actions().end())
         return {number, "do", line};
     const auto gap = std::min(line.find_first_of(" \t"), line.size());
-    ScriptLine parsed{number, line.substr(0, gap), trimmed(line.substr(gap))};
+    ScriptLine parsed{number, line.substr(0, gap),
+                      std::string(trimmed(std::string_view(line).substr(gap), script_blanks))};
     if (parsed.verb == "rest") {
         seconds_of(parsed.rest, 0);
         return parsed;
@@ -95,7 +91,7 @@ std::vector<ScriptLine> parse_script(const std::string& text, const std::string&
     int number = 0;
     for (std::string line; std::getline(in, line);) {
         ++number;
-        line = trimmed(line);
+        line = std::string(trimmed(line, script_blanks));
         if (line.empty() || line.starts_with('#'))
             continue;
         try {

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 #include "core/text/lexicon.h"
 
 #include <algorithm>
@@ -131,10 +132,10 @@ HeadFilter::Term HeadFilter::term_of(const std::string& text) {
         term.more = text[sign] == '>';
         term.equal = text.substr(sign + 1).starts_with('=');
         const std::string digits = plain(text.substr(sign + (term.equal ? 2 : 1)));
-        const char* const end = digits.data() + digits.size();
-        if (const auto read = std::from_chars(digits.data(), end, term.limit);
-            read.ec != std::errc() || read.ptr != end)
+        const auto limit = number_of<float>(digits);
+        if (!limit)
             fail_input(tr("\"{}\" is no number; write a limit such as induction > 0.4", digits));
+        term.limit = *limit;
         return term;
     }
     for (const HeadScoreInfo& info : head_scores())

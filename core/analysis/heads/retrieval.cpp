@@ -3,6 +3,7 @@
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 #include "core/checkpoint/run/generator.h"
 #include "core/text/tokenizer/unicode.h"
 
@@ -50,10 +51,7 @@ std::size_t sentence_end(std::string_view text, std::size_t at) {
 }
 
 std::string_view without_blanks(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r\n";
-    const std::size_t begin = text.find_first_not_of(blanks);
-    return begin == std::string_view::npos ? std::string_view()
-                                           : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+    return trimmed(text, " \t\r\n");
 }
 
 void check(const TextModel& model, const NeedleOptions& options) {

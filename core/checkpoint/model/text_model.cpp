@@ -5,6 +5,7 @@
 #include "core/base/joined.h"
 #include "core/base/json.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
 #include "core/checkpoint/files/config_reader.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 #include "core/checkpoint/model/local_models.h"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utf8proc.h>
@@ -57,13 +57,13 @@ std::vector<std::int64_t> parse_ids(const std::string& text) {
     std::vector<std::int64_t> ids;
     for (std::size_t begin = text.find_first_not_of(between); begin != std::string::npos;) {
         const std::size_t end = std::min(text.find_first_of(between, begin), text.size());
-        std::int64_t id = 0;
-        const auto [stop, fault] = std::from_chars(text.data() + begin, text.data() + end, id);
-        if (fault != std::errc() || stop != text.data() + end)
+        const std::string_view part = std::string_view(text).substr(begin, end - begin);
+        const auto id = number_of<std::int64_t>(part);
+        if (!id)
             fail_input(
                 tr("\"{}\" is no token id; this checkpoint has no tokenizer, so type ids such as 12 7 30",
-                   text.substr(begin, end - begin)));
-        ids.push_back(id);
+                   part));
+        ids.push_back(*id);
         begin = text.find_first_not_of(between, end);
     }
     return ids;
