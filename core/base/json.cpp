@@ -100,4 +100,9 @@ json parse_json(std::string_view text, const std::string& what) {
     }
 }
 
+std::string shortened_json(const nlohmann::json& value, std::size_t longest) {
+    const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+    return text.size() > longest ? text.substr(0, longest) + "..." : text;
+}
+
 } // namespace headscope

@@ -4,11 +4,10 @@
 #include "core/base/message.h"
 #include "core/export/streamed_stages.h"
 #include "core/format/npy.h"
+#include "core/format/number_text.h"
 #include "core/project/mask_json.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -30,15 +29,6 @@ TensorPtr take_head(const Tensor& tensor, std::int64_t head) {
     return out;
 }
 
-/// The number with the fewest digits that is this float32: 0.1 stays 0.1 in JSON.
-double shortest(float number) {
-    std::array<char, 32> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    double value = number;
-    std::from_chars(digits.data(), end, value);
-    return value;
-}
-
 ordered_json config_of(const Problem& problem) {
     const Dims& d = problem.dims;
     ordered_json config = {{"B", d.B}, {"Tq", d.Tq},   {"Tk", d.Tk}, {"D", d.D},  {"Dkv", d.Dkv},
@@ -46,8 +36,8 @@ ordered_json config_of(const Problem& problem) {
     config["mask"] = ordered_json::parse(project::describe_mask(problem.mask));
     config["gains"] = ordered_json::array();
     for (std::int64_t h = 0; h < d.H; ++h)
-        config["gains"].push_back(shortest(problem.gain(h)));
-    config["temperature"] = shortest(problem.temperature);
+        config["gains"].push_back(format::as_written(problem.gain(h)));
+    config["temperature"] = format::as_written(problem.temperature);
     return config;
 }
 

@@ -40,19 +40,11 @@ public:
 
     void read(std::int64_t l, std::uint64_t first, std::span<float> to) const override {
         const std::size_t width = header_.type->width;
-        std::uint64_t at = header_.data + (static_cast<std::uint64_t>(l) * block_ + first) * width;
+        const std::uint64_t at = header_.data + (static_cast<std::uint64_t>(l) * block_ + first) * width;
         if (header_.type == &type_of<float>())
             return file_->read(at, {reinterpret_cast<char*>(to.data()), to.size_bytes()});
-        // Reads in pieces, so that the bytes of half-precision numbers need little memory beside the numbers.
-        constexpr std::size_t piece = std::size_t{1} << 18U;
-        std::vector<char> bytes(std::min(piece, to.size()) * width);
-        for (std::size_t done = 0; done < to.size(); done += piece) {
-            const std::span<float> part = to.subspan(done, std::min(piece, to.size() - done));
-            const std::span<char> room(bytes.data(), part.size() * width);
-            file_->read(at, room);
-            header_.type->read_floats(room, part);
-            at += room.size();
-        }
+        read_in_pieces(*header_.type, to,
+                       [&](std::uint64_t from, std::span<char> bytes) { file_->read(at + from, bytes); });
     }
 
 private:

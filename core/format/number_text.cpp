@@ -11,6 +11,14 @@ void append_number(std::string& out, float number) {
     out.append(digits.data(), end);
 }
 
+double as_written(float number) {
+    std::array<char, 32> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    double value = number;
+    std::from_chars(digits.data(), end, value);
+    return value;
+}
+
 void append_integer(std::string& out, std::int64_t number) {
     std::array<char, 24> digits;
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;

@@ -11,6 +11,9 @@ namespace headscope::format {
 /// that are not finite.
 void append_number(std::string& out, float number);
 
+/// The double of that text: 0.1 of 0.1F.
+double as_written(float number);
+
 void append_integer(std::string& out, std::int64_t number);
 
 } // namespace headscope::format

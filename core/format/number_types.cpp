@@ -118,6 +118,18 @@ const NumberType& type_of<bool>() {
     return *find_safetensors_type("BOOL");
 }
 
+void read_in_pieces(const NumberType& type, std::span<float> to,
+                    const std::function<void(std::uint64_t, std::span<char>)>& read) {
+    constexpr std::size_t piece = std::size_t{1} << 18U;
+    std::vector<char> bytes(std::min(piece, to.size()) * type.width);
+    for (std::size_t done = 0; done < to.size(); done += piece) {
+        const std::span<float> part = to.subspan(done, std::min(piece, to.size() - done));
+        const std::span<char> room(bytes.data(), part.size() * type.width);
+        read(done * type.width, room);
+        type.read_floats(room, part);
+    }
+}
+
 std::string float_type_names() {
     std::vector<std::string_view> names;
     for (const NumberType& type : table)

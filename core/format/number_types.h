@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,11 @@ template<>
 const NumberType& type_of<std::int64_t>();
 template<>
 const NumberType& type_of<bool>();
+
+/// Fills `to` with numbers of the type, one of those that have a `read_floats`. `read` gets their bytes in
+/// pieces, from byte `first` of them on, so that those need little memory beside the numbers.
+void read_in_pieces(const NumberType& type, std::span<float> to,
+                    const std::function<void(std::uint64_t first, std::span<char> bytes)>& read);
 
 /// "F32, F16, BF16 or F64": the names in safetensors of the types that have a `read_floats`.
 std::string float_type_names();

@@ -69,15 +69,8 @@ void Safetensors::read_numbers(std::string_view name, std::uint64_t first, std::
     if (first > (entry.end - entry.begin) / width ||
         to.size_bytes() / sizeof(float) * width > entry.end - entry.begin - begin)
         throw Error(ErrorKind::internal, source_ + ": read beyond tensor " + entry.name);
-    // Reads in pieces, so that the bytes of half-precision numbers need little memory beside the numbers.
-    constexpr std::size_t piece = std::size_t{1} << 18U;
-    std::vector<char> bytes(std::min(piece, to.size()) * width);
-    for (std::size_t done = 0; done < to.size(); done += piece) {
-        const std::span<float> part = to.subspan(done, std::min(piece, to.size() - done));
-        const std::span<char> room(bytes.data(), part.size() * width);
-        copy_bytes(entry, room, begin + done * width);
-        type.read_floats(room, part);
-    }
+    read_in_pieces(
+        type, to, [&](std::uint64_t from, std::span<char> bytes) { copy_bytes(entry, bytes, begin + from); });
 }
 
 BoolTensorPtr Safetensors::bools(std::string_view name) const {

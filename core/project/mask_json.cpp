@@ -23,9 +23,7 @@ constexpr std::array<std::string_view, 5> known_fields{"key_valid", "window", "h
 constexpr std::int64_t largest_window = std::numeric_limits<std::int32_t>::max();
 
 std::string shown(const json& value) {
-    constexpr std::size_t longest = 40;
-    const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-    return text.size() > longest ? text.substr(0, longest) + "..." : text;
+    return shortened_json(value, 40);
 }
 
 const json& need(const json& rule, const char* field, const std::string& where) {

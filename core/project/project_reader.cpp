@@ -22,9 +22,7 @@ using nlohmann::json;
 constexpr std::int64_t largest_extent = std::numeric_limits<std::int32_t>::max();
 
 std::string dump(const json& value) {
-    constexpr std::size_t longest = 40;
-    const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-    return text.size() > longest ? text.substr(0, longest) + "..." : text;
+    return shortened_json(value, 40);
 }
 
 std::vector<float> read_numbers(const checkpoint::ConfigReader& object, const char* key) {
@@ -42,18 +40,6 @@ std::vector<float> read_numbers(const checkpoint::ConfigReader& object, const ch
         numbers.push_back(element.get<float>());
     }
     return numbers;
-}
-
-std::vector<std::string> read_texts(const checkpoint::ConfigReader& object, const char* key) {
-    std::vector<std::string> texts;
-    const json* list = object.find(key);
-    if (list == nullptr)
-        return texts;
-    if (!list->is_array() || !std::ranges::all_of(*list, [](const json& text) { return text.is_string(); }))
-        object.refuse(key, tr("a list of texts"));
-    for (const json& text : *list)
-        texts.push_back(text.get<std::string>());
-    return texts;
 }
 
 /// `usual` where the key is not given.
@@ -207,27 +193,25 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
         return value == tensors->end() ? nullptr : finite_tensor(*value, tr("{} of {}", name, owner));
     };
     const auto key = [](const Field& field) { return std::string(field.name); };
-    visit_fields(Overloaded{[](const Field&, const Dims&) {}, // read above
-                            [&](const Field& field, TensorPtr& tensor) { tensor = read(field.name); },
-                            [&](const Field&, std::optional<Rotary>& rotary) {
-                                Rotary tables{read(tensor_info(TensorId::rotary_cos).name),
-                                              read(tensor_info(TensorId::rotary_sin).name)};
-                                if (tables.cos != nullptr || tables.sin != nullptr)
-                                    rotary = std::move(tables);
-                            },
-                            [&](const Field& field, Mask& rules) {
-                                rules = mask(object, key(field).c_str(), owner, true);
-                            },
-                            [&](const Field& field, std::vector<float>& numbers) {
-                                numbers = read_numbers(object, key(field).c_str());
-                            },
-                            [&](const Field& field, float& number) {
-                                number = read_positive(object, key(field).c_str(), number);
-                            },
-                            [&](const Field& field, std::vector<std::string>& texts) {
-                                texts = read_texts(object, key(field).c_str());
-                            }},
-                 problem);
+    visit_fields(
+        Overloaded{
+            [](const Field&, const Dims&) {}, // read above
+            [&](const Field& field, TensorPtr& tensor) { tensor = read(field.name); },
+            [&](const Field&, std::optional<Rotary>& rotary) {
+                Rotary tables{read(tensor_info(TensorId::rotary_cos).name),
+                              read(tensor_info(TensorId::rotary_sin).name)};
+                if (tables.cos != nullptr || tables.sin != nullptr)
+                    rotary = std::move(tables);
+            },
+            [&](const Field& field, Mask& rules) { rules = mask(object, key(field).c_str(), owner, true); },
+            [&](const Field& field, std::vector<float>& numbers) {
+                numbers = read_numbers(object, key(field).c_str());
+            },
+            [&](const Field& field, float& number) {
+                number = read_positive(object, key(field).c_str(), number);
+            },
+            [&](const Field& field, std::vector<std::string>& texts) { texts = object.texts(key(field)); }},
+        problem);
     for (const auto& [name, value] : tensors->items())
         if (!known.contains(name))
             fail_input(tr("{}: {} names a tensor for {}, which no problem has; take it out", file_.source(),

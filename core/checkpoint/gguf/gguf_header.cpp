@@ -2,11 +2,11 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/format/number_text.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -137,7 +137,7 @@ public:
         case ValueType::int32:
             return integer<std::int32_t>(key);
         case ValueType::float32:
-            return as_written(header_.number<float>(key));
+            return format::as_written(header_.number<float>(key));
         case ValueType::boolean:
             return boolean(key);
         case ValueType::string:
@@ -160,16 +160,6 @@ private:
     template<class Integer>
     std::int64_t integer(const std::string& key) {
         return static_cast<std::int64_t>(header_.number<Integer>(key));
-    }
-
-    /// The double of the shortest decimal digits of a float32 number.
-    static double as_written(float number) {
-        constexpr std::size_t longest = 32;
-        std::array<char, longest> text{};
-        const char* const end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
-        double written = number;
-        std::from_chars(text.data(), end, written);
-        return written;
     }
 
     static json large(std::uint64_t number) {

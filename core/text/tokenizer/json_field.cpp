@@ -1,6 +1,7 @@
 #include "core/text/tokenizer/json_field.h"
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/text/tokenizer/unicode.h"
 
@@ -16,9 +17,7 @@ using nlohmann::json;
 std::string shown(const json& value) {
     if (value.is_structured())
         return value.is_array() ? tr("a list of {}", value.size()) : tr("an object of {}", value.size());
-    constexpr std::size_t longest = 60;
-    const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-    return text.size() > longest ? text.substr(0, longest) + "..." : text;
+    return shortened_json(value, 60);
 }
 
 } // namespace
