@@ -7,11 +7,11 @@
 #include "core/checkpoint/families/families.h"
 #include "core/checkpoint/gguf/gguf_architecture.h"
 #include "core/checkpoint/model/rope.h"
-#include "core/checkpoint/model/sinusoids.h"
 #include "core/engine/cpu/worker_pool.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <thread>
 #include <utility>
@@ -52,6 +52,22 @@ TensorPtr transposed(const Tensor& tensor) {
             to.block(col, row, width, height) = from.block(row, col, height, width).transpose();
         }
     return out;
+}
+
+/// Positions that are not learned, (rows, D), as Marian has them: the angle of pair c at position t is
+/// t / 10000^(2c/D) (Vaswani et al. 2017, section 3.5), and a row holds the sines of all pairs, then their
+/// cosines.
+TensorPtr sinusoid_table(std::int64_t rows, std::int64_t D) {
+    auto table = std::make_shared<Tensor>(Shape{rows, D});
+    const std::int64_t sines = (D + 1) / 2;
+    for (std::int64_t t = 0; t < rows; ++t)
+        for (std::int64_t c = 0; c < D; ++c) {
+            const std::int64_t pair = c < sines ? c : c - sines;
+            const double angle = static_cast<double>(t) /
+                                 std::pow(10000.0, 2.0 * static_cast<double>(pair) / static_cast<double>(D));
+            table->at(t, c) = static_cast<float>(c < sines ? std::sin(angle) : std::cos(angle));
+        }
+    return table;
 }
 
 /// Columns [first, first + count) of a matrix, or that part of a vector.
