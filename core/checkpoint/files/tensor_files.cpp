@@ -94,7 +94,8 @@ TensorFiles TensorFiles::open(const std::string& path) {
     TensorFiles files;
     files.path_ = path;
     if (fs::is_regular_file(path, ignored)) {
-        files.add_opened(std::make_shared<const GgufFile>(GgufFile::open_lazily(path)));
+        files.add_opened(
+            std::make_shared<const GgufFile>(GgufFile::open_lazily(path, VocabularyLists::checked)));
         return files;
     }
     if (!fs::is_directory(path, ignored))

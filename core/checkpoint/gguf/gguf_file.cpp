@@ -12,9 +12,9 @@
 
 namespace headscope::checkpoint {
 
-void GgufFile::parse(std::string source) {
+void GgufFile::parse(std::string source, VocabularyLists lists) {
     const auto read = [this](std::uint64_t begin, std::span<char> to) { copy_bytes(begin, to); };
-    GgufHeader header = read_gguf_header(read, size_bytes(), source);
+    GgufHeader header = read_gguf_header(read, size_bytes(), source, lists);
     source_ = std::move(source);
     metadata_ = std::move(header.metadata);
     entries_ = std::move(header.entries);
@@ -24,14 +24,14 @@ void GgufFile::parse(std::string source) {
 GgufFile GgufFile::from_bytes(std::string bytes, std::string source) {
     GgufFile file;
     file.bytes_ = std::make_shared<const std::string>(std::move(bytes));
-    file.parse(std::move(source));
+    file.parse(std::move(source), VocabularyLists::kept);
     return file;
 }
 
-GgufFile GgufFile::open_lazily(const std::string& path) {
+GgufFile GgufFile::open_lazily(const std::string& path, VocabularyLists lists) {
     GgufFile file;
     file.file_ = std::make_shared<const RandomAccessFile>(path);
-    file.parse(path);
+    file.parse(path, lists);
     return file;
 }
 

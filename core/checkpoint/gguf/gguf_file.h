@@ -25,6 +25,10 @@ struct GgufEntry : format::TensorEntry {
     std::uint64_t end = 0;
 };
 
+/// What is kept of a vocabulary's tokens, types, scores and merges, which only a tokenizer needs: all, or
+/// empty lists once they are checked.
+enum class VocabularyLists { kept, checked };
+
 /// A GGUF file, version 2 or 3, little-endian (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md):
 /// metadata, what there is of tensors, and their numbers. Opening reads and checks all but the numbers: no
 /// length is believed before it is compared with the file, every tensor has a type that is read here and lies
@@ -38,7 +42,7 @@ public:
     static GgufFile from_bytes(std::string bytes, std::string source);
     /// Reads the header alone; each tensor is read from the disk on demand, which throws Error(input) when
     /// the file has become shorter since.
-    static GgufFile open_lazily(const std::string& path);
+    static GgufFile open_lazily(const std::string& path, VocabularyLists lists);
 
     const std::string& source() const { return source_; }
     /// The key/value pairs. Every integer type is int64, or double where int64 cannot hold it. A float32
@@ -60,7 +64,7 @@ public:
 
 private:
     GgufFile() = default;
-    void parse(std::string source);
+    void parse(std::string source, VocabularyLists lists);
     void copy_bytes(std::uint64_t begin, std::span<char> to) const;
 
     std::shared_ptr<const std::string> bytes_;     ///< the whole file, or null

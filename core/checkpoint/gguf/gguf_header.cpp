@@ -120,7 +120,7 @@ private:
 
 class ValueReader {
 public:
-    explicit ValueReader(Header& header) : header_(header) {}
+    ValueReader(Header& header, VocabularyLists lists) : header_(header), lists_(lists) {}
 
     json read(std::uint32_t type, const std::string& key, int depth) {
         switch (static_cast<ValueType>(type)) {
@@ -187,10 +187,18 @@ private:
             fail_input(tr("{}: the lists up to {} have more than {} values; the file is damaged",
                           header_.source(), key, most_values));
         json::array_t list;
-        list.reserve(static_cast<std::size_t>(count));
+        const bool kept = lists_ == VocabularyLists::kept || !is_of_vocabulary(key);
+        list.reserve(kept ? static_cast<std::size_t>(count) : 0);
         for (std::uint64_t i = 0; i < count; ++i)
-            list.push_back(read(type, key, depth + 1));
+            if (json value = read(type, key, depth + 1); kept)
+                list.push_back(std::move(value));
         return list;
+    }
+
+    static bool is_of_vocabulary(std::string_view key) {
+        constexpr std::array<std::string_view, 4> keys{"tokenizer.ggml.tokens", "tokenizer.ggml.token_type",
+                                                       "tokenizer.ggml.scores", "tokenizer.ggml.merges"};
+        return std::ranges::find(keys, key) != keys.end();
     }
 
     /// What a value of the type takes at least. An unknown type is refused when its value is read.
@@ -200,6 +208,7 @@ private:
     }
 
     Header& header_;
+    VocabularyLists lists_;
     std::uint64_t values_ = 0; ///< in all lists so far
 };
 
@@ -221,10 +230,10 @@ void read_magic(Header& header) {
                       header.source(), version));
 }
 
-json::object_t read_pairs(Header& header, std::uint64_t count) {
+json::object_t read_pairs(Header& header, std::uint64_t count, VocabularyLists lists) {
     constexpr std::uint64_t least_pair = 8 + 4 + 1;
     header.require_count(count, least_pair, tr("{} keys", count));
-    ValueReader values(header);
+    ValueReader values(header, lists);
     json::object_t pairs;
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::string key = header.string(tr("key {}", i));
@@ -322,13 +331,13 @@ std::uint64_t read_alignment(const ConfigReader& metadata) {
 } // namespace
 
 GgufHeader read_gguf_header(const std::function<void(std::uint64_t, std::span<char>)>& read,
-                            std::uint64_t size, const std::string& source) {
+                            std::uint64_t size, const std::string& source, VocabularyLists lists) {
     Header header(read, size, source);
     read_magic(header);
     const auto tensors = header.number<std::uint64_t>(tr("the number of tensors"));
     const auto keys = header.number<std::uint64_t>(tr("the number of keys"));
     GgufHeader out;
-    out.metadata = std::make_shared<const json>(read_pairs(header, keys));
+    out.metadata = std::make_shared<const json>(read_pairs(header, keys, lists));
     const std::uint64_t alignment = read_alignment({*out.metadata, source, QuotedLists::counted});
     constexpr std::uint64_t least_entry = 8 + 4 + 8 + 4 + 8;
     header.require_count(tensors, least_entry, tr("{} tensors", tensors));

@@ -21,6 +21,6 @@ struct GgufHeader {
 
 /// `read` fills the span from a byte of the file on, which has `size` bytes. Throws what GgufFile throws.
 GgufHeader read_gguf_header(const std::function<void(std::uint64_t begin, std::span<char> to)>& read,
-                            std::uint64_t size, const std::string& source);
+                            std::uint64_t size, const std::string& source, VocabularyLists lists);
 
 } // namespace headscope::checkpoint

@@ -317,7 +317,7 @@ nlohmann::json gguf_tokenizer_description(const ConfigReader& metadata) {
 std::unique_ptr<text::Tokenizer> load_model_tokenizer(const std::string& path) {
     if (!is_gguf(path))
         return text::load_tokenizer(path);
-    const GgufFile file = GgufFile::open_lazily(path);
+    const GgufFile file = GgufFile::open_lazily(path, VocabularyLists::kept);
     return text::build_tokenizer(gguf_tokenizer_description(file.metadata()), path);
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("a GGUF file that is cut anywhere is refused, from memory and from the
         }
         const std::string path = folder.file(name);
         write_file_atomically(path, whole);
-        const GgufFile file = GgufFile::open_lazily(path);
+        const GgufFile file = GgufFile::open_lazily(path, VocabularyLists::kept);
         CHECK(is_gguf(path));
         std::filesystem::resize_file(path, whole.size() - 1);
         CHECK_THAT(input_error([&] {
@@ -113,6 +113,28 @@ TEST_CASE("a GGUF file that is cut anywhere is refused, from memory and from the
     CHECK_FALSE(is_gguf(folder.file("")));
     CHECK_FALSE(is_gguf(folder.file("nowhere")));
     CHECK_FALSE(is_gguf(test_data("/models/gpt2_tiny/model.safetensors")));
+}
+
+TEST_CASE("a vocabulary is checked where it is not kept") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("x.gguf");
+    const auto with_tokens = [&](const std::string& last) {
+        const std::string tokens = raw(string) + raw(std::uint64_t{2}) + raw_text("a") + last;
+        write_file_atomically(
+            path, file_of({key("tokenizer.ggml.tokens", array, tokens),
+                           key("a.names", array, raw(string) + raw(std::uint64_t{1}) + raw_text("n"))},
+                          {}, 0));
+    };
+    with_tokens(raw_text("b"));
+    using Texts = std::vector<std::string>;
+    const GgufFile kept = GgufFile::open_lazily(path, VocabularyLists::kept);
+    CHECK(kept.metadata().texts("tokenizer.ggml.tokens") == Texts{"a", "b"});
+    const GgufFile rest = GgufFile::open_lazily(path, VocabularyLists::checked);
+    CHECK(rest.metadata().texts("tokenizer.ggml.tokens").empty());
+    CHECK(rest.metadata().texts("a.names") == Texts{"n"});
+    with_tokens(raw(~std::uint64_t{0}));
+    CHECK_THAT(input_error([&] { static_cast<void>(GgufFile::open_lazily(path, VocabularyLists::checked)); }),
+               Contains("tokenizer.ggml.tokens"));
 }
 
 TEST_CASE("what a GGUF file lies about is refused in a sentence that names it") {
