@@ -346,7 +346,7 @@ ModelOptions::Opened ModelOptions::open(const std::vector<std::string>& gains, f
 ModelOptions::Opened ModelOptions::open_weights(const std::vector<std::string>& gains,
                                                 float temperature) const {
     check_gains(gains);
-    Opened opened{.text = checkpoint::open_text_model(*folder_), .inputs = {}, .options = {}};
+    Opened opened{.text = checkpoint::open_text_model(*folder_)};
     const checkpoint::Model& model = *opened.text->model;
     opened.options.layer = layer_;
     opened.options.edits = read_edits(model, gains);

@@ -83,8 +83,8 @@ public:
     /// What a command runs that runs the checkpoint itself, more than once perhaps.
     struct Opened {
         checkpoint::TextModelPtr text;
-        checkpoint::ModelInputs inputs;     ///< empty for a command that brings its own
-        checkpoint::ForwardOptions options; ///< the layer, the stack, edits and temperature that were named
+        checkpoint::ModelInputs inputs = {};     ///< empty for a command that brings its own
+        checkpoint::ForwardOptions options = {}; ///< layer, stack, edits and temperature that were named
     };
     /// own_tokens: the command brings tokens; Error(usage) when others were given. Throws likewise.
     Opened open(const std::vector<std::string>& gains, float temperature, bool own_tokens) const;

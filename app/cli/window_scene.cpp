@@ -301,7 +301,6 @@ std::unique_ptr<app::Program> make_program(const SceneOptions& options, const ap
     auto program = std::make_unique<app::Program>(
         app::ProgramOptions{.recipe = document == nullptr ? project::Recipe{} : document->recipe,
                             .device = options.problem.device(),
-                            .wake = {},
                             .lesson_folders = lesson::lesson_folders(options.lessons),
                             .language = options.language});
     program->state().timed = false;

@@ -12,7 +12,7 @@ namespace {
 /// Runs a problem on the CPU and on another device.
 EngineComparison compare(const EngineMaker& make, const std::string& id, const Problem& problem,
                          Progress& progress) {
-    EngineComparison result{.first = "cpu", .second = id, .stages = {}, .error = {}};
+    EngineComparison result{.first = "cpu", .second = id};
     try {
         const Trace first = make("cpu")->run(problem, StageSet::all(), progress);
         const std::unique_ptr<engine::Engine> other = make(id);

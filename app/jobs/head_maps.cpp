@@ -17,7 +17,7 @@ std::uint64_t next_version() {
 }
 
 BoardRow read_row(const AttentionSet& set, std::int64_t l, const Progress& progress) {
-    BoardRow row{.heads = {}, .error = {}, .version = next_version()};
+    BoardRow row{.version = next_version()};
     try {
         row.heads = analysis::head_maps(set, l, analysis::map_side(set.info()), progress);
     } catch (const std::bad_alloc&) {

@@ -38,7 +38,7 @@ void remove_unfinished(const fs::path& path, const std::string& name) {
 }
 
 Recovery read_recovery(const fs::path& file, const project::ProjectSummary& summary) {
-    Recovery recovery{.file = file, .project_path = {}, .title = summary.title, .edited_at = 0};
+    Recovery recovery{.file = file, .title = summary.title, .edited_at = 0};
     const auto entry = summary.metadata.find(std::string(autosave_key));
     if (entry == summary.metadata.end())
         return recovery;

@@ -18,9 +18,9 @@ inline constexpr std::string_view autosave_key =
 /// The last document of a program that did not come to its end.
 struct Recovery {
     std::filesystem::path file;
-    std::string project_path;   ///< the file that it belonged to; empty when it was never saved
-    std::string title;          ///< its sentence, or what stands for one
-    std::int64_t edited_at = 0; ///< of the last edit; seconds since 1970
+    std::string project_path = {}; ///< the file that it belonged to; empty when it was never saved
+    std::string title = {};        ///< its sentence, or what stands for one
+    std::int64_t edited_at = 0;    ///< of the last edit; seconds since 1970
 };
 
 /// What dead programs left in the folder, the latest first; files of living programs are not touched. A file

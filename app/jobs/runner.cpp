@@ -48,7 +48,7 @@ std::optional<RunResult> Runner::poll() {
 RunResult Runner::run(const DocumentPtr& document, bool alone, Progress& progress) {
     if (alone)
         last_ = {};
-    RunResult result{.document = document, .trace = nullptr, .metrics = {}, .error = {}};
+    RunResult result{.document = document};
     try {
         if (document->shows_weights()) {
             const ReadHeads read = document->is_given() ? document->given()->read : ReadHeads{};

@@ -19,9 +19,9 @@ namespace headscope::app {
 /// What came of one run.
 struct RunResult {
     DocumentPtr document;
-    std::shared_ptr<const Trace> trace; ///< null when it failed
-    std::vector<analysis::HeadMetrics> metrics;
-    std::string error; ///< one sentence when it failed
+    std::shared_ptr<const Trace> trace = {}; ///< null when it failed
+    std::vector<analysis::HeadMetrics> metrics = {};
+    std::string error = {}; ///< one sentence when it failed
 };
 
 /// Runs an engine on its own thread, and lets it take from the last trace what an edit cannot reach. The

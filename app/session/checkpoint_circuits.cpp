@@ -29,7 +29,7 @@ void CheckpointSession::follow_circuits() {
     }
     const checkpoint::TextModelPtr model = state().document->part()->model;
     const checkpoint::Architecture& a = run->model().architecture();
-    CircuitsView out{.asked = state().model.circuits, .token = {}, .heads = {}, .error = {}};
+    CircuitsView out{.asked = state().model.circuits};
     const analysis::HeadPlace head{std::clamp<std::int64_t>(view.attention.layer, 0, a.layers - 1),
                                    std::clamp<std::int64_t>(view.head, 0, a.H - 1)};
     const std::int64_t position = position_of(*run, *model, state().model.position);

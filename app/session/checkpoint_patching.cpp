@@ -141,7 +141,7 @@ void CheckpointSession::follow_patching() {
         opening_.reset();
         return;
     }
-    PatchingView view{.asked = state().model.patching, .pair = {}, .map = {}, .error = {}};
+    PatchingView view{.asked = state().model.patching};
     if (!view.asked.corrupted.empty() && view.asked.corrupted != state().document->part()->prompt) {
         const checkpoint::TextModelPtr model = state().document->part()->model;
         const EffectsQuestion tokens = state().model.effects;

@@ -36,8 +36,7 @@ Program::Program(const Options& options)
               .show_lesson = [this](const std::string& path) { lessons_.open(path); },
               .leave_lesson = [this] { lessons_.leave(); },
               .offer_picture = options.offer_picture,
-              .film = {.recipe = {},
-                       .device = options.device,
+              .film = {.device = options.device,
                        .lesson_folders = options.lesson_folders,
                        .language = options.language}}),
       lessons_(state_, workspace_, compare_,
@@ -75,7 +74,7 @@ void Program::act(const Action& action) {
                        [&](const CopyFirstPrompt&) {
                            workspace_.session().act(
                                ModelAction(AskPatching{.corrupted = state_.model.prompt}));
-                           state_.field = {.label = {}, .text = {}, .error = {}, .next = second_prompt_field};
+                           state_.field = {.next = second_prompt_field};
                        },
                        [&](const LessonAction& lesson) { lessons_.run(lesson); },
                        [&](const EngineAction& wanted) { workspace_.act(wanted); },

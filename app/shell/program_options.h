@@ -11,7 +11,7 @@ namespace headscope::app {
 
 /// What the program starts with.
 struct ProgramOptions {
-    project::Recipe recipe;
+    project::Recipe recipe = {};
     std::string device = "auto";
     /// Called from the worker's thread when a result waits; may be empty.
     std::function<void()> wake = {};

@@ -84,7 +84,7 @@ Over over_canvas(const AppState& state) {
 
 /// Without a thing: at the selected number, where it is on the canvas, else of the head in focus.
 void ask_menu(AppState& state, std::optional<Thing> thing, const Picture& canvas) {
-    state.menu = {.thing = thing, .at = {}, .asked = true};
+    state.menu = {.thing = thing, .asked = true};
     if (thing)
         return;
     const auto& cell = state.view.selected;

@@ -19,9 +19,9 @@ struct EngineAction {
 /// What came of running one problem on two engines.
 struct EngineComparison {
     std::string first, second; ///< ids of the devices
-    std::vector<analysis::StageDifference> stages;
+    std::vector<analysis::StageDifference> stages = {};
     double first_seconds = 0, second_seconds = 0;
-    std::string error; ///< one sentence when one of them could not run it
+    std::string error = {}; ///< one sentence when one of them could not run it
 };
 
 /// The engines as the badge and its panel show them.

@@ -11,8 +11,8 @@ namespace headscope::app {
 
 /// One layer of a board.
 struct BoardRow {
-    std::vector<analysis::HeadMap> heads;
-    std::string error;         ///< one sentence when the layer could not be read; then there are no heads
+    std::vector<analysis::HeadMap> heads = {};
+    std::string error = {};    ///< one sentence when the layer could not be read; then there are no heads
     std::uint64_t version = 0; ///< no two rows of the program have the same
 };
 

@@ -46,7 +46,7 @@ std::vector<HeadPart> parts_of_head(const Problem& problem, std::int64_t head) {
 LayerMarks marks_of(const Problem& now, const Problem& unedited) {
     LayerMarks marks;
     for (std::int64_t h = 0; h < now.dims.H; ++h) {
-        HeadEdits head{.gain = now.gain(h), .tensors = {}};
+        HeadEdits head{.gain = now.gain(h)};
         for (const HeadPart& part : parts_of_head(now, h))
             if (differs(part.block, now, unedited))
                 head.tensors.push_back(part.block.tensor);

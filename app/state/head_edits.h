@@ -21,7 +21,7 @@ std::vector<HeadPart> parts_of_head(const Problem& problem, std::int64_t head);
 /// What was changed in one head.
 struct HeadEdits {
     float gain = 1;
-    std::vector<TensorId> tensors; ///< in whose part of the head some number differs
+    std::vector<TensorId> tensors = {}; ///< in whose part of the head some number differs
     bool ablated() const { return gain == 0.0F; }
     bool scaled() const { return gain != 1.0F && !ablated(); }
     bool any() const { return gain != 1.0F || !tensors.empty(); }

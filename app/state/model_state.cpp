@@ -58,9 +58,7 @@ std::optional<Predictions> predictions_of(const checkpoint::TextModel& model, co
     Predictions out{.position = position,
                     .token = run.inputs().tokens[at],
                     .hidden = model.mask_id >= 0 && run.inputs().ids[at] == model.mask_id,
-                    .edited = !run.edits().empty(),
-                    .likeliest = {},
-                    .moved = {}};
+                    .edited = !run.edits().empty()};
     const std::vector<checkpoint::TokenChance> listed = checkpoint::likeliest(now, most_listed);
     std::vector<std::int64_t> ids;
     for (const checkpoint::TokenChance& chance : listed)

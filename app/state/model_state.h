@@ -22,12 +22,12 @@ struct TokenOdds {
 /// What a model says at one position.
 struct Predictions {
     std::int64_t position = 0;
-    std::string token;                ///< that stands there
-    bool hidden = false;              ///< it is the token that stands for a hidden word
-    bool edited = false;              ///< some edit or gain is laid over the model
-    std::vector<TokenOdds> likeliest; ///< with the edits, likeliest first
-    std::vector<TokenOdds> moved;     ///< whose probability the edits moved most; empty without edits
-    double kl = 0;                    ///< KL(before || after) in nats
+    std::string token;                     ///< that stands there
+    bool hidden = false;                   ///< it is the token that stands for a hidden word
+    bool edited = false;                   ///< some edit or gain is laid over the model
+    std::vector<TokenOdds> likeliest = {}; ///< with the edits, likeliest first
+    std::vector<TokenOdds> moved = {};     ///< whose probability the edits moved most; empty without edits
+    double kl = 0;                         ///< KL(before || after) in nats
 };
 
 /// How tokens are taken until the user chooses otherwise.

@@ -152,7 +152,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
         ImGui::ClearActiveID();
     // What was typed belongs to the cell that is left, also where Enter came before the field was open.
     if (entered || next)
-        edit = {.text = {}, .take_keyboard = !later.empty(), .ahead = std::move(later)};
+        edit = {.take_keyboard = !later.empty(), .ahead = std::move(later)};
     return height;
 }
 

@@ -29,7 +29,7 @@ struct Asked {
 struct ContextMenu {
     std::optional<Thing> thing; ///< empty: it is closed
     /// Its corner, logical pixels of the window; empty: at the mouse.
-    std::optional<figure::Point> at;
+    std::optional<figure::Point> at = {};
     bool asked = false;       ///< opens in the next frame
     std::size_t lit = no_row; ///< the row that Return does
     static constexpr std::size_t no_row = ~std::size_t{0};

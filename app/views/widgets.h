@@ -70,15 +70,15 @@ private:
 
 /// What is being typed into one of a picture's fields.
 struct FieldEdit {
-    std::string label; ///< of the field; empty: none
-    std::string text;
-    std::string error;     ///< why it could not be used; shown under the field until something else is typed
-    std::string next = {}; ///< label of the field that takes the keyboard in the next frame
+    std::string label = {}; ///< of the field; empty: none
+    std::string text = {};
+    std::string error = {}; ///< why it could not be used; shown under the field until something else is typed
+    std::string next = {};  ///< label of the field that takes the keyboard in the next frame
 };
 
 /// What is typed for the selected number.
 struct NumberEdit {
-    std::string text;
+    std::string text = {};
     bool take_keyboard = false; ///< the field asks for the keyboard
     bool active = false;        ///< it has it
     std::string ahead;          ///< typed before it had, with Enter and Tab

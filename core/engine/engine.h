@@ -47,11 +47,11 @@ public:
 
 /// One engine that this machine offers.
 struct Device {
-    std::string id;     ///< what --device takes: "cpu", "vulkan:0"
-    std::string name;   ///< of the processor
-    std::string detail; ///< limits, in one line
-    bool real = false;  ///< a graphics processor, not software that plays one
-    bool usable = true; ///< false: `detail` says what it lacks
+    std::string id;          ///< what --device takes: "cpu", "vulkan:0"
+    std::string name = {};   ///< of the processor
+    std::string detail = {}; ///< limits, in one line
+    bool real = false;       ///< a graphics processor, not software that plays one
+    bool usable = true;      ///< false: `detail` says what it lacks
 };
 
 struct DeviceList {

@@ -68,7 +68,7 @@ struct PolygonItem {
 /// `at`, in degrees, clockwise.
 struct TextItem {
     Point at;
-    std::string text;
+    std::string text = {};
     Font font = Font::ui;
     float size = 13;
     Color color = 0;

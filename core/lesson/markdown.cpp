@@ -343,7 +343,7 @@ private:
             std::size_t index = 0;
             std::from_chars(text.data() + mark + mark_begin.size(), text.data() + end, index);
             if (index < values_.size() && values_[index])
-                spans_.push_back({.style = style(), .text = {}, .value = *values_[index]});
+                spans_.push_back({.style = style(), .value = *values_[index]});
             text.remove_prefix(end + mark_end.size());
         }
         return 0;
@@ -356,7 +356,7 @@ private:
             spans_.back().link == link_)
             spans_.back().text += text;
         else
-            spans_.push_back({.style = style(), .text = std::string(text), .value = {}, .link = link_});
+            spans_.push_back({.style = style(), .text = std::string(text), .link = link_});
     }
 
     SpanStyle style() const { return styles_.empty() ? SpanStyle::plain : styles_.back(); }

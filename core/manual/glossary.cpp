@@ -140,10 +140,8 @@ lesson::Spans with_terms(const lesson::Spans& spans, std::set<std::string>& met)
         const std::string low = lowered(span.text);
         const auto put = [&](std::size_t begin, std::size_t end, const std::string& link) {
             if (end > begin)
-                out.push_back({.style = span.style,
-                               .text = span.text.substr(begin, end - begin),
-                               .value = {},
-                               .link = link});
+                out.push_back(
+                    {.style = span.style, .text = span.text.substr(begin, end - begin), .link = link});
         };
         std::size_t written = 0;
         for (std::size_t at = 0; at < low.size();) {

@@ -16,10 +16,10 @@ struct CaseSource {
     /// ((Tq,Tk), (B,Tq,Tk) or (B,H,Tq,Tk)) and mask.add when there are masks. Others are ignored.
     std::string path;
     std::int64_t H = 0;
-    std::optional<std::int64_t> Hkv;         ///< absent: H
-    std::optional<std::string> weights_path; ///< a second file for the W and b that the first lacks
+    std::optional<std::int64_t> Hkv;              ///< absent: H
+    std::optional<std::string> weights_path = {}; ///< a second file for the W and b that the first lacks
     /// Combined with those of the file. Additive rules that hold null stand for the file's mask.add.
-    Mask mask;
+    Mask mask = {};
 };
 
 /// Throws Error(input) naming the file and the tensor at fault. The problem is validated.

@@ -34,7 +34,7 @@ std::string sentence_of(int words) {
 
 BenchRow frame_work(const std::string& name, const project::Recipe& recipe, const std::string& wanted,
                     const std::vector<app::Action>& before = {}) {
-    app::Program program({.recipe = recipe, .device = "auto", .wake = {}});
+    app::Program program({.recipe = recipe, .device = "auto"});
     program.settle();
     for (const app::Action& action : before) {
         program.act(action);

@@ -93,7 +93,7 @@ Measured measure(std::int64_t T) {
     constexpr int frames = 120;
     Measured out;
     const auto set = std::make_shared<const SyntheticAttention>(12, T);
-    app::Program program({.recipe = {}, .device = "auto", .wake = {}});
+    app::Program program({.device = "auto"});
     program.settle();
     const auto slowest = [&](const std::function<void(int)>& act) {
         return at_share(run_frames(program, 20, act).own, 1);
@@ -144,7 +144,7 @@ MeasuredAtlas measure_atlas() {
                                        text.info().Tq, text.info().Tk, analysis::key_tokens_of(text, l));
         }
     });
-    app::Program program({.recipe = {}, .device = "auto", .wake = {}});
+    app::Program program({.device = "auto"});
     program.open_attention(std::make_shared<const SyntheticAttention>(32, 64));
     program.settle();
     const auto change = [&](const app::AttentionChange& one) { program.act(app::ViewChange(one)); };

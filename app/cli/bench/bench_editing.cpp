@@ -34,7 +34,7 @@ std::vector<double> editing_frames() {
     project::Recipe recipe;
     recipe.base = large_problem();
     const app::CellAddress cell{TensorId::W_O, {3, 4, 0, 0}};
-    app::Program program({.recipe = recipe, .device = "auto", .wake = {}});
+    app::Program program({.recipe = recipe, .device = "auto"});
     program.settle();
     program.act(app::ViewChange(app::GoTo{StageGroup::output}));
     program.act(app::ViewChange(app::Select{cell}));

@@ -30,7 +30,7 @@ BenchRow frames_beside_sweep(const std::string& folder) {
     for (int word = 1; word < 32; ++word)
         prompt += " a";
     Progress progress;
-    app::Program program({.recipe = {}, .device = "auto", .wake = {}});
+    app::Program program({.device = "auto"});
     program.open_checkpoint(app::open_model(folder, {prompt}, 0, progress));
     program.settle();
     const auto change = [&](const app::AttentionChange& one) { program.act(app::ViewChange(one)); };

@@ -104,8 +104,7 @@ void add_engine_rows(std::vector<BenchRow>& rows, const std::string& id) {
     rows.push_back({"machine, memory", app::number(limit.bytes * 1e-9, 0) + " GB/s", "a = b + s c, 300 MB",
                     nlohmann::json{{"name", "memory"}, {"gigabytes_per_second", limit.bytes * 1e-9}}.dump()});
     const std::vector<engine::Device> all =
-        id == "auto" ? engine::devices().devices
-                     : std::vector<engine::Device>{{.id = id, .name = {}, .detail = {}}};
+        id == "auto" ? engine::devices().devices : std::vector<engine::Device>{{.id = id}};
     for (const engine::Device& device : all) {
         const std::unique_ptr<engine::Engine> engine = engine::make_engine(device.id);
         for (const LayerSize& size : sizes) {

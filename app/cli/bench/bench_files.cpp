@@ -62,7 +62,7 @@ struct OpenedFile {
 /// The program's own work: reading and drawing, without GL.
 OpenedFile open_in_window(const std::string& path) {
     constexpr int first = 4, heads = 20;
-    app::Program program({.recipe = {}, .device = "cpu", .wake = {}});
+    app::Program program({.device = "cpu"});
     program.settle();
     const std::vector<double> own =
         run_frames(

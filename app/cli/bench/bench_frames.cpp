@@ -31,7 +31,7 @@ TimedFrames run_frames(app::Program& program, int count, const std::function<voi
                        std::size_t settling) {
     TimedUi ui(program, before);
     const auto start = BenchClock::now();
-    app::render_offscreen(ui, 1600, 1000, 1.0F, {.frames = count, .mouse = {}});
+    app::render_offscreen(ui, 1600, 1000, 1.0F, {.frames = count});
     TimedFrames out{.seconds = since(start), .own = std::move(ui.own), .processor = std::move(ui.processor)};
     for (std::vector<double>* const times : {&out.own, &out.processor})
         times->erase(times->begin(),

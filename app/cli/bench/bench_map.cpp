@@ -44,7 +44,7 @@ void add_map_frame_rows(std::vector<BenchRow>& rows) {
     project::Recipe recipe;
     recipe.base = std::make_shared<const Problem>(bench_problem(1, T, 64, 1));
     recipe.mask = project::MaskChoice::causal;
-    app::Program program({.recipe = recipe, .device = "cpu", .wake = {}});
+    app::Program program({.recipe = recipe, .device = "cpu"});
     run_frames(program, 1); // loads GL, and asks for the map
     rows.push_back(moving_row(program, "while it is read"));
     program.settle();

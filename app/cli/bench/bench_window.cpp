@@ -40,7 +40,7 @@ std::string run_self(const std::string& arguments) {
 
 void measure_window() {
     constexpr std::chrono::milliseconds settling(500), idle(3000);
-    app::Program program({.recipe = {}, .device = "auto", .wake = app::wake_window});
+    app::Program program({.device = "auto", .wake = app::wake_window});
     Typist typist(program);
     TimedUi ui(program);
     double first_frame = 0, idle_share = 0, resident = 0;

@@ -123,7 +123,7 @@ std::vector<MeasuredHead> unmeasured_heads(const Opened& opened) {
     for (std::int64_t l = 0; l < architecture.layers; ++l)
         for (std::int64_t h = 0; h < architecture.H; ++h)
             if (l == opened.options.layer.value_or(l))
-                rows.push_back({.layer = l, .head = h, .metrics = {}});
+                rows.push_back({.layer = l, .head = h});
     return rows;
 }
 

@@ -38,7 +38,7 @@ double ScoreAxis::value_at(double share) const {
 }
 
 ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stretched) {
-    ScoreAxis axis{.low = 0, .high = 0, .stretched = stretched, .ticks = {}};
+    ScoreAxis axis{.low = 0, .high = 0, .stretched = stretched};
     for (const auto& head : scene.atlas.heads)
         if (head && head->has(score) && std::isfinite((*head)[score])) {
             axis.low = std::min(axis.low, static_cast<double>((*head)[score]));

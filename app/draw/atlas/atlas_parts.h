@@ -54,7 +54,7 @@ private:
 struct ScoreAxis {
     double low = 0, high = 1;
     bool stretched = false; ///< by asinh
-    std::vector<double> ticks;
+    std::vector<double> ticks = {};
     int decimals = 0;
 
     double place(double value) const;    ///< 0 at the low end, 1 at the high end; clamped

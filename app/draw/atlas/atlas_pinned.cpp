@@ -53,8 +53,7 @@ void draw_map_labels(Picture& picture, const AtlasScene& scene, const figure::Re
                               .cols = info.Tk,
                               .area = map,
                               .pitch_x = map.w / static_cast<float>(info.Tk),
-                              .pitch_y = map.h / static_cast<float>(info.Tq),
-                              .map = {}};
+                              .pitch_y = map.h / static_cast<float>(info.Tq)};
         draw_row_labels(picture, context, grid, false);
         draw_column_labels(picture, context, grid, true);
         return;

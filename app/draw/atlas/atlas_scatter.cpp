@@ -329,7 +329,7 @@ Plane plane_of(const AtlasScene& scene, const figure::Rect& area) {
     double reach = 1e-9;
     for (const auto& [x, y] : scene.atlas.alike->places)
         reach = std::max({reach, std::abs(x), std::abs(y)});
-    const ScoreAxis axis{.low = -1.08 * reach, .high = 1.08 * reach, .ticks = {}};
+    const ScoreAxis axis{.low = -1.08 * reach, .high = 1.08 * reach};
     return {area, axis, axis, true};
 }
 

@@ -63,13 +63,11 @@ int add_product(Sheet& sheet, const CellAddress& cell) {
                                          (bias == nullptr ? "" : " + " + product.bias_name));
     TermTable table{.columns = {product.left == mlp_act ? tr("unit") : "d", name_of(product.left),
                                 product.name, tr("product")},
-                    .groups = {{.terms = std::move(terms), .name = {}}},
-                    .others = {},
+                    .groups = {{.terms = std::move(terms)}},
                     .name = address_text(shown, cell),
                     .total = static_cast<double>(shown.value(cell))};
     if (bias != nullptr)
         table.others.push_back({.label = "+ " + product.bias_name + "[" + n(column) + "]",
-                                .factors = {},
                                 .value = static_cast<double>(bias->data()[column])});
     return draw_terms(sheet, table);
 }
@@ -144,13 +142,12 @@ int add_residual(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     std::vector<Term> terms;
     for (const TensorId id : made_from(shown, cell.tensor))
-        terms.push_back({.label = name_of(id), .factors = {}, .value = value_of(shown, id, cell.at)});
+        terms.push_back({.label = name_of(id), .value = value_of(shown, id, cell.at)});
     sheet.section(tr("Sum"), tr("dimension {}", cell.at[2]));
     return draw_terms(sheet, {// Translators: heads of columns: the term of a sum, and its value
                               .columns = {tr("from"), "", "", tr("value")},
                               .words = true,
-                              .groups = {{.terms = std::move(terms), .name = {}}},
-                              .others = {},
+                              .groups = {{.terms = std::move(terms)}},
                               .name = address_text(shown, cell),
                               .total = static_cast<double>(shown.value(cell))});
 }
@@ -269,12 +266,11 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
     const auto added = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[token]);
     sheet.section(tr("Dot product"), tr("final row · W_U[{}]", token));
     TermTable sum_table{.columns = {"d", tr("row"), "W_U", tr("product")},
-                        .groups = {{.terms = std::move(terms), .name = {}}},
-                        .others = {},
+                        .groups = {{.terms = std::move(terms)}},
                         .name = cap == 0 ? address_text(shown, {logits, cell.at}) : tr("sum"),
                         .total = cap == 0 ? total : sum + added};
     if (bias != nullptr)
-        sum_table.others.push_back({.label = "+ b_U[" + n(token) + "]", .factors = {}, .value = added});
+        sum_table.others.push_back({.label = "+ b_U[" + n(token) + "]", .value = added});
     const int decimals = draw_terms(sheet, sum_table);
     if (block.architecture->tied)
         sheet.paragraph(tr("The row of W_U, which is also the row of W_E, stands below the figure: click a "

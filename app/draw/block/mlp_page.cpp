@@ -210,8 +210,8 @@ private:
         const double factor = gated ? static_cast<double>(row_of(shown, mlp_pre, i)[at]) : 1.0,
                      now = set && factor != 0 ? static_cast<double>(shown.value(act)) / factor : to;
         const double end = std::max(4.0, std::ceil(std::abs(from)));
-        Plot plot{.x = {.low = -end, .high = end, .ticks = ticks(-end, end)}, .y = {}};
-        PlotLine line{.points = {}, .colour = theme.ink};
+        Plot plot{.x = {.low = -end, .high = end, .ticks = ticks(-end, end)}};
+        PlotLine line{.colour = theme.ink};
         for (const auto& [a, b] : shown.block->curve)
             if (std::abs(static_cast<double>(a)) <= end)
                 line.points.emplace_back(a, b);
@@ -220,7 +220,7 @@ private:
                   .high = std::ceil(std::max(by_y.max.second, now))};
         plot.y.ticks = ticks(plot.y.low, plot.y.high);
         plot.lines.push_back(std::move(line));
-        plot.marks.push_back({.x = from, .words = "", .colour = theme.muted});
+        plot.marks.push_back({.x = from, .colour = theme.muted});
         if (set)
             plot.dots.push_back({.x = from, .y = to, .colour = theme.muted, .hollow = true});
         plot.dots.push_back({.x = from, .y = now, .colour = theme.ink});
@@ -259,7 +259,6 @@ private:
                                  .area = {at.x - reach, at.y - reach, 2 * reach, 2 * reach},
                                  .pitch_x = 2 * reach,
                                  .pitch_y = 2 * reach,
-                                 .map = {},
                                  .actual = context.showing == Compare::now,
                                  .by_height = by_height});
     }

@@ -16,7 +16,7 @@ namespace {
 
 /// One row of numbers as bars from a line at 0.
 struct Bars {
-    std::string name, value, note;
+    std::string name, value, note = {};
     std::vector<float> numbers;
     TensorId spoken; ///< whose cell a number of the row leads to
     float height = 100;
@@ -119,7 +119,6 @@ private:
             learned(tr("+ bias"), *names.bias, *bias);
         rows.push_back({.name = "= " + std::string(tensor_info(id).name),
                         .value = at(out),
-                        .note = "",
                         .numbers = {out.begin(), out.end()},
                         .spoken = id,
                         .height = 100,
@@ -217,7 +216,6 @@ private:
                         .area = {left(), top, width(), bottom - top},
                         .pitch_x = pitch,
                         .pitch_y = bottom - top,
-                        .map = {},
                         .actual = row.actual};
         picture.grids.push_back(std::move(grid));
     }

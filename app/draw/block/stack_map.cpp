@@ -18,7 +18,7 @@ constexpr std::int64_t most_named = 8; ///< layers with a box of their own
 /// One box of the map.
 struct Line {
     std::string label; ///< in English
-    std::optional<float> adds;
+    std::optional<float> adds = {};
     GoTo target;
     bool on = false;
     bool inside = false; ///< of the open layer
@@ -52,10 +52,8 @@ public:
                 add_open_layer();
         }
         for (const G stop : walk.after)
-            lines.push_back({.label = std::string(group_info(stop).title),
-                             .adds = {},
-                             .target = {stop},
-                             .on = stop == c.view.group});
+            lines.push_back(
+                {.label = std::string(group_info(stop).title), .target = {stop}, .on = stop == c.view.group});
     }
 
     float draw(float y) {
@@ -99,7 +97,6 @@ private:
             const bool on = stop == context.view.group;
             if (stop == G::norm1 || stop == G::norm2) {
                 lines.push_back({.label = std::string(group_info(stop).label),
-                                 .adds = {},
                                  .target = {stop},
                                  .on = on,
                                  .inside = true});

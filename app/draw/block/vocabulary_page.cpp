@@ -149,8 +149,7 @@ Picture draw_vocabulary_page(const DrawContext& context) {
                         .cols = 1,
                         .area = area,
                         .pitch_x = area.w,
-                        .pitch_y = area.h,
-                        .map = {}};
+                        .pitch_y = area.h};
         picture.grids.push_back(std::move(line));
         y += token_height;
     }
@@ -222,7 +221,6 @@ Picture draw_vocabulary_change(const DrawContext& context) {
                                  .area = area,
                                  .pitch_x = area.w,
                                  .pitch_y = area.h,
-                                 .map = {},
                                  .actual = false});
         y += token_height;
     }

@@ -386,8 +386,7 @@ Picture draw_patching_strip(const DrawContext& context) {
     const auto kind = [&](const std::string& label, analysis::PatchKind which) {
         return Segment{.label = label,
                        .action = ModelAction(AskPatching{.kind = which}),
-                       .on = view != nullptr && !view->asked.paths && view->asked.kind == which,
-                       .tip = {}};
+                       .on = view != nullptr && !view->asked.paths && view->asked.kind == which};
     };
     using enum analysis::PatchKind;
     const std::vector<Segment> tabs{kind(tr("Residual"), residual),
@@ -400,8 +399,7 @@ Picture draw_patching_strip(const DrawContext& context) {
                                     kind(tr("Weights"), pattern),
                                     {.label = tr("Paths"),
                                      .action = ModelAction(AskPatching{.paths = true}),
-                                     .on = view != nullptr && view->asked.paths,
-                                     .tip = {}}};
+                                     .on = view != nullptr && view->asked.paths}};
     float words = 0;
     for (const Segment& tab : tabs)
         words += context.measure(tab.label, Font::ui_semibold, 13);

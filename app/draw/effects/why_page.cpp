@@ -224,8 +224,7 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
                                      .tip = tr("All scores of the head")},
                                     {.label = tr("Taken apart"),
                                      .action = ViewChange(AttentionChange(ShowScreen{Screen::why})),
-                                     .on = true,
-                                     .tip = {}}};
+                                     .on = true}};
     float x = context.width - canvas_pad - segmented_width(context, ways);
     draw_segmented(picture, context, x, 28, ways);
     if (!why.may_join)

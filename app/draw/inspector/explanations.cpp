@@ -60,9 +60,7 @@ int add_turn(Sheet& sheet, const CellAddress& cell) {
          .groups = {{.terms = {{.label = n(turn.own.at[last]), .factors = {{own, cos}}, .value = own * cos},
                                {.label = n(turn.partner.at[last]),
                                 .factors = {{partner, sin}},
-                                .value = partner * sin}},
-                     .name = {}}},
-         .others = {},
+                                .value = partner * sin}}}},
          .name = address_text(shown, cell),
          .total = static_cast<double>(shown.value(cell))});
 }

@@ -35,7 +35,6 @@ std::optional<Term> bias_term(const Shown& shown, const ReadSpan& bias) {
     if (shown.tensor(bias.source) == nullptr)
         return std::nullopt;
     return Term{.label = "+ " + name_of(bias.source) + "[" + std::to_string(bias.first[0]) + "]",
-                .factors = {},
                 .value = static_cast<double>(shown.value({bias.source, bias.first}))};
 }
 
@@ -67,9 +66,7 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
                             std::to_string(cell.at[2]) + "]" + bias);
     TermTable table{.columns = {"d", left, W, tr("product")},
                     .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
-                                                       numbers_of(shown, reads[1]), owner_of(shown, cell)),
-                                .name = {}}},
-                    .others = {},
+                                                       numbers_of(shown, reads[1]), owner_of(shown, cell))}},
                     .name = address_text(shown, cell),
                     .total = static_cast<double>(shown.value(cell))};
     if (const auto term = bias_term(shown, reads[2]))
@@ -96,14 +93,11 @@ int add_dot_product(Sheet& sheet, const Index& at) {
     sheet.section(tr("Dot product"),
                   "q[" + text::isolated(shortened(query_word(shown.problem(), at[2]), 8)) + "] · k[" +
                       text::isolated(shortened(key_word(shown.problem(), at[3]), 8)) + "]");
-    return draw_terms(
-        sheet,
-        {.columns = {"d", "q", "k", "q·k"},
-         .groups = {{.terms = product_terms(numbers_of(shown, reads[0]), numbers_of(shown, reads[1]), at[1]),
-                     .name = {}}},
-         .others = {},
-         .name = address_text(shown, cell),
-         .total = static_cast<double>(shown.value(cell))});
+    return draw_terms(sheet, {.columns = {"d", "q", "k", "q·k"},
+                              .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
+                                                                 numbers_of(shown, reads[1]), at[1])}},
+                              .name = address_text(shown, cell),
+                              .total = static_cast<double>(shown.value(cell))});
 }
 
 int add_value_sum(Sheet& sheet, const CellAddress& cell) {
@@ -120,8 +114,7 @@ int add_value_sum(Sheet& sheet, const CellAddress& cell) {
         terms[j].label = key_word(problem, static_cast<std::int64_t>(j));
     return draw_terms(sheet, {.columns = {tr("key"), tr("weight"), "v", tr("product")},
                               .words = true,
-                              .groups = {{.terms = std::move(terms), .name = {}}},
-                              .others = {},
+                              .groups = {{.terms = std::move(terms)}},
                               .name = address_text(shown, cell),
                               .total = static_cast<double>(shown.value(cell))});
 }
@@ -140,9 +133,7 @@ int add_contribution(Sheet& sheet, const CellAddress& cell) {
                         sheet.context.theme.text);
     TermTable table{.columns = {tr("row"), "head_out", "W_O", tr("product")},
                     .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
-                                                       numbers_of(shown, reads[1]), h, h * dv),
-                                .name = {}}},
-                    .others = {},
+                                                       numbers_of(shown, reads[1]), h, h * dv)}},
                     .name = address_text(shown, cell),
                     .total = total};
     if (gain == 1.0F)
@@ -171,8 +162,6 @@ int add_output_terms(Sheet& sheet, const CellAddress& cell) {
     sheet.section(tr("Term by term"), row_text(shown, TensorId::concat, cell.at[1]) + " · W_O[:, " +
                                           std::to_string(cell.at[2]) + "]");
     TermTable table{.columns = {"d", "concat", "W_O", tr("product")},
-                    .groups = {},
-                    .others = {},
                     .name = address_text(shown, cell),
                     .total = static_cast<double>(shown.value(cell))};
     for (std::int64_t h = 0; h < dims.H; ++h) {

@@ -101,13 +101,13 @@ int add_shares(Sheet& sheet, const CellAddress& cell) {
         std::string label = shown.problem().gain(h) == 0.0F ? tr("Head {}, gain 0", h)
                             : empty                         ? tr("Head {}, reads nothing", h)
                                                             : tr("Head {}", h);
-        shares.push_back({.label = std::move(label), .factors = {}, .value = value, .head = h});
+        shares.push_back({.label = std::move(label), .value = value, .head = h});
     }
     std::vector<Term> bias;
     if (const Tensor* b_O = shown.problem().weights.b_O.get()) {
         const auto value = static_cast<double>(b_O->at(cell.at[2]));
         pieces.push_back({value, -1, "b"});
-        bias.push_back({.label = "+ b_O[" + std::to_string(cell.at[2]) + "]", .factors = {}, .value = value});
+        bias.push_back({.label = "+ b_O[" + std::to_string(cell.at[2]) + "]", .value = value});
     }
     const auto total = static_cast<double>(shown.value(cell));
     if (nothing_read)
@@ -115,9 +115,8 @@ int add_shares(Sheet& sheet, const CellAddress& cell) {
                                      : tr("No head may read any key in this row: only b_O is left."),
                         sheet.context.theme.text);
     ShareBar(sheet, pieces, total);
-    return draw_terms(sheet, {.columns = {},
-                              .signs = true,
-                              .groups = {{.terms = std::move(shares), .name = {}}},
+    return draw_terms(sheet, {.signs = true,
+                              .groups = {{.terms = std::move(shares)}},
                               .others = std::move(bias),
                               .name = "output",
                               .total = total});

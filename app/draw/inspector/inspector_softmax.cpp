@@ -262,18 +262,14 @@ int add_mean(Sheet& sheet, const CellAddress& cell) {
         const bool empty = given != nullptr && fully_masked(*shown.trace, cell.at[0], h, cell.at[1]);
         counted += empty ? 0 : 1;
         terms.push_back({.label = empty ? tr("Head {}, reads nothing", h) : tr("Head {}", h),
-                         .factors = {},
                          .value = weights[static_cast<std::size_t>(h)],
                          .head = h});
     }
     counted = std::max<std::int64_t>(counted, 1);
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     sheet.section(tr("Average over heads"), given == nullptr ? tr("sum ÷ H") : tr("sum ÷ heads"));
-    const int decimals = draw_terms(sheet, {.columns = {},
-                                            .groups = {{.terms = std::move(terms), .name = {}}},
-                                            .others = {},
-                                            .name = tr("sum"),
-                                            .total = sum});
+    const int decimals =
+        draw_terms(sheet, {.groups = {{.terms = std::move(terms)}}, .name = tr("sum"), .total = sum});
     const auto mean = static_cast<double>(shown.value(cell));
     const SumFormat format = step_format(
         {sum}, mean, [&](const std::vector<double>& n) { return n[0] / static_cast<double>(counted); },

@@ -12,7 +12,7 @@ struct Segment {
     std::string label; ///< text on screen; also the hotspot's label
     Action action;
     bool on = false;
-    std::string tip;
+    std::string tip = {};
 };
 
 /// The width of a segmented switch, which is 28 high.

@@ -19,7 +19,7 @@ struct Hotspot {
 
 /// A knob on a track; dragging it chooses a number, and arrow keys do.
 struct Slider {
-    figure::Rect track;
+    figure::Rect track = {};
     std::string label; ///< unique in its picture
     float low = 0, high = 1;
     float value = 0;
@@ -47,9 +47,9 @@ struct DragArea {
 
 /// A field for typing a number or a text.
 struct TextField {
-    figure::Rect area;
-    std::string label; ///< unique in its picture
-    std::string text;  ///< text of the field before the user types
+    figure::Rect area = {};
+    std::string label;     ///< unique in its picture
+    std::string text = {}; ///< text of the field before the user types
     /// The action of Enter and of leaving the field. Throws Error(input); its sentence is shown under the
     /// field.
     std::function<Action(const std::string&)> action;

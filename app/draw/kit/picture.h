@@ -23,13 +23,13 @@ struct MatrixGrid {
     int row_axis = 0; ///< the tensor's axis that runs down
     int col_axis = 0; ///< the tensor's axis that runs across
     std::int64_t rows = 0, cols = 0;
-    std::vector<std::int64_t> places =
-        {};                         ///< along col_axis, of columns that are no neighbours; empty: they are
+    /// Along col_axis, of columns that are no neighbours; empty: they are.
+    std::vector<std::int64_t> places = {};
     figure::Rect area;              ///< covers all cells
     float pitch_x = 0, pitch_y = 0; ///< distance between neighbouring cells
     float gap = 0;                  ///< the part of the pitch between two cells
     bool heatmap = false;           ///< cells are coloured by value
-    std::string map;                ///< name of the colour map: "head", "diverging", ...
+    std::string map = {};           ///< name of the colour map: "head", "diverging", ...
     float low = 0, high = 0;        ///< values at the ends of the colour map
     bool outlined = true;           ///< takes part in outlines and hovering
     bool actual = true;             ///< cells show the tensor's own values, not a difference or a mean

@@ -18,7 +18,7 @@ struct PlotAxis {
 };
 
 struct PlotLine {
-    std::vector<std::pair<double, double>> points;
+    std::vector<std::pair<double, double>> points = {};
     figure::Color colour = 0;
 };
 
@@ -36,7 +36,7 @@ struct PlotDot {
 };
 
 struct Plot {
-    PlotAxis x, y;
+    PlotAxis x, y = {};
     std::vector<PlotLine> lines = {};
     std::vector<PlotMark> marks = {};
     std::vector<PlotDot> dots = {};

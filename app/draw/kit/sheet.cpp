@@ -121,7 +121,7 @@ void Sheet::link_in_line(float x, const std::string& text, figure::Font font, fl
     if (!links_terms_)
         return;
     std::string before;
-    for (const lesson::Span& span : manual::with_terms({{.text = text, .value = {}, .link = {}}}, met_)) {
+    for (const lesson::Span& span : manual::with_terms({{.text = text}}, met_)) {
         const float from = x + context.measure(before, font, size);
         before += span.text;
         if (!span.link.empty())

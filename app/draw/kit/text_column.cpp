@@ -143,7 +143,7 @@ void TextColumn::as_list(const std::vector<lesson::Spans>& header, const std::ve
         lesson::Spans words;
         if (c > 0 && c < header.size() && !manual::plain(header[c]).empty()) {
             words = header[c];
-            words.push_back({.style = lesson::SpanStyle::plain, .text = ": ", .value = {}});
+            words.push_back({.style = lesson::SpanStyle::plain, .text = ": "});
         }
         for (lesson::Span& span : words) // what the column is called, once more as prominent as the cell
             span.style = span.style == lesson::SpanStyle::plain ? lesson::SpanStyle::emphasis : span.style;

@@ -91,7 +91,7 @@ private:
         boxed(met ? tr("Done ✓") : tr("Your turn"), met ? context_.theme.good : context_.theme.line2,
               [&](BlockColumn& column) {
                   column.draw(lesson::Paragraph{
-                      {lesson::Span{.style = lesson::SpanStyle::plain, .text = gate.task, .value = {}}}});
+                      {lesson::Span{.style = lesson::SpanStyle::plain, .text = gate.task}}});
                   if (is_on(gate.solution))
                       column.button(tr("Take it back"), LessonAction(ReturnToLesson{}), back_words());
                   else if (!met)
@@ -108,7 +108,7 @@ private:
         boxed(met ? tr("All right ✓") : tr("Fill in"), met ? context_.theme.good : context_.theme.line2,
               [&](BlockColumn& column) {
                   column.draw(lesson::Paragraph{
-                      {lesson::Span{.style = lesson::SpanStyle::plain, .text = table.task, .value = {}}}});
+                      {lesson::Span{.style = lesson::SpanStyle::plain, .text = table.task}}});
                   column.cells(table);
               });
         if (!met)
@@ -123,8 +123,7 @@ private:
             range = lesson::resolve(table.cells, state_.problem);
             values = lesson::values_of(range, state_.problem, state_.trace);
         } catch (const Error& fault) {
-            draw(lesson::Paragraph{
-                {lesson::Span{.style = lesson::SpanStyle::plain, .text = fault.what(), .value = {}}}});
+            draw(lesson::Paragraph{{lesson::Span{.style = lesson::SpanStyle::plain, .text = fault.what()}}});
             return;
         }
         const TensorInfo& info = tensor_info(table.cells.tensor);

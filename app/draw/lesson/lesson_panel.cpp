@@ -73,7 +73,7 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
                        20, 26, theme.ink) -
         14;
     const auto plain = [](const std::string& text) {
-        return lesson::Spans{lesson::Span{.style = lesson::SpanStyle::plain, .text = text, .value = {}}};
+        return lesson::Spans{lesson::Span{.style = lesson::SpanStyle::plain, .text = text}};
     };
     std::vector<lesson::LessonBlock> blocks{lesson::Paragraph{plain(lesson.summary)}};
     const auto list = [&](const std::string& title, const std::vector<std::string>& items) {

@@ -37,7 +37,6 @@ lesson::Span words(const std::string& text, lesson::SpanStyle style,
                    const manual::Place* leads_to = nullptr) {
     return {.style = style,
             .text = text,
-            .value = {},
             .link = leads_to == nullptr ? std::string() : manual::link_to(*leads_to)};
 }
 

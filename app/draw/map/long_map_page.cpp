@@ -283,7 +283,6 @@ void draw_zoom_row(Picture& picture, const MapScene& scene) {
     picture.fields.push_back(
         {.area = {x, 63, find_field, 26},
          .label = "find on map",
-         .text = "",
          .action = [document = context.shown.document, map = context.shown.map,
                     from = selected_or_seen(scene)](const std::string& typed) -> Action {
              return typed.empty() ? Action(ViewChange(LongMapChange(SelectOnMap{})))

@@ -172,7 +172,6 @@ void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixG
         const float center = row.y + row.h / 2;
         add_label(picture, context, {Thing::Kind::token, first + i, second},
                   {.at = {grid.area.x - label_gap_left, figure::baseline_for(center, size)},
-                   .text = {},
                    .size = size,
                    .align = figure::Align::right},
                   i == spoken, {grid.area.x - 100, row.y, 88, grid.pitch_y});
@@ -208,7 +207,6 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
                                         : figure::Point{center, grid.area.y - label_gap_above};
         add_label(picture, context, {Thing::Kind::token, first + j, second},
                   {.at = at,
-                   .text = {},
                    .size = size,
                    .align = turned ? figure::Align::left : figure::Align::center,
                    .angle = turned ? -60.0F : 0.0F},

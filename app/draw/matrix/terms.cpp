@@ -42,7 +42,6 @@ std::vector<Term> only_largest(const std::vector<Term>& terms, std::size_t most)
     }
     out.push_back(
         {.label = tr("… {} more, together", grouped(static_cast<std::int64_t>(terms.size() - kept.size()))),
-         .factors = {},
          .value = rest});
     return out;
 }
@@ -67,9 +66,8 @@ TermTable shortened_table(TermTable table) {
             shown.push_back(table.groups[g]);
         }
         const auto others = static_cast<std::int64_t>(sizes.size() - kept.size());
-        table.others.insert(
-            table.others.begin(),
-            {.label = tr("… {} more heads, together", grouped(others)), .factors = {}, .value = rest});
+        table.others.insert(table.others.begin(),
+                            {.label = tr("… {} more heads, together", grouped(others)), .value = rest});
         table.groups = std::move(shown);
     }
     for (TermGroup& group : table.groups)

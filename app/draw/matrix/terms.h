@@ -13,7 +13,7 @@ namespace headscope::app {
 /// One number of a sum, written as a product where it is one.
 struct Term {
     std::string label;
-    std::optional<std::array<double, 2>> factors;
+    std::optional<std::array<double, 2>> factors = {};
     double value = 0;
     std::int64_t head = -1; ///< whose colour its bar has; -1: neutral
 };
@@ -21,20 +21,20 @@ struct Term {
 /// Terms with a sub-total of their own.
 struct TermGroup {
     std::vector<Term> terms;
-    std::string name;    ///< of the sub-total; empty: it has none
-    double subtotal = 0; ///< as the trace has it
+    std::string name = {}; ///< of the sub-total; empty: it has none
+    double subtotal = 0;   ///< as the trace has it
     std::int64_t head = -1;
 };
 
 /// A sum written out: terms or groups of terms, single numbers added to them, and the total.
 struct TermTable {
-    std::array<std::string, 4> columns; ///< headings: the label, both factors, the product; empty: none
-    bool words = false;                 ///< labels are words rather than numbers
-    bool signs = false;                 ///< positive numbers carry a "+"
-    std::vector<TermGroup> groups;
-    std::vector<Term> others; ///< added after the groups: a bias
-    std::string name;         ///< of the total; empty: it is not written
-    double total = 0;         ///< as the trace has it
+    std::array<std::string, 4> columns = {}; ///< headings: the label, both factors, the product; empty: none
+    bool words = false;                      ///< labels are words rather than numbers
+    bool signs = false;                      ///< positive numbers carry a "+"
+    std::vector<TermGroup> groups = {};
+    std::vector<Term> others = {}; ///< added after the groups: a bias
+    std::string name;              ///< of the total; empty: it is not written
+    double total = 0;              ///< as the trace has it
 };
 
 inline constexpr std::size_t longest_table = 16; ///< terms that are all written out

@@ -84,7 +84,7 @@ void draw_switches(Picture& picture, const DrawContext& context) {
     if (document.is_checkpoint() && view.attention.stack == checkpoint::Stack::own &&
         (view.group == StageGroup::scores || view.group == StageGroup::scaled)) {
         const std::vector<Segment> ways{
-            {.label = tr("Score map"), .action = ViewChange(GoTo{view.group}), .on = true, .tip = {}},
+            {.label = tr("Score map"), .action = ViewChange(GoTo{view.group}), .on = true},
             {.label = tr("Taken apart"),
              .action = ViewChange(AttentionChange(ShowScreen{Screen::why})),
              .on = false,

@@ -16,7 +16,7 @@ namespace headscope::app {
 /// The command palette: what is typed while it is open, and what was chosen before.
 struct Palette {
     bool open = false;
-    std::string typed;
+    std::string typed = {};
     std::size_t lit = 0;             ///< the row that Return does
     bool follow = false;             ///< the list scrolls to that row in the next frame
     bool has_keyboard = false;       ///< its field, in the frame before

@@ -100,7 +100,7 @@ std::tuple<bool, Answer, bool, int> place_of(const std::vector<FoundEntry>& grou
 } // namespace
 
 void open_palette(Palette& palette) {
-    palette = {.open = true, .typed = {}, .recent = std::move(palette.recent)};
+    palette = {.open = true, .recent = std::move(palette.recent)};
 }
 
 void close_after(Palette& palette, const std::string& id) {

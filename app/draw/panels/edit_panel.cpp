@@ -57,8 +57,7 @@ void draw_gains(Sheet& sheet) {
         const float top = sheet.y;
         draw_slider(
             sheet,
-            {.track = {},
-             .label = "gain " + std::to_string(h),
+            {.label = "gain " + std::to_string(h),
              .low = 0,
              .high = highest_gain,
              .value = problem.gain(h),
@@ -186,8 +185,7 @@ void draw_seed(Sheet& sheet) {
 void draw_temperature(Sheet& sheet) {
     sheet.section(tr("Temperature"), "scaled = scores ÷ (√dk · t)");
     draw_slider(sheet,
-                {.track = {},
-                 .label = "temperature",
+                {.label = "temperature",
                  .low = lowest_temperature,
                  .high = highest_temperature,
                  .value = sheet.context.shown.problem().temperature,

@@ -116,8 +116,7 @@ Picture draw_guide(const DrawContext& context) {
     std::set<std::string> met;
     for (const std::string& paragraph : text.paragraphs)
         baseline = draw_spans(picture, context, guide_pad, baseline, width,
-                              manual::with_terms({lesson::Span{.text = paragraph, .value = {}}}, met), state,
-                              style) +
+                              manual::with_terms({lesson::Span{.text = paragraph}}, met), state, style) +
                    10;
     const float end =
         text.try_it.empty() ? baseline : draw_try_it(picture, context, text.try_it, baseline - 10);

@@ -19,7 +19,7 @@ GuideText say_x(const Speaker& s) {
     const auto& names = s.shown.document->feature_names();
     const std::string name = names.empty() ? "" : tr(names[static_cast<std::size_t>(d)]);
     const std::string largest = number(row[static_cast<std::size_t>(d)], 2), stands_for = shortened(name, 24);
-    GuideText out{.heading = tr("Every token is a row of numbers"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("Every token is a row of numbers")};
     out.paragraphs.push_back(
         tr_n("Attention starts from a matrix with one row per token: here {} of {} number.",
              "Attention starts from a matrix with one row per token: here {} of {} numbers.", s.dims.D,
@@ -64,7 +64,7 @@ GuideText say_qkv(const Speaker& s, Projection projection) {
     constexpr std::array<TensorId, 3> biases{TensorId::b_Q, TensorId::b_K, TensorId::b_V};
     const bool bias = s.shown.tensor(biases[static_cast<std::size_t>(projection)]) != nullptr;
     const std::string name(tensor_info(id).name);
-    GuideText out{.heading = tr("Query, key and value"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("Query, key and value")};
     out.paragraphs.push_back(
         s.problem.cross()
             ? tr("Queries are made from the first sequence, keys and values from the second. The query "
@@ -96,7 +96,7 @@ std::string columns_text(std::int64_t first, std::int64_t width) {
 GuideText say_split(const Speaker& s) {
     const Dims& dims = s.dims;
     const std::int64_t head = s.h;
-    GuideText out{.heading = tr("Splitting only says who owns which column"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("Splitting only says who owns which column")};
     const std::string all = grouped(dims.H * dims.dk), first = columns_text(0, dims.dk),
                       second = columns_text(dims.dk, dims.dk);
     if (dims.H == 1)
@@ -148,7 +148,7 @@ GuideText say_head_out(const Speaker& s) {
     const double weight = weights[static_cast<std::size_t>(j)];
     const std::int64_t column = s.marked_column(TensorId::head_out, {s.b, s.h, s.i, 0}, 0);
     const double value = s.at(TensorId::v_heads, {s.b, s.dims.kv_head(s.h), j, column});
-    GuideText out{.heading = tr("Values, mixed by the weights"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("Values, mixed by the weights")};
     out.paragraphs.push_back(
         tr_n("The weights say how much of each value to take. A head mixes {} of values into one row of {} "
              "number.",
@@ -178,7 +178,7 @@ GuideText say_concat(const Speaker& s) {
     const std::int64_t column = s.marked_column(TensorId::concat, {s.b, s.i, 0}, s.h * s.dims.dv),
                        h = column / s.dims.dv, place = column % s.dims.dv;
     const float gain = s.problem.gain(h);
-    GuideText out{.heading = tr("Side by side again"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("Side by side again")};
     out.paragraphs.push_back(
         s.dims.H == 1 ? tr_n("One head alone fills all {} column.", "One head alone fills all {} columns.",
                              s.dims.dv, grouped(s.dims.dv))
@@ -202,7 +202,7 @@ GuideText say_contributions(const Speaker& s) {
                        first = s.h * s.dims.dv;
     const auto part = [&](std::int64_t h) { return s.at(TensorId::contributions, {s.b, h, s.i, d}); };
     const std::string own = number(part(s.h), 2);
-    GuideText out{.heading = tr("What each head adds"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("What each head adds")};
     out.paragraphs.push_back(
         s.dims.dv == 1 ? tr("W_O has rows for every head: row {} for head {}. The head’s result times its "
                             "rows is its contribution, as wide as the output.",
@@ -232,9 +232,7 @@ GuideText say_output(const Speaker& s) {
     const bool bias = s.problem.weights.b_O != nullptr;
     const bool identity = s.shown.document->recipe.identity_W_O;
     const bool square = s.dims.H * s.dims.dv == s.dims.D;
-    GuideText out{.heading = identity ? tr("W_O switched to the identity") : tr("W_O lets the heads meet"),
-                  .paragraphs = {},
-                  .try_it = {}};
+    GuideText out{.heading = identity ? tr("W_O switched to the identity") : tr("W_O lets the heads meet")};
     if (identity)
         out.paragraphs.push_back(
             bias ? tr("Now every output column is one column of concat plus its bias: the heads stay apart.")

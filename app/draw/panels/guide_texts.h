@@ -10,8 +10,8 @@ namespace headscope::app {
 /// The guide's text at one stop of the strip. Every number is from the trace.
 struct GuideText {
     std::string heading;
-    std::vector<std::string> paragraphs;
-    std::string try_it; ///< something for the reader to do now
+    std::vector<std::string> paragraphs = {};
+    std::string try_it = {}; ///< something for the reader to do now
 };
 
 /// The text for the stop shown, the query row stepped through (else one near the start) and the head in

@@ -16,8 +16,7 @@ GuideText say_residual(const Shown& shown, TensorId id, std::int64_t i) {
             static_cast<double>(checkpoint::row_lengths(*shown.tensor(of))[static_cast<std::size_t>(i)]), 1);
     };
     const std::string token = say_query(shown.problem(), i);
-    GuideText out{
-        .heading = tr("One vector per token, and everything is added to it"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("One vector per token, and everything is added to it")};
     const std::vector<TensorId> terms = made_from(shown, id);
     if (terms.empty()) {
         out.paragraphs.push_back(
@@ -52,7 +51,7 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
     const TensorId from = made_from(shown, id).front();
     const NormNumbers numbers = norm_numbers(architecture, row_of(shown, from, i));
     const bool layer_norm = architecture.norm == checkpoint::NormKind::layer;
-    GuideText out{.heading = tr("One ruler for every token"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("One ruler for every token")};
     out.paragraphs.push_back(
         layer_norm ? tr("The norm brings each row to mean 0 and variance 1. A learned weight and "
                         "bias then set how much of each dimension is seen.")
@@ -75,7 +74,7 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
 
 GuideText say_mlp(const Shown& shown, TensorId id, std::int64_t i) {
     const std::int64_t d_ff = shown.dims().d_ff;
-    GuideText out{.heading = tr("{} small detectors", grouped(d_ff)), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("{} small detectors", grouped(d_ff))};
     out.paragraphs.push_back(tr("Each unit compares the row of a token with its own column of W_in. If they "
                                 "agree, the unit is on and adds its row of W_out to the residual stream."));
     const std::span<const float> act = row_of(shown, mlp_act, i);
@@ -96,9 +95,7 @@ GuideText say_vocabulary(const Shown& shown, TensorId id) {
     const std::span<const float> row = shown.tensor(id)->values();
     const std::string token = say_query(shown.problem(), shown.block->position);
     GuideText out{.heading =
-                      id == logits ? tr("A number for every token") : tr("Numbers become probabilities"),
-                  .paragraphs = {},
-                  .try_it = {}};
+                      id == logits ? tr("A number for every token") : tr("Numbers become probabilities")};
     out.paragraphs.push_back(
         id == logits
             ? tr("The last row of {} is multiplied with one row per token of the vocabulary. The larger "
@@ -117,7 +114,7 @@ GuideText say_vocabulary(const Shown& shown, TensorId id) {
 GuideText guide_text_around(const Shown& shown, const ViewState& view) {
     const TensorId id = group_info(view.group).main;
     if (shown.tensor(id) == nullptr)
-        return {.heading = tr(tensor_info(id).title), .paragraphs = {tr("Being computed …")}, .try_it = ""};
+        return {.heading = tr(tensor_info(id).title), .paragraphs = {tr("Being computed …")}};
     const std::int64_t i = std::clamp<std::int64_t>(row_around(view, shown.position), 0, shown.dims().Tq - 1);
     if (id == embedding || id == position)
         return {.heading = tr("Every token becomes a row of numbers"),

@@ -42,7 +42,7 @@ GuideText say_scores(const Speaker& s) {
     const auto best = place_of_largest(row);
     const auto worst = std::ranges::min_element(row) - row.begin();
     const auto value = [&](std::int64_t j) { return number(row[static_cast<std::size_t>(j)], 2); };
-    GuideText out{.heading = tr("Every query meets every key"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("Every query meets every key")};
     out.paragraphs.push_back(tr_n("A score is a dot product: one token’s query times another’s key, over the "
                                   "{} column of a head.",
                                   "A score is a dot product: one token’s query times another’s key, over the "
@@ -82,7 +82,7 @@ GuideText say_scaled(const Speaker& s) {
     const std::string divisor =
         fmt::format("√{}", s.dims.dk) +
         (root == std::floor(root) ? " = " + number(root, 0) : " ≈ " + number(root, 2));
-    GuideText out{.heading = tr("Scaling keeps the softmax soft"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("Scaling keeps the softmax soft")};
     out.paragraphs.push_back(
         tempered ? tr("Every score is divided by the root of the head width: {}, and by the temperature {}.",
                       divisor, number(static_cast<double>(s.problem.temperature), 2))
@@ -103,7 +103,7 @@ GuideText say_masked(const Speaker& s) {
     const std::vector<double> row = s.row(TensorId::masked);
     const auto open = std::ranges::count_if(row, [](double v) { return std::isfinite(v); });
     const auto closed = std::ranges::find_if(row, [](double v) { return std::isinf(v); }) - row.begin();
-    GuideText out{.heading = tr("Who may read whom"), .paragraphs = {}, .try_it = {}};
+    GuideText out{.heading = tr("Who may read whom")};
     out.paragraphs.push_back(
         tr("A mask forbids pairs of tokens. Their score becomes −∞, and the softmax turns that "
            "into a weight of exactly 0."));
@@ -138,7 +138,6 @@ GuideText say_masked(const Speaker& s) {
 GuideText say_weights(const Speaker& s) {
     GuideText out{.heading = s.dims.H == 1 ? tr("Where does each token look?")
                                            : tr("Head {}: where does each token look?", s.h),
-                  .paragraphs = {},
                   .try_it =
                       tr("Press the down arrow key to go through the rows one by one. Where does each token "
                          "look?")};

@@ -45,7 +45,7 @@ std::string range_text(const Tensor& tensor) {
 }
 
 struct Entry {
-    std::string name, range, shape, memory;
+    std::string name, range = {}, shape, memory = {};
     StageGroup group;
     bool on;
 };
@@ -142,13 +142,10 @@ Picture draw_tensors(const DrawContext& context) {
                {.name = "mask",
                 .range = problem.mask.empty() ? tr("none") : "",
                 .shape = problem.mask.empty() ? tr("every token reads every key") : mask_words(problem.mask),
-                .memory = "",
                 .group = StageGroup::masked,
                 .on = false});
     draw_entry(sheet, {.name = "gain",
-                       .range = "",
                        .shape = tr("one per head: {}", gain_words(problem.gains)),
-                       .memory = "",
                        .group = StageGroup::concat,
                        .on = false});
     sheet.y += 14;

@@ -161,16 +161,14 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
             return changed(now, [&](SamplingSettings& settings) { set(settings, decimal(typed)); });
         };
         const std::string label(name);
-        const Slider slider{.track = {},
-                            .label = label + " slider",
+        const Slider slider{.label = label + " slider",
                             .low = 0,
                             .high = high,
                             .value = static_cast<float>(value),
                             .rest = static_cast<float>(rest),
                             .action = act,
                             .tip = tip};
-        const TextField field{.area = {},
-                              .label = label,
+        const TextField field{.label = label,
                               .text = shortest_number(static_cast<float>(value)),
                               .action = [act](const std::string& typed) { return act(parse_number(typed)); },
                               .tip = tip};
@@ -191,8 +189,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
         });
     };
     write_setting(sheet,
-                  {.area = {},
-                   .label = "top-k",
+                  {.label = "top-k",
                    .text = now.top_k ? std::to_string(*now.top_k) : all,
                    .action =
                        [set_k, all](const std::string& typed) {
@@ -202,8 +199,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
                            return set_k(whole(k));
                        },
                    .tip = k_tip},
-                  Slider{.track = {},
-                         .label = "top-k slider",
+                  Slider{.label = "top-k slider",
                          .low = 1,
                          .high = largest_k,
                          .value = now.top_k ? static_cast<float>(*now.top_k) : largest_k,
@@ -219,8 +215,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
     above_zero.low = 0.01F;
     write_setting(sheet, top_p, above_zero);
     write_setting(sheet,
-                  {.area = {},
-                   .label = std::string(translatable("seed")),
+                  {.label = std::string(translatable("seed")),
                    .text = std::to_string(now.seed),
                    .action =
                        [now](const std::string& typed) {

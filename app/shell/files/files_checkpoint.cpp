@@ -163,7 +163,7 @@ void Files::keep_edits() {
 
 void Files::drop_recovered_edits() {
     if (!recovered_edits_.empty())
-        discard_recovery({.file = recovered_edits_, .project_path = {}, .title = {}});
+        discard_recovery({.file = recovered_edits_});
     recovered_edits_.clear();
 }
 
@@ -192,7 +192,7 @@ void Files::look_for_kept_edits(const std::string& model) {
         const std::time_t when =
             fault ? 0 : std::chrono::system_clock::to_time_t(std::chrono::file_clock::to_sys(written));
         fault.clear();
-        recoveries_.push_back({.file = at->path(), .project_path = {}, .title = model, .edited_at = when});
+        recoveries_.push_back({.file = at->path(), .title = model, .edited_at = when});
         files_.recoveries.push_back({path,
                                      tr("Edits of {}", model),
                                      tr("Not saved as a patch"),

@@ -79,8 +79,8 @@ void Files::load_problem(const std::string& path) {
         [this, path, revision](Progress&) -> FileJob::Done {
             const project::CaseHeads heads = project::heads_of_case(format::Safetensors::open_lazily(path));
             project::Recipe recipe;
-            recipe.base = std::make_shared<const Problem>(project::load_case(
-                {.path = path, .H = heads.H, .Hkv = heads.Hkv, .weights_path = {}, .mask = {}}));
+            recipe.base = std::make_shared<const Problem>(
+                project::load_case({.path = path, .H = heads.H, .Hkv = heads.Hkv}));
             Loaded loaded{make_document(recipe, revision), {}, {}, {}};
             if (!heads.told)
                 loaded.notes.push_back(untold_heads(file_name(path), heads));

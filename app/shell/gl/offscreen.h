@@ -18,7 +18,7 @@ struct Image {
 
 struct OffscreenOptions {
     int frames = 3; ///< frames drawn before the picture is taken, 1/60 s apart; more when glyphs are missing
-    std::optional<figure::Point> mouse; ///< where the mouse rests, in logical pixels
+    std::optional<figure::Point> mouse = {}; ///< where the mouse rests, in logical pixels
 };
 
 /// A window of a Ui with no display (EGL on Mesa's surfaceless platform). The same Ui in the same state gives

@@ -49,9 +49,7 @@ AtlasLook look_of(const Atlas& atlas, const AtlasView& view, const std::string& 
     using enum HeadScore;
     AtlasLook look{.colour = first_offered(atlas, view.colour, {probe_induction, induction_text, previous}),
                    .x = first_offered(atlas, view.x, {probe_induction, induction_text, previous}),
-                   .y = first_offered(atlas, view.y, {copying, first, entropy}),
-                   .labels = {},
-                   .chosen = {}};
+                   .y = first_offered(atlas, view.y, {copying, first, entropy})};
     analysis::HeadFilter filter;
     try {
         filter = analysis::HeadFilter::parse(view.search);

@@ -68,9 +68,9 @@ struct Atlas {
 /// What the atlas shows of a view: what is asked for where the heads have it, else the usual.
 struct AtlasLook {
     analysis::HeadScore colour, x, y;
-    std::vector<std::optional<analysis::HeadScore>> labels; ///< (L * H), by the view's thresholds
-    std::vector<bool> chosen;                               ///< (L * H)
-    bool choosing = false;                                  ///< not all heads are chosen for want of a choice
+    std::vector<std::optional<analysis::HeadScore>> labels = {}; ///< (L * H), by the view's thresholds
+    std::vector<bool> chosen = {};                               ///< (L * H)
+    bool choosing = false; ///< not all heads are chosen for want of a choice
     std::int64_t chosen_count = 0;
 };
 

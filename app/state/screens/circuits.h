@@ -17,7 +17,8 @@ namespace headscope::app {
 struct CircuitsQuestion {
     std::optional<std::int64_t> token; ///< none: the one at the position that is looked at
     bool through_mlp = false;          ///< see analysis::TokenVector
-    std::optional<float> threshold;    ///< of compositions that are drawn, in [0, 1]; none: see HeadCircuits
+    /// Of compositions that are drawn, in [0, 1]; none: see HeadCircuits.
+    std::optional<float> threshold = {};
     bool operator==(const CircuitsQuestion&) const = default;
 };
 
@@ -49,9 +50,9 @@ HeadCircuits head_circuits(const checkpoint::ModelRun& run, Progress& progress);
 /// What the canvas shows of them, as far as it is known.
 struct CircuitsView {
     CircuitsQuestion asked;
-    std::shared_ptr<const TokenCircuit> token; ///< null: not known yet
-    std::shared_ptr<const HeadCircuits> heads; ///< likewise
-    std::string error;                         ///< one sentence; empty when all is well
+    std::shared_ptr<const TokenCircuit> token = {}; ///< null: not known yet
+    std::shared_ptr<const HeadCircuits> heads = {}; ///< likewise
+    std::string error = {};                         ///< one sentence; empty when all is well
 
     /// Needs `heads`.
     float threshold() const { return asked.threshold.value_or(heads->usual_threshold); }

@@ -150,8 +150,7 @@ EffectsSources effects_sources(const checkpoint::ModelRun& run, const Effects& e
                        .head = head,
                        .map = analysis::source_map(run, effects.question,
                                                    attention_number(run.model().architecture(), place), head,
-                                                   cancel),
-                       .sums = {}};
+                                                   cancel)};
     const auto Tk = static_cast<std::size_t>(out.map.shape()[1]);
     const std::span<const float> all = out.map.values();
     for (std::size_t i = 0; i < all.size(); i += Tk) {

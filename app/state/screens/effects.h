@@ -73,9 +73,9 @@ struct EffectsSources {
     analysis::LogitQuestion question; ///< whose position says nothing
     checkpoint::AttentionPlace place;
     std::int64_t head = 0;
-    Tensor map;               ///< (Tq, Tk), see analysis::source_map
-    std::vector<double> sums; ///< (Tq): of its rows
-    double limit = 0;         ///< the largest of all these, without its sign
+    Tensor map;                    ///< (Tq, Tk), see analysis::source_map
+    std::vector<double> sums = {}; ///< (Tq): of its rows
+    double limit = 0;              ///< the largest of all these, without its sign
 
     /// Whether they are of the tokens that the effects are of.
     bool belong_to(const Effects& effects) const;

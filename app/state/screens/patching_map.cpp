@@ -27,7 +27,7 @@ PatchingMap unmeasured_map(const PatchingPair& pair, const PatchingQuestion& ask
                            analysis::HeadPlace from) {
     const analysis::PatchKind kind = asked.paths ? analysis::PatchKind::head : asked.kind;
     const std::int64_t rows = pair.patching->rows(kind), columns = pair.patching->columns(kind);
-    PatchingMap out{.asked = asked, .from = from, .cells = {}, .same = {}};
+    PatchingMap out{.asked = asked, .from = from};
     for (std::int64_t row = 0; row < rows; ++row) {
         auto& cells = out.cells.emplace_back();
         auto& same = out.same.emplace_back();

@@ -48,19 +48,21 @@ struct PatchingPair {
 /// The shares of the answer that patches bring back.
 struct PatchingMap {
     PatchingQuestion asked;
-    analysis::HeadPlace from;                             ///< of paths
-    std::vector<std::vector<std::optional<float>>> cells; ///< rows from early to late; empty: not reached yet
-    std::vector<std::vector<bool>> same; ///< where both runs have the same numbers, so that nothing is run
-    std::int64_t done = 0, count = 0;    ///< runs
+    analysis::HeadPlace from; ///< of paths
+    /// Rows from early to late; empty: not reached yet.
+    std::vector<std::vector<std::optional<float>>> cells = {};
+    /// Where both runs have the same numbers, so that nothing is run.
+    std::vector<std::vector<bool>> same = {};
+    std::int64_t done = 0, count = 0; ///< runs
 };
 
 /// What the canvas shows of it, as far as it is known.
 struct PatchingView {
     PatchingQuestion asked;
-    std::shared_ptr<const PatchingPair> pair; ///< null: not known, or no second prompt
-    std::shared_ptr<const PatchingMap> map;   ///< null: not known
-    std::string error;                        ///< why there is none, one sentence
-    bool stopped = false;                     ///< the user stopped the map before its end
+    std::shared_ptr<const PatchingPair> pair = {}; ///< null: not known, or no second prompt
+    std::shared_ptr<const PatchingMap> map = {};   ///< null: not known
+    std::string error = {};                        ///< why there is none, one sentence
+    bool stopped = false;                          ///< the user stopped the map before its end
 };
 
 /// The pair of the clean run and a prompt. token, against: those asked for; none: what either prompt leads

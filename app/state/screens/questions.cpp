@@ -79,8 +79,7 @@ std::optional<Questions> read_questions(const std::string& text, std::int64_t vo
                                      .kind = kind->kind,
                                      .paths = patching.at("paths").get<bool>()},
                         .circuits = {.token = read(circuits, "token", vocab),
-                                     .through_mlp = circuits.at("through_mlp").get<bool>(),
-                                     .threshold = {}}};
+                                     .through_mlp = circuits.at("through_mlp").get<bool>()}};
         if (const json& threshold = circuits.at("threshold"); !threshold.is_null())
             asked.circuits.threshold = std::clamp(threshold.get<float>(), 0.0F, 1.0F);
         return asked;

@@ -20,8 +20,7 @@ SurveyedHead::Example example_of(const checkpoint::TextModel& model, analysis::S
                                   .weight = scored.weight,
                                   .query = scored.query,
                                   .key = scored.key,
-                                  .tokens = text::readable_tokens(piece.tokens),
-                                  .text = {}};
+                                  .tokens = text::readable_tokens(piece.tokens)};
     if (model.tokenizer != nullptr) {
         const std::vector<text::TokenId> ids(piece.ids.begin(), piece.ids.end());
         example.text = model.tokenizer->decode(ids, true);
@@ -63,7 +62,7 @@ SurveyedHeads surveyed_heads(const checkpoint::TextModel& model, const std::stri
 SurveyedHead surveyed_head(const checkpoint::TextModel& model, const std::string& path, std::int64_t layer,
                            std::int64_t head) {
     analysis::SurveyFile file = analysis::SurveyFile::open(path);
-    SurveyedHead out{.layer = layer, .head = head, .scores = {}};
+    SurveyedHead out{.layer = layer, .head = head};
     for (const analysis::SurveyedScore& found : file.card(layer, head).scores) {
         SurveyedHead::Score score{found.info->score, found.mean, found.spread, {}};
         for (const analysis::SurveyExample& example : found.examples)

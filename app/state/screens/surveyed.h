@@ -25,7 +25,7 @@ struct SurveyedHead {
         float score = 0, weight = 0;
         std::int64_t query = 0, key = 0;
         std::vector<std::string> tokens; ///< readable
-        std::string text;                ///< that a prompt can be
+        std::string text = {};           ///< that a prompt can be
     };
     struct Score {
         analysis::HeadScore score{};
@@ -33,7 +33,7 @@ struct SurveyedHead {
         std::vector<Example> largest;
     };
     std::int64_t layer = 0, head = 0;
-    std::vector<Score> scores;
+    std::vector<Score> scores = {};
 };
 
 /// Reads the means. For a worker: the checkpoint's files are hashed, which takes a while for large ones.

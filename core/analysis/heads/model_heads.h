@@ -14,7 +14,7 @@ namespace headscope::analysis {
 struct MeasuredHead {
     std::optional<std::int64_t> sequence{}; ///< of a batch, or of a file of sequences
     std::int64_t layer = 0, head = 0;
-    HeadMetrics metrics;
+    HeadMetrics metrics = {};
 
     /// Nothing for a score that does not apply or cannot be measured of what was given.
     std::optional<float> score(const HeadScoreInfo& info) const {
