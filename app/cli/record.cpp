@@ -52,7 +52,7 @@ void run_record(RecordOptions& options) {
     const app::DocumentPtr document = options.model || options.film_lesson ? nullptr : options.problem.read();
     const std::unique_ptr<app::Program> program = make_program(options, document);
     if (options.film_lesson) {
-        program->act(app::ViewChange(app::SetDark{options.theme == "dark"}));
+        program->act(app::SetDark{options.theme == "dark"});
         check_program(*program);
     } else {
         show_scene(*program, options, document);
@@ -70,7 +70,7 @@ void run_record(RecordOptions& options) {
         app::film_script(recorder, script, *options.script);
     else {
         // The stages before the weights are those of the model's own run.
-        program->act(app::ViewChange(app::AttentionChange(app::ReadWeights{})));
+        program->act(app::ReadWeights{});
         check_program(*program);
         app::film_stages(recorder, options.reading);
     }

@@ -158,7 +158,7 @@ int open_window(const Options& options) {
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
                           {options.sentence.value_or(""), options.decoder.text});
     if (options.lesson)
-        program.act(app::LessonAction(app::OpenLesson{*options.lesson}));
+        program.act(app::OpenLesson{*options.lesson});
     if (!options.path && !options.lesson && !options.sentence && !options.kv_sentence && !options.preset)
         program.begin();
     app::WindowOptions window;

@@ -151,8 +151,8 @@ void read_weights(app::Program& program, const SceneOptions& options) {
         if (wanted.*reading.option && !(possible.*reading.option))
             fail_input(flag_of(reading) + ": the " + (options.model ? "checkpoint on this prompt" : "file") +
                        " has " + std::string(reading.lacks) + "; leave it out");
-    program.act(app::ViewChange(app::AttentionChange(app::ReadWeights{wanted})));
-    program.act(app::ViewChange(app::AttentionChange(app::SetLogColours{options.log_colours})));
+    program.act(app::ReadWeights{wanted});
+    program.act(app::SetLogColours{options.log_colours});
     if (!program.state().error.empty())
         fail_input(program.state().error);
 }
@@ -174,15 +174,14 @@ void show_attention(app::Program& program, const SceneOptions& options) {
     view.tab = program.state().view.tab;
     view.attention = program.state().view.attention;
     program.state().view = view;
-    program.act(app::ViewChange(app::AttentionChange(app::OpenHead{options.layer, options.head})));
-    program.act(
-        app::ViewChange(app::AttentionChange(app::ShowScreen{app::find_screen(options.screen)->screen})));
+    program.act(app::OpenHead{options.layer, options.head});
+    program.act(app::ShowScreen{app::find_screen(options.screen)->screen});
 }
 
 /// Shows a page of a lesson in the left panel, with the page's problem and view.
 void show_lesson(app::Program& program, const SceneOptions& options) {
     program.state().view.less_motion = true; // a picture shows the end of every animation
-    program.act(app::LessonAction(app::OpenLesson{*options.lesson}));
+    program.act(app::OpenLesson{*options.lesson});
     if (!program.state().error.empty())
         fail_input(program.state().error);
     const app::CourseState& course = program.state().course;
@@ -190,13 +189,13 @@ void show_lesson(app::Program& program, const SceneOptions& options) {
         if (wanted < 1 || wanted > count)
             fail_input(std::string(option) + " " + std::to_string(wanted) + ": the lesson " +
                        *options.lesson + " has 1 to " + std::to_string(count));
-        program.act(app::LessonAction(app::GoToPage{before + wanted}));
+        program.act(app::GoToPage{before + wanted});
     };
     if (options.step)
         page("--step", *options.step, course.steps(), 0);
     if (options.question)
         page("--question", *options.question, course.questions(), course.steps());
-    program.act(app::ViewChange(app::SetDark{options.theme == "dark"}));
+    program.act(app::SetDark{options.theme == "dark"});
     app::ViewState& view = program.state().view;
     view.apart = view.apart_target;
     view.joined = view.joined_target;
@@ -218,10 +217,10 @@ void edit_model(app::Program& program, const SceneOptions& options) {
         program.state().document->part()->model->model->architecture();
     for (const std::string& text : options.problem.gains()) {
         const ModelGain gain = parse_model_gain(text, architecture, options.layer);
-        program.act(app::ViewChange(app::AttentionChange(app::ShowStack{gain.place.stack})));
-        program.act(app::ViewChange(app::AttentionChange(app::OpenHead{gain.place.layer, gain.head})));
+        program.act(app::ShowStack{gain.place.stack});
+        program.act(app::OpenHead{gain.place.layer, gain.head});
         settle();
-        program.act(app::Command(app::SetGain{gain.head, gain.factor}));
+        program.act(app::SetGain{gain.head, gain.factor});
         settle();
     }
 }
@@ -232,23 +231,22 @@ analysis::PatchKind patch_kind(const std::string& id) {
 
 /// Puts what --screen names on the canvas.
 void show_screen(app::Program& program, const SceneOptions& options) {
-    const auto change = [&](const app::AttentionChange& to) { program.act(app::ViewChange(to)); };
     using What = app::AskEffects::What;
     for (const auto& [word, what] : {std::pair(options.token, What::token), {options.against, What::against}})
         if (word)
-            program.act(app::ModelAction(app::AskEffects{what, *word}));
+            program.act(app::AskEffects{what, *word});
     const app::NamedScreen& wanted = *app::find_screen(options.screen);
-    change(app::ShowEffects{wanted.effects});
-    change(app::ShowScreen{wanted.screen});
+    program.act(app::ShowEffects{wanted.effects});
+    program.act(app::ShowScreen{wanted.screen});
     if (wanted.screen == app::Screen::circuits && options.token)
-        program.act(app::ModelAction(app::AskCircuits{.word = *options.token}));
+        program.act(app::AskCircuits{.word = *options.token});
     if (wanted.screen != app::Screen::patching)
         return;
-    program.act(app::ModelAction(app::AskPatching{.corrupted = options.corrupted.value_or("")}));
+    program.act(app::AskPatching{.corrupted = options.corrupted.value_or("")});
     if (options.patched == "paths")
-        program.act(app::ModelAction(app::AskPatching{.paths = true}));
+        program.act(app::AskPatching{.paths = true});
     else if (options.patched)
-        program.act(app::ModelAction(app::AskPatching{.kind = patch_kind(*options.patched)}));
+        program.act(app::AskPatching{.kind = patch_kind(*options.patched)});
 }
 
 /// Shows a layer of a checkpoint instead of a problem.
@@ -263,8 +261,7 @@ void show_model(app::Program& program, const SceneOptions& options) {
     program.settle();
     edit_model(program, options);
     if (architecture.encoder != nullptr)
-        program.act(
-            app::ViewChange(app::AttentionChange(app::ShowStack{stack.value_or(checkpoint::Stack::cross)})));
+        program.act(app::ShowStack{stack.value_or(checkpoint::Stack::cross)});
     program.settle();
     read_weights(program, options);
     const AttentionInfo& info = program.state().board->info();
@@ -278,21 +275,21 @@ void show_model(app::Program& program, const SceneOptions& options) {
     view.tab = options.reading == analysis::ReadingOptions{} ? tab : app::LeftTab::heads;
     view.one_head = true;
     view.attention = attention;
-    program.act(app::ViewChange(app::AttentionChange(app::OpenHead{options.layer, options.head})));
+    program.act(app::OpenHead{options.layer, options.head});
     show_screen(program, options);
 }
 
 /// Opens the manual.
 void show_manual(app::Program& program, const std::string& asked) {
     if (asked.starts_with('?'))
-        program.act(app::WindowAction(app::SearchManual{asked.substr(1)}));
+        program.act(app::SearchManual{asked.substr(1)});
     else if (asked == "screen")
-        program.act(app::WindowAction(app::AskHelp{}));
+        program.act(app::AskHelp{});
     else
-        program.act(app::WindowAction(app::OpenManual{
+        program.act(app::OpenManual{
             asked == "contents"
                 ? manual::Place{}
-                : *manual::place_of(asked + (asked.find('#') == std::string::npos ? "#" : ""))}));
+                : *manual::place_of(asked + (asked.find('#') == std::string::npos ? "#" : ""))});
 }
 
 } // namespace
@@ -334,7 +331,7 @@ void show_scene(app::Program& program, const SceneOptions& options, const app::D
     }
     if (options.present) {
         program.state().view.less_motion = true; // a picture shows the end of every animation
-        program.act(app::WindowAction(app::Present{}));
+        program.act(app::Present{});
     }
     check_program(program);
 }

@@ -115,8 +115,7 @@ std::optional<CourseDesk::OpenedScene> CourseDesk::take_scene(const Document& no
     (scene->of_page ? course_.given : course_.by_button) = there ? now.part() : opened.part;
     OpenedScene out{{}, scene->label, {}};
     if (there)
-        out.view.emplace_back(ViewChange(
-            AttentionChange(OpenHead{scene->scene.layer.value_or(0), scene->scene.head.value_or(0)})));
+        out.view.emplace_back(OpenHead{scene->scene.layer.value_or(0), scene->scene.head.value_or(0)});
     else
         out.opened = opened;
     for (Action& action : view_of(scene->scene, *opened.base))

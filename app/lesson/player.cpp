@@ -34,7 +34,7 @@ std::vector<Action> show(CourseState& course, const lesson::StepScene& scene, co
     const project::Recipe recipe = lesson::recipe_of(scene);
     std::vector<Action> actions;
     if (!now.is_experiment() || !project::same_bits(recipe, now.recipe))
-        actions.emplace_back(Command(SetRecipe{recipe, label}));
+        actions.emplace_back(SetRecipe{recipe, label});
     const Problem problem = project::with_edits(project::build_recipe(recipe).problem, recipe);
     const std::vector<Action> view = view_of(scene, problem);
     actions.insert(actions.end(), view.begin(), view.end());
@@ -77,7 +77,7 @@ void open(CourseState& course, const std::string& id) {
 
 /// Wherever a lesson or the list of lessons was asked for, the tab of the course shows it.
 std::vector<Action> in_its_tab(std::vector<Action> actions) {
-    actions.emplace_back(ViewChange(ShowTab{LeftTab::course}));
+    actions.emplace_back(ShowTab{LeftTab::course});
     return actions;
 }
 
@@ -105,29 +105,27 @@ bool watch_table(CourseState& course, const lesson::FillTable& table, const Show
 /// The screen of a checkpoint that a scene asks for, and what is asked there.
 std::vector<Action> screen_of(const lesson::StepScene& scene) {
     std::vector<Action> actions;
-    const auto change = [&](const AttentionChange& one) { actions.emplace_back(ViewChange(one)); };
     const std::string name = scene.screen.value_or("stages");
     const NamedScreen& wanted = *find_screen(name);
-    change(ShowScreen{wanted.screen});
+    actions.emplace_back(ShowScreen{wanted.screen});
     if (wanted.screen != Screen::effects && wanted.screen != Screen::patching)
         return actions;
-    change(ShowEffects{wanted.effects});
+    actions.emplace_back(ShowEffects{wanted.effects});
     using What = AskEffects::What;
-    actions.emplace_back(ModelAction(AskEffects{What::usual, {}}));
+    actions.emplace_back(AskEffects{What::usual, {}});
     for (const auto& [word, what] :
          {std::pair(scene.token, What::token), std::pair(scene.against, What::against)})
         if (word)
-            actions.emplace_back(ModelAction(AskEffects{what, *word}));
+            actions.emplace_back(AskEffects{what, *word});
     if (wanted.screen != Screen::patching)
         return actions;
-    actions.emplace_back(ModelAction(AskPatching{.corrupted = scene.corrupted.value_or("")}));
+    actions.emplace_back(AskPatching{.corrupted = scene.corrupted.value_or("")});
     const auto kinds = analysis::patch_kinds();
     const auto kind =
         std::ranges::find(kinds, scene.patched.value_or("residual"), &analysis::PatchKindInfo::id);
-    actions.emplace_back(
-        ModelAction(kind == kinds.end() ? AskPatching{.paths = true} : AskPatching{.kind = kind->kind}));
+    actions.emplace_back(kind == kinds.end() ? AskPatching{.paths = true} : AskPatching{.kind = kind->kind});
     const auto [row, column] = scene.patch.value_or(std::array<std::int64_t, 2>{-1, -1});
-    change(PickPatch{row, column});
+    actions.emplace_back(PickPatch{row, column});
     return actions;
 }
 
@@ -142,7 +140,7 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                    },
                    [&](const CloseLesson&) {
                        close_lesson(course);
-                       return in_its_tab({ViewChange(PointAt{})});
+                       return in_its_tab({PointAt{}});
                    },
                    [&](const TurnPage& a) {
                        return course.open == nullptr ? std::vector<Action>{}
@@ -223,14 +221,13 @@ bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view)
 
 std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& problem) {
     std::vector<Action> actions;
-    const auto change = [&](const ViewChange& one) { actions.emplace_back(one); };
     const StageGroup asked = scene.stage.value_or(StageGroup::weights);
     // Only a checkpoint has stops around attention.
     const StageGroup group = is_around(asked) && !scene.model ? StageGroup::weights : asked;
     std::int64_t row = -1;
     if (scene.row && scene.row->kind != lesson::TargetIndex::Kind::all)
         row = lesson::query_row(*scene.row, problem);
-    change(GoTo{group, row});
+    actions.emplace_back(GoTo{group, row});
     static const std::map<std::string_view, WeightsView> views{{"heatmap", WeightsView::heatmap},
                                                                {"arcs", WeightsView::arcs},
                                                                {"text", WeightsView::text},
@@ -239,28 +236,28 @@ std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& probl
         {"each", HeadsView::each}, {"difference", HeadsView::difference}, {"mean", HeadsView::mean}};
     static const std::map<std::string_view, Projection> projections{
         {"q", Projection::q}, {"k", Projection::k}, {"v", Projection::v}};
-    change(ShowWeightsAs{views.at(scene.view.value_or("heatmap"))});
-    change(ShowHeads{heads.at(scene.heads.value_or("each"))});
-    change(ShowProjection{projections.at(scene.projection.value_or("q"))});
-    change(ShowOneHead{scene.model.has_value()}); // of many heads, the one in focus
+    actions.emplace_back(ShowWeightsAs{views.at(scene.view.value_or("heatmap"))});
+    actions.emplace_back(ShowHeads{heads.at(scene.heads.value_or("each"))});
+    actions.emplace_back(ShowProjection{projections.at(scene.projection.value_or("q"))});
+    actions.emplace_back(ShowOneHead{scene.model.has_value()}); // of many heads, the one in focus
     if (scene.apart)
-        change(group == StageGroup::concat ? ViewChange(SetJoined{!*scene.apart})
-                                           : ViewChange(SetApart{*scene.apart}));
-    change(PickHead{scene.head.value_or(0)});
+        actions.emplace_back(group == StageGroup::concat ? Action(SetJoined{!*scene.apart})
+                                                         : SetApart{*scene.apart});
+    actions.emplace_back(PickHead{scene.head.value_or(0)});
     if (scene.model)
         std::ranges::move(screen_of(scene), std::back_inserter(actions));
     if (scene.other)
-        change(CompareWith{*scene.other});
+        actions.emplace_back(CompareWith{*scene.other});
     std::optional<CellAddress> selected;
     if (scene.select) {
         const lesson::CellRange cell = lesson::resolve(*scene.select, problem);
         selected = CellAddress{cell.tensor, cell.first};
     }
-    change(Select{selected});
+    actions.emplace_back(Select{selected});
     PointAt point;
     for (const lesson::Target& target : scene.point)
         point.cells.push_back(lesson::resolve(target, problem));
-    change(point);
+    actions.emplace_back(point);
     return actions;
 }
 

@@ -312,8 +312,8 @@ void CheckpointSession::act(const ModelAction& action) {
             [&](const LeavePatch&) { leave_patch(); }, [&](const SwapPrompts&) { swap_prompts(); },
             [&](const OpenSurvey& c) {
                 state().model.survey = c.path;
-                app::apply(state().view, AttentionChange(ShowScreen{Screen::atlas}));
-                app::apply(state().view, AttentionChange(AtlasChange(ShowAtlasTab{AtlasTab::survey})));
+                app::apply(state().view, ShowScreen{Screen::atlas});
+                app::apply(state().view, ShowAtlasTab{AtlasTab::survey});
             },
             [&](const TakeBranch& c) { take_branch(c.number); },
             [&](const SetSampling& c) {

@@ -77,8 +77,7 @@ void CompareDesk::mark(bool unedited, const std::string& name) {
     const auto same = std::ranges::find_if(history.states(), [&](const History::State& state) {
         return state.document->unedited == state_.document->unedited && as_built(*state.document);
     });
-    coming_ =
-        same != history.states().end() ? same->document : app::apply(state_.document, Command(ResetEdits{}));
+    coming_ = same != history.states().end() ? same->document : app::apply(state_.document, ResetEdits{});
     baselines_.retain({coming_});
     const checkpoint::ModelRunPtr run = coming_->is_checkpoint() ? state_.model.unedited : nullptr;
     baselines_.ask<RunResult>({coming_, baseline_value}, Urgency::on_screen,

@@ -54,8 +54,8 @@ bool handle_wheel(AppState& state, bool page_scrolls, const Sink& send) {
     const float value = owned_value(*state.document, view.hover->tensor, view.hover->at);
     const float changed = on_grain(value + io.MouseWheel * grain, grain / pixels_a_notch);
     if (!selected)
-        send(ViewChange(Select{*view.hover}));
-    send(Command(EditCell{*view.hover, changed}));
+        send(Select{*view.hover});
+    send(EditCell{*view.hover, changed});
     return true;
 }
 

@@ -26,7 +26,7 @@ void follow_drag(CellDrag& drag, AppState& state, float scale, const Sink& send)
     const float by = upwards ? drag.by_height * (io.KeyShift ? 0.1F : 1.0F) : grain;
     const float value = on_grain(drag.start_value + way * by, grain);
     if (value != drag.value)
-        send(Command(EditCell{drag.cell, value}));
+        send(EditCell{drag.cell, value});
     drag.value = value;
 }
 
@@ -84,7 +84,7 @@ bool Gestures::drag_number(AppState& state, float scale, const Sink& send) {
     CellDrag& drag = *state.view.drag;
     const bool cancelled = pressed(Key::escape);
     if (cancelled && drag.moved)
-        send(Command(EditCell{drag.cell, drag.start_value}));
+        send(EditCell{drag.cell, drag.start_value});
     // A slow frame may bring the last move together with the release: it counts.
     const bool over = cancelled || !ImGui::IsMouseDown(ImGuiMouseButton_Left);
     if (!cancelled && ImGui::IsMousePosValid())

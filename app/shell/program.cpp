@@ -72,8 +72,7 @@ void Program::act(const Action& action) {
                        [&](const DropBaseline&) { compare_.drop(); },
                        [&](const ComparePrompts&) { compare_prompts(); },
                        [&](const CopyFirstPrompt&) {
-                           workspace_.session().act(
-                               ModelAction(AskPatching{.corrupted = state_.model.prompt}));
+                           workspace_.session().act(AskPatching{.corrupted = state_.model.prompt});
                            state_.field = {.next = second_prompt_field};
                        },
                        [&](const LessonAction& lesson) { lessons_.run(lesson); },
@@ -89,10 +88,10 @@ void Program::act(const Action& action) {
 void Program::compare_prompts() {
     check_prompts(*state_.document->part(), state_.model.patching.corrupted);
     compare_.mark(false, tr("the clean prompt"));
-    workspace_.session().act(ModelAction(SwapPrompts{}));
+    workspace_.session().act(SwapPrompts{});
     state_.model.compared = state_.model.prompt;
-    change_view(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
-    change_view(ViewChange(SetCompare{Compare::difference}));
+    change_view(ShowScreen{Screen::stages});
+    change_view(SetCompare{Compare::difference});
 }
 
 void Program::change_view(const ViewChange& change) {
@@ -114,7 +113,7 @@ void Program::change_view(const ViewChange& change) {
         std::exchange(state_.model.compared, {}) == state_.model.prompt &&
         !state_.model.patching.corrupted.empty()) {
         workspace_.change_view(SetCompare{Compare::now});
-        workspace_.session().act(ModelAction(SwapPrompts{}));
+        workspace_.session().act(SwapPrompts{});
     }
 }
 

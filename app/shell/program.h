@@ -31,7 +31,7 @@ public:
     bool full_screen() const override { return state_.full_screen; }
     bool keeps_picture() const override { return times_.keeps_picture(); }
     bool quitting() const override { return files_.quitting(); }
-    void close() override { act(FileCommand(QuitProgram{})); }
+    void close() override { act(QuitProgram{}); }
 
     /// Does what the user would have done; a command that fails leaves the document and sets the error.
     void act(const Action& action);

@@ -145,7 +145,7 @@ void handle_shortcuts(const AppState& state, Situation now, const Sink& send) {
             text += pressed(Key::enter) ? "\n" : pressed(Key::tab) ? "\t" : "";
         const bool types = begins_number(text) || (waits && !text.empty());
         if (types)
-            send(WindowAction(TypeNumber{text}));
+            send(TypeNumber{text});
         if (types || waits)
             now.over = Over::field;
     }
@@ -154,7 +154,7 @@ void handle_shortcuts(const AppState& state, Situation now, const Sink& send) {
             continue;
         const Meaning meaning = meaning_of({key, io.KeyCtrl, io.KeyShift, io.KeyAlt}, now);
         if (!meaning.missing.empty() && pressed(key))
-            send(WindowAction(Explain{meaning.missing + "."}));
+            send(Explain{meaning.missing + "."});
         if (meaning.action != nullptr && (meaning.action->repeats || pressed(key)))
             for (const Action& action : meaning.action->send(now))
                 send(action);

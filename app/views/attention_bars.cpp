@@ -51,13 +51,12 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
     draw_text(picture, context, name.x + 12 + caption + 8, figure::baseline_for(26, 14.5F), title,
               figure::Font::ui_medium, 14.5F, theme.ink);
     picture.tips.push_back({name, info.source});
-    draw_button(picture, context, {name.right() + 12, 10, 116, 32}, tr("Close file"),
-                FileCommand(NewProject{}), false, tr("Back to computing attention from a sentence"));
+    draw_button(picture, context, {name.right() + 12, 10, 116, 32}, tr("Close file"), NewProject{}, false,
+                tr("Back to computing attention from a sentence"));
     const bool board = state.view.attention.board;
     if (screen_of(state.shown, state.view) == Screen::stages)
         draw_button(picture, context, {name.right() + 136, 10, 116, 32},
-                    board ? tr("Hide board") : tr("Show board"),
-                    ViewChange(AttentionChange(ShowBoard{!board})), false,
+                    board ? tr("Hide board") : tr("Show board"), ShowBoard{!board}, false,
                     with_key(tr("All heads beside the open one"), "board"));
     const std::vector<Segment> screens = screen_segments(*state.document, state.shown, state.view);
     draw_segmented(picture, context, area.w - 16 - 80 - segmented_width(context, screens), 12, screens);

@@ -69,10 +69,9 @@ void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& to
     const auto inside = [&](const ImVec2& at) {
         return map.contains((at.x - origin.x) / scale, (at.y - origin.y) / scale);
     };
-    const auto send = [&](const AttentionChange& change) { tools.send(ViewChange(change)); };
     // By parts of what is seen, from its middle.
     const auto pan = [&](float x, float y) {
-        send(PanMap{across.off + x * across.more, down.off + y * down.more});
+        tools.send(PanMap{across.off + x * across.more, down.off + y * down.more});
     };
     if (inside(io.MousePos) && io.MouseWheel != 0) {
         const float x = ((io.MousePos.x - origin.x) / scale - map.x) / map.w,
@@ -80,8 +79,8 @@ void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& to
         constexpr float step = 1.25F;
         if (io.KeyCtrl) {
             pan(0, 0);
-            send(ZoomMap{std::pow(step, io.MouseWheel), 0.5F + (x - 0.5F) * across.more,
-                         0.5F + (y - 0.5F) * down.more});
+            tools.send(ZoomMap{std::pow(step, io.MouseWheel), 0.5F + (x - 0.5F) * across.more,
+                               0.5F + (y - 0.5F) * down.more});
         } else if (window.zoom > 1) {
             const float by = -0.1F * io.MouseWheel;
             io.KeyShift ? pan(by, 0) : pan(0, by);
@@ -131,9 +130,8 @@ void steer_long_map(const AppState& state, const figure::Rect& area, const ViewT
     const figure::Rect room = long_map_room(draw_context(state, tools, area.w, area.h));
     const LongMapView& view = state.view.attention.long_map;
     const Dims& dims = state.shown.dims();
-    const auto send = [&](const LongMapChange& change) { tools.send(ViewChange(change)); };
     if (room.w != view.width || room.h != view.height)
-        return send(MapRoom{room.w, room.h});
+        return tools.send(MapRoom{room.w, room.h});
     const ImGuiIO& io = ImGui::GetIO();
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -152,7 +150,7 @@ void steer_long_map(const AppState& state, const figure::Rect& area, const ViewT
                            ? weight_at(sight_of(view, dims.Tq, dims.Tk), dims, mouse.x + half, mouse.y + half)
                            : std::nullopt;
     if (under != view.under_mouse)
-        send(PointOnMap{under});
+        tools.send(PointOnMap{under});
     constexpr float threshold = 4; // a click that trembles selects
     // Where the button went down is known in later frames by this alone.
     ImGuiStorage& storage = *ImGui::GetStateStorage();
@@ -162,21 +160,22 @@ void steer_long_map(const AppState& state, const figure::Rect& area, const ViewT
     const bool began_here = storage.GetBool(holds);
     if (began_here && ImGui::IsMouseDragging(ImGuiMouseButton_Left, threshold * scale) &&
         (io.MouseDelta.x != 0 || io.MouseDelta.y != 0))
-        send(PanLongMap{-io.MouseDelta.x / scale / room.w, -io.MouseDelta.y / scale / room.h});
+        tools.send(PanLongMap{-io.MouseDelta.x / scale / room.w, -io.MouseDelta.y / scale / room.h});
     if (!here)
         return;
     const float x = mouse.x / room.w, y = mouse.y / room.h;
     if (io.MouseWheel != 0 && !io.KeyCtrl)
-        send(ZoomLongMap{io.MouseWheel > 0 ? 1 : -1, x, y});
+        tools.send(ZoomLongMap{io.MouseWheel > 0 ? 1 : -1, x, y});
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
-        send(ZoomLongMap{3, x, y});
+        tools.send(ZoomLongMap{3, x, y});
     const ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
     const bool clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && began_here &&
                          std::max(std::abs(way.x), std::abs(way.y)) < threshold * scale;
     if (clicked && under) {
         const int step = tile_scale(sight_of(view, dims.Tq, dims.Tk).scale);
         const std::int64_t cells = std::int64_t{1} << step;
-        send(SelectOnMap{MapPart{(*under)[0] >> step << step, (*under)[1] >> step << step, cells, cells}});
+        tools.send(
+            SelectOnMap{MapPart{(*under)[0] >> step << step, (*under)[1] >> step << step, cells, cells}});
     }
 }
 
@@ -215,8 +214,8 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     view_head(state, right, tools, hovered, kept);
     if (board > 0)
         if (const float x = drag_edge("board edge", left.right(), area.y, area.h, tools); x != left.right())
-            tools.send(ViewChange(AttentionChange(SetBoardWidth{
-                std::clamp(x - area.x, least_board, std::max(area.w - least_head, least_board))})));
+            tools.send(SetBoardWidth{
+                std::clamp(x - area.x, least_board, std::max(area.w - least_head, least_board))});
     const float width = kept.scene.width, height = kept.scene.height;
     kept.append(std::move(board_kept), 0, 0);
     kept.scene.width = width + board;

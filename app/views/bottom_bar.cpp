@@ -124,8 +124,7 @@ void speed_choice(const AppState& state, Picture& picture, const figure::Rect& a
                                        tools.theme.ink,
                                        figure::Align::center});
     const float next = speed >= 4 ? 0.5F : speed * 2;
-    picture.hotspots.push_back(
-        {area, "speed", ViewChange(SetSpeed{next}), tr("Playback speed; click for the next one")});
+    picture.hotspots.push_back({area, "speed", SetSpeed{next}, tr("Playback speed; click for the next one")});
 }
 
 /// The track with its ticks and handle; dragging it goes to the stage and row under the mouse.
@@ -162,18 +161,18 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
     ImGui::InvisibleButton("scrubber", {place.w, place.h});
     const ControlSteps steps = tools.focus.offer_steps(place).steps;
     if (std::abs(steps.across) >= ControlSteps::to_end)
-        tools.send(ViewChange(GoTo{steps.across > 0 ? state.view.walk.last() : state.view.walk.first()}));
+        tools.send(GoTo{steps.across > 0 ? state.view.walk.last() : state.view.walk.first()});
     else if (steps.across != 0)
-        tools.send(ViewChange(StepStage{steps.across}));
+        tools.send(StepStage{steps.across});
     else if (steps.up != 0)
-        tools.send(ViewChange(StepRow{-steps.up}));
+        tools.send(StepRow{-steps.up});
     if (!ImGui::IsItemActive())
         return;
     const float mouse = (ImGui::GetIO().MousePos.x - origin.x) / scale;
     const GoTo target = scrubber_target(
         state.view, std::clamp((mouse - track.x) / step, 0.0F, static_cast<float>(stops.size() - 1)), dims);
     if (target.group != state.view.group || target.row != state.view.row)
-        tools.send(ViewChange(target));
+        tools.send(target);
 }
 
 } // namespace
@@ -223,14 +222,12 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         std::string tip;
     };
     const Button buttons[] = {
-        {Icon::first, "first", ViewChange(GoTo{state.view.walk.first()}),
-         with_key(tr("First stage"), "first stage")},
-        {Icon::back, "back", ViewChange(StepStage{-1}), with_key(tr("Stage before"), "stage before")},
-        {playing ? Icon::pause : Icon::play, "play", ViewChange(TogglePlay{}),
+        {Icon::first, "first", GoTo{state.view.walk.first()}, with_key(tr("First stage"), "first stage")},
+        {Icon::back, "back", StepStage{-1}, with_key(tr("Stage before"), "stage before")},
+        {playing ? Icon::pause : Icon::play, "play", TogglePlay{},
          with_key(playing ? tr("Pause") : tr("Play"), "play")},
-        {Icon::next, "next", ViewChange(StepStage{1}), with_key(tr("Next stage"), "next stage")},
-        {Icon::last, "last", ViewChange(GoTo{state.view.walk.last()}),
-         with_key(tr("Last stage"), "last stage")}};
+        {Icon::next, "next", StepStage{1}, with_key(tr("Next stage"), "next stage")},
+        {Icon::last, "last", GoTo{state.view.walk.last()}, with_key(tr("Last stage"), "last stage")}};
     float x = 32;
     for (const Button& button : buttons) {
         const bool play = std::string_view(button.label) == "play";

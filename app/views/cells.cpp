@@ -23,10 +23,10 @@ void paint_to(const CellAddress& cell, const CellAddress& from, bool allows, boo
         const auto back = [&](std::int64_t way) {
             return static_cast<std::int64_t>(std::llround(static_cast<double>(way) * part));
         };
-        tools.send(Command(PaintMask{cell.at[0], all_heads ? -1 : cell.at[1], cell.at[2] - back(di),
-                                     cell.at[3] - back(dj), allows}));
+        tools.send(PaintMask{cell.at[0], all_heads ? -1 : cell.at[1], cell.at[2] - back(di),
+                             cell.at[3] - back(dj), allows});
     }
-    tools.send(ViewChange(BeginStroke{allows, cell}));
+    tools.send(BeginStroke{allows, cell});
 }
 
 void paint_mask(const CellAddress& cell, const ViewTools& tools) {
@@ -52,27 +52,27 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Right)) {
         const auto block = tools.view == nullptr ? std::nullopt : selected_block(*tools.view);
         if (!block || !block->contains(cell))
-            tools.send(ViewChange(Select{cell}));
-        tools.send(WindowAction(OpenContextMenu{Thing{Thing::Kind::cell}}));
+            tools.send(Select{cell});
+        tools.send(OpenContextMenu{Thing{Thing::Kind::cell}});
         return;
     }
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
         if (io.KeyShift && grid.actual && tools.view != nullptr) {
-            tools.send(ViewChange(SelectTo{cell, true}));
+            tools.send(SelectTo{cell, true});
             return;
         }
-        tools.send(ViewChange(Select{cell}));
+        tools.send(Select{cell});
         if (editable && tools.is_set && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) &&
             tools.is_set(cell)) {
-            tools.send(Command(ReleaseNumber{cell}));
+            tools.send(ReleaseNumber{cell});
         } else if (editable) {
             const float value = tools.value(cell), scale = tools.surface.scale();
-            tools.send(ViewChange(BeginDrag{{.cell = cell,
-                                             .start_value = value,
-                                             .start_x = io.MousePos.x / scale,
-                                             .start_y = io.MousePos.y / scale,
-                                             .by_height = grid.by_height,
-                                             .value = value}}));
+            tools.send(BeginDrag{{.cell = cell,
+                                  .start_value = value,
+                                  .start_x = io.MousePos.x / scale,
+                                  .start_y = io.MousePos.y / scale,
+                                  .by_height = grid.by_height,
+                                  .value = value}});
         }
         return;
     }
@@ -81,7 +81,7 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
     const bool elsewhere = tools.view->selected->tensor != cell.tensor || !grid.actual;
     const CellAddress& end = tools.view->block_end ? *tools.view->block_end : *tools.view->selected;
     if (!elsewhere && cell != end)
-        tools.send(ViewChange(SelectTo{cell, true}));
+        tools.send(SelectTo{cell, true});
 }
 
 } // namespace headscope::app

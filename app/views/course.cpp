@@ -53,7 +53,7 @@ void read_on(int by, const ViewTools& tools) {
     if (by > 0 ? now < last : now > edge)
         ImGui::SetScrollY(now + static_cast<float>(by) * most * ImGui::GetWindowHeight());
     else
-        tools.send(LessonAction(TurnPage{by}));
+        tools.send(TurnPage{by});
 }
 
 } // namespace

@@ -136,7 +136,7 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
         ImGui::Dummy({0, (card.bottom() + 8) * scale});
     const float bar_from = area.w * scale - (scrolls ? ImGui::GetStyle().ScrollbarSize : 0);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && ImGui::GetMousePos().x - origin.x < bar_from)
-        tools.send(ViewChange(ShowHelp{false}));
+        tools.send(ShowHelp{false});
     ImGui::End();
     ImGui::PopStyleColor();
 }

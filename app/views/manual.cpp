@@ -30,7 +30,7 @@ void arrow_button(Picture& picture, const figure::Rect& area, bool left, bool po
     picture.scene.add(figure::LineItem{{x, y}, {x + back, y + 6}, colour, 2});
     if (possible)
         picture.hotspots.push_back(
-            {area, left ? "manual back" : "manual forward", WindowAction(StepManual{left ? -1 : 1}),
+            {area, left ? "manual back" : "manual forward", StepManual{left ? -1 : 1},
              left ? with_key(tr("Back"), "manual back") : with_key(tr("Forward"), "manual forward")});
 }
 
@@ -51,7 +51,7 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
         else
             picture.hotspots.push_back({{x - 6, area.y, width + 12, strip_height},
                                         text,
-                                        WindowAction(OpenManual{place}),
+                                        OpenManual{place},
                                         tr("All pages of the manual")});
         return x + width + 20;
     };
@@ -63,7 +63,7 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
         figure::LineItem{{cross.x - 5, cross.y + 5}, {cross.x + 5, cross.y - 5}, theme.muted, 1.5F});
     picture.hotspots.push_back({{cross.x - 16, area.y + 6, 32, 32},
                                 "close manual",
-                                WindowAction(CloseManual{}),
+                                CloseManual{},
                                 with_key(tr("Close the manual"), "let go")});
     return picture;
 }
@@ -93,7 +93,7 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
         panel.search = before;
     if (ImGui::IsItemDeactivated() && enter_pressed())
         if (const std::vector<manual::Found>& found = look_up(panel); !found.empty())
-            tools.send(WindowAction(OpenManual{{found.front().page->name, found.front().section->anchor}}));
+            tools.send(OpenManual{{found.front().page->name, found.front().section->anchor}});
     panel.typing = ImGui::IsItemActive();
     if (panel.typing)
         panel.take_keyboard = false;
@@ -142,7 +142,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
         figure::LineItem{{right - taken, baseline + 3.5F}, {right, baseline + 3.5F}, theme.muted, 1});
     picture.hotspots.push_back({{right - taken - 4, below, taken + 8, trail_high},
                                 screen,
-                                WindowAction(OpenManual{place_of_screen(state.shown, state.view)}),
+                                OpenManual{place_of_screen(state.shown, state.view)},
                                 tr("What the manual says of what is on screen")});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     search_field({area.x + manual_pad, y, area.w - 2 * manual_pad - 2 * button_wide - 14, search_high}, panel,

@@ -81,7 +81,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     const figure::Rect on_screen{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
                                  area.h * scale};
     if (tools.focus.offer(on_screen))
-        tools.send(WindowAction(TypeSentence{field.second}));
+        tools.send(TypeSentence{field.second});
     if (wrong && (ImGui::IsItemActive() || ImGui::IsItemHovered()))
         show_typing_error(state.model.error, on_screen, tools);
     else if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
@@ -106,7 +106,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                   .valid = state.document->part()->prompt,
                   .take_keyboard = state.asked.sentence,
                   .second = false,
-                  .typed = [](const std::string& text) { return ModelAction(TypePrompt{text}); }},
+                  .typed = [](const std::string& text) { return TypePrompt{text}; }},
                  {area.x, area.y, width, area.h}, tools);
     if (!two)
         return;
@@ -120,7 +120,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
          .valid = state.document->part()->target,
          .take_keyboard = state.asked.kv_sentence,
          .second = true,
-         .typed = [](const std::string& text) { return ModelAction(TypeTarget{text}); }},
+         .typed = [](const std::string& text) { return TypeTarget{text}; }},
         {area.x + width + gap, area.y, width, area.h}, tools);
 }
 
@@ -177,7 +177,7 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
         end -= board_width;
         draw_button(
             picture, context, {end, 10, board_width, 32}, board ? tr("Hide board") : tr("Show board"),
-            ViewChange(AttentionChange(ShowBoard{!board})), false,
+            ShowBoard{!board}, false,
             tr("The heads of all layers ({}); {} and {} change the layer, comma and full stop the head",
                key_hint("board beside stages"), key_hint("layer before"), key_hint("next layer")));
         end -= gap;

@@ -147,7 +147,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     const auto next = tab ? moved(*cell, col_axis(cell->tensor), ImGui::GetIO().KeyShift ? -1 : 1, dims)
                           : moved(*cell, one_row ? col_axis(cell->tensor) : row_axis(cell->tensor), 1, dims);
     if (next)
-        tools.send(ViewChange(Select{next}));
+        tools.send(Select{next});
     if (tab && next)
         ImGui::ClearActiveID();
     // What was typed belongs to the cell that is left, also where Enter came before the field was open.

@@ -208,16 +208,14 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
             picture.scene.add(
                 figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
         picture.hotspots.push_back(
-            {{x - 6, area.y, width + 12, strip_height}, std::string(name), ViewChange(ShowTab{tab}), {}});
+            {{x - 6, area.y, width + 12, strip_height}, std::string(name), ShowTab{tab}, {}});
         x += width + gap;
     }
     draw_chevron(picture.scene, tip, Pointing::left, theme.muted, 5);
     // Beside the last tab where there is room, never narrower than the chevron.
     const float fold = std::clamp(x - 7, tip.x - 10, tip.x - 6);
-    picture.hotspots.push_back({{fold, area.y + 6, tip.x + 16 - fold, 32},
-                                "fold left",
-                                ViewChange(OpenLeft{false}),
-                                tr("Fold this panel")});
+    picture.hotspots.push_back(
+        {{fold, area.y + 6, tip.x + 16 - fold, 32}, "fold left", OpenLeft{false}, tr("Fold this panel")});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     return strip_height;
 }
@@ -342,7 +340,7 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
             : state.document->is_checkpoint()  ? "Predict"
             : !state.document->shows_weights() ? "Guide"
                                                : "Heads",
-            true, ViewChange(OpenLeft{true}), tools);
+            true, OpenLeft{true}, tools);
     const float header = header_tabs(state, area, tools);
     if (!state.shown.ready())
         return;
@@ -383,8 +381,7 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
                     std::optional<CellAddress>& hovered) {
     draw_panel_back(area, tools, false);
     if (!open) {
-        view_rail(area, std::string(translatable("Inspector")), false, ViewChange(OpenInspector{true}),
-                  tools);
+        view_rail(area, std::string(translatable("Inspector")), false, OpenInspector{true}, tools);
         return;
     }
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -404,7 +401,7 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
         draw_chevron(header.scene, tip, Pointing::right, theme.muted, 5);
         header.hotspots.push_back({{tip.x - 16, area.y + 6, 26, 32},
                                    "fold inspector",
-                                   ViewChange(OpenInspector{false}),
+                                   OpenInspector{false},
                                    tr("Fold this panel")});
     }
     show_picture(header, origin.x, origin.y, tools, nullptr);

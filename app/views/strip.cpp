@@ -61,7 +61,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         places[static_cast<std::size_t>(g)] = {x, width};
         if (spot.w > 0)
             picture.hotspots.push_back(
-                {spot, "stage " + std::string(info.label), ViewChange(GoTo{group}), tr(info.title)});
+                {spot, "stage " + std::string(info.label), GoTo{group}, tr(info.title)});
         if (g + 1 < group_count && gap >= 24) {
             const figure::Point tip{x + width + gap / 2 + 2, area.h / 2};
             draw_chevron(picture.scene, tip, Pointing::right, theme.line2);
@@ -80,7 +80,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     picture.scene.add(figure::ClipItem{});
     const auto step = [&](const char* label, std::size_t group) {
         const auto next = static_cast<StageGroup>(std::min<std::size_t>(group, group_count - 1));
-        return Hotspot{{}, label, ViewChange(GoTo{next}), tr(group_info(next).title)};
+        return Hotspot{{}, label, GoTo{next}, tr(group_info(next).title)};
     };
     draw_strip_steps(picture, theme, strip, area.w, area.h,
                      step("stage before in the strip", current == 0 ? 0 : current - 1),

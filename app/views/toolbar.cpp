@@ -33,7 +33,7 @@ Field preset_field(const AppState& state) {
     Field field{translatable("preset"), tr(state.document->title), {}};
     for (const text::PresetInfo& info : text::presets())
         field.choices.push_back(
-            {tr(info.title), Command(SetPreset{std::string(info.id)}),
+            {tr(info.title), SetPreset{std::string(info.id)},
              state.document->recipe.base == nullptr && info.id == state.document->recipe.preset,
              tr(info.description)});
     return field;
@@ -49,9 +49,9 @@ std::optional<Field> attention_field(const AppState& state) {
     const std::string second = cross ? recipe.kv_sentence : std::string(preset->kv_sentence);
     return Field{translatable("attention"),
                  cross ? tr("cross") : tr("self"),
-                 {{tr("self: one sentence"), Command(SetKvSentence{}), !cross,
+                 {{tr("self: one sentence"), SetKvSentence{}, !cross,
                    tr("Queries, keys and values are made from the same words")},
-                  {tr("cross: a second sentence"), Command(SetKvSentence{second}), cross,
+                  {tr("cross: a second sentence"), SetKvSentence{second}, cross,
                    tr("Queries are made from the first sentence, keys and values from a second one")}}};
 }
 
@@ -60,7 +60,7 @@ Field mask_field(const AppState& state) {
     const bool painted = project::painted_mask_fits(state.document->recipe, state.document->problem.dims);
     const bool cross = state.document->problem.cross();
     const auto choice = [&](const std::string& label, project::MaskChoice mask, const std::string& tip) {
-        return Choice{label, Command(SetMask{mask}), !painted && now == mask, tip};
+        return Choice{label, SetMask{mask}, !painted && now == mask, tip};
     };
     Field field{
         translatable("mask"),
@@ -76,10 +76,9 @@ Field mask_field(const AppState& state) {
                 cross ? tr("Three keys around the word's own place, counted from the ends of both sentences")
                       : tr("One token to either side"))}};
     if (painted) {
+        field.choices.push_back({tr("painted"), GoTo{StageGroup::masked}, true, tr("As painted by hand")});
         field.choices.push_back(
-            {tr("painted"), ViewChange(GoTo{StageGroup::masked}), true, tr("As painted by hand")});
-        field.choices.push_back({tr("reset the painted mask"), Command(ResetMask{}), false,
-                                 tr("The mask as it was before painting")});
+            {tr("reset the painted mask"), ResetMask{}, false, tr("The mask as it was before painting")});
     }
     const auto on = std::ranges::find(field.choices, true, &Choice::on);
     field.value = on->label;
@@ -101,7 +100,7 @@ Field heads_field(const AppState& state) {
         const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0 && H % group == 0;
         if (!even || (width > 64 && (H & (H - 1)) != 0 && H != dims.H))
             continue;
-        field.choices.push_back({tr_n("{} head", "{} heads", H, H), Command(SetHeads{H}), H == dims.H,
+        field.choices.push_back({tr_n("{} head", "{} heads", H, H), SetHeads{H}, H == dims.H,
                                  tr("The same W columns dealt to {} heads of width {}", H, width / H)});
     }
     return field;
@@ -120,7 +119,7 @@ Field variant_field(const AppState& state) {
         std::string label = Hkv == dims.H ? tr("MHA: {} key/value heads", Hkv)
                             : Hkv == 1    ? tr("MQA: one key/value head")
                                           : tr("GQA: {} key/value heads", Hkv);
-        field.choices.push_back({std::move(label), Command(SetKvHeads{Hkv}), Hkv == dims.Hkv,
+        field.choices.push_back({std::move(label), SetKvHeads{Hkv}, Hkv == dims.Hkv,
                                  Hkv == dims.H ? tr("Every query head has its own keys and values")
                                                : tr("The K and V weights of each group are averaged")});
         if (Hkv == 1)
@@ -176,7 +175,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     if (tools.focus.offer(
             {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}) &&
         !fixed)
-        tools.send(WindowAction(TypeSentence{field.second}));
+        tools.send(TypeSentence{field.second});
     if (fixed && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
         show_tip(field.tip, tools);
     if (wrong && ImGui::IsItemHovered())
@@ -198,7 +197,7 @@ void sentence_fields(const AppState& state, const figure::Rect& area, const View
                                           {"##sentence", tr("Type a sentence"), two ? "q" : "", tip,
                                            state.sentence, recipe.sentence, state.asked.sentence, false},
                                           {area.x, area.y, width, area.h}, tools))
-        tools.send(Command(SetSentence{*typed}));
+        tools.send(SetSentence{*typed});
     if (!two)
         return;
     if (const auto typed =
@@ -206,7 +205,7 @@ void sentence_fields(const AppState& state, const figure::Rect& area, const View
                            {"##kv_sentence", tr("Type a second sentence"), "k v", tip, state.kv_sentence,
                             recipe.kv_sentence, state.asked.kv_sentence, true},
                            {area.x + width + fields_gap, area.y, width, area.h}, tools))
-        tools.send(Command(SetKvSentence{typed}));
+        tools.send(SetKvSentence{typed});
 }
 
 void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right) {
@@ -236,10 +235,10 @@ void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tool
     half.fill = theme.raise;
     picture.scene.add(std::move(disc));
     picture.scene.add(std::move(half));
-    picture.hotspots.push_back({contrast, "theme", ViewChange(SetDark{!state.view.dark}),
+    picture.hotspots.push_back({contrast, "theme", SetDark{!state.view.dark},
                                 state.view.dark ? tr("Light theme") : tr("Dark theme")});
-    picture.hotspots.push_back({help, "help", WindowAction(AskHelp{}),
-                                tr("{}; again: the list of keys", with_key(tr("Manual"), "help"))});
+    picture.hotspots.push_back(
+        {help, "help", AskHelp{}, tr("{}; again: the list of keys", with_key(tr("Manual"), "help"))});
 }
 
 } // namespace

@@ -402,7 +402,7 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
                 ImGui::IsMouseClicked(ImGuiMouseButton_Right) ? thing_of(spot.action) : std::nullopt;
             if (thing) {
                 tools.send(spot.action);
-                tools.send(WindowAction(OpenContextMenu{thing}));
+                tools.send(OpenContextMenu{thing});
             }
         }
     }
@@ -424,7 +424,7 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Right))
         for (const TokenWord& word : picture.words)
             if (mouse_in(word.area, x, y, scale))
-                return tools.send(WindowAction(OpenContextMenu{word.token}));
+                return tools.send(OpenContextMenu{word.token});
     if (hovered == nullptr)
         return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -438,7 +438,7 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
         return;
     }
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !tools.keeps_selection)
-        tools.send(ViewChange(Select{std::nullopt}));
+        tools.send(Select{std::nullopt});
 }
 
 float drag_edge(const char* id, float x, float top, float height, const ViewTools& tools) {

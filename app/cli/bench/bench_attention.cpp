@@ -111,13 +111,9 @@ Measured measure(std::int64_t T) {
     out.hover = slowest([&](int n) {
         program.state().view.hover = app::CellAddress{TensorId::weights, {0, 0, T - 1 - n, n}};
     });
-    out.click = slowest([&](int n) {
-        program.act(app::ViewChange(app::AttentionChange(app::OpenHead{n % 12, (n * 5) % 12})));
-    });
-    out.reading = slowest([&](int n) {
-        program.act(app::ViewChange(
-            app::AttentionChange(app::ReadWeights{{.hide_first_token = n % 2 == 0, .means = n % 3 != 0}})));
-    });
+    out.click = slowest([&](int n) { program.act(app::OpenHead{n % 12, (n * 5) % 12}); });
+    out.reading = slowest(
+        [&](int n) { program.act(app::ReadWeights{{.hide_first_token = n % 2 == 0, .means = n % 3 != 0}}); });
     out.resident = resident_megabytes();
     return out;
 }
@@ -147,13 +143,11 @@ MeasuredAtlas measure_atlas() {
     app::Program program({.device = "auto"});
     program.open_attention(std::make_shared<const SyntheticAttention>(32, 64));
     program.settle();
-    const auto change = [&](const app::AttentionChange& one) { program.act(app::ViewChange(one)); };
-    change(app::ShowScreen{app::Screen::atlas});
+    program.act(app::ShowScreen{app::Screen::atlas});
     program.settle();
     const auto brush = [&](int n) {
         const float low = 0.01F * static_cast<float>(n % 30);
-        change(AtlasChange(
-            app::BrushScores{{{HeadScore::previous, low, low + 0.3F}, {HeadScore::entropy, 0, 3}}}));
+        program.act(app::BrushScores{{{HeadScore::previous, low, low + 0.3F}, {HeadScore::entropy, 0, 3}}});
     };
     const double first = run_frames(program, 1).seconds;
     out.frame = (run_frames(program, frames).seconds - first) / (frames - 1);

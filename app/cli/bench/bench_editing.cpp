@@ -36,12 +36,12 @@ std::vector<double> editing_frames() {
     const app::CellAddress cell{TensorId::W_O, {3, 4, 0, 0}};
     app::Program program({.recipe = recipe, .device = "auto"});
     program.settle();
-    program.act(app::ViewChange(app::GoTo{StageGroup::output}));
-    program.act(app::ViewChange(app::Select{cell}));
+    program.act(app::GoTo{StageGroup::output});
+    program.act(app::Select{cell});
     // Changes one number before every frame, as dragging does.
     return run_frames(program, 120,
                       [&](int n) {
-                          program.act(app::Command(app::EditCell{cell, 0.01F * static_cast<float>(n)}));
+                          program.act(app::EditCell{cell, 0.01F * static_cast<float>(n)});
                       })
         .processor;
 }

@@ -33,12 +33,11 @@ BenchRow frames_beside_sweep(const std::string& folder) {
     app::Program program({.device = "auto"});
     program.open_checkpoint(app::open_model(folder, {prompt}, 0, progress));
     program.settle();
-    const auto change = [&](const app::AttentionChange& one) { program.act(app::ViewChange(one)); };
-    change(app::ShowScreen{app::Screen::effects});
+    program.act(app::ShowScreen{app::Screen::effects});
     program.settle();
     const double first = run_frames(program, 1).seconds,
                  still = (run_frames(program, frames).seconds - first) / (frames - 1);
-    change(app::ShowEffects{app::EffectKind::ablated});
+    program.act(app::ShowEffects{app::EffectKind::ablated});
     const TimedFrames beside = run_frames(program, frames);
     const bool running = program.state().model.measuring;
     const double busy = (beside.seconds - first) / (frames - 1);

@@ -64,20 +64,18 @@ OpenedFile open_in_window(const std::string& path) {
     constexpr int first = 4, heads = 20;
     app::Program program({.device = "cpu"});
     program.settle();
-    const std::vector<double> own =
-        run_frames(
-            program, first + heads + 1,
-            [&](int n) {
-                if (n == first)
-                    program.open_attention(format::open_attention_file(path));
-                else if (n > first)
-                    program.act(
-                        app::ViewChange(app::AttentionChange(app::OpenHead{n * 37 % 100, n * 5 % 16})));
-                if (n >= first)
-                    program.settle();
-            },
-            first)
-            .own;
+    const std::vector<double> own = run_frames(
+                                        program, first + heads + 1,
+                                        [&](int n) {
+                                            if (n == first)
+                                                program.open_attention(format::open_attention_file(path));
+                                            else if (n > first)
+                                                program.act(app::OpenHead{n * 37 % 100, n * 5 % 16});
+                                            if (n >= first)
+                                                program.settle();
+                                        },
+                                        first)
+                                        .own;
     return {own.front(), spread_of({own.begin() + 1, own.end()})};
 }
 

@@ -26,7 +26,7 @@ app::LongMapChange movement(int frame) {
 }
 
 BenchRow moving_row(app::Program& program, const std::string& when) {
-    const auto move = [&](int n) { program.act(app::ViewChange(movement(n))); };
+    const auto move = [&](int n) { program.act(movement(n)); };
     const double first = run_frames(program, 1).seconds;
     const TimedFrames moved = run_frames(program, frames, move);
     const double frame = (moved.seconds - first) / (frames - 1);

@@ -29,7 +29,7 @@ char32_t Typist::before_frame() {
     if (taken_ == pressed_)
         return 0;
     if (++taken_ == 1)
-        program_.act(app::Action(app::WindowAction(app::TypeSentence{})));
+        program_.act(app::TypeSentence{});
     const int character = taken_ - 1 - keys_for_focus;
     return character < 0 ? 0 : static_cast<unsigned char>(typed_text[static_cast<std::size_t>(character)]);
 }

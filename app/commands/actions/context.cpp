@@ -29,7 +29,7 @@ std::string needs_score(const Situation& now) {
 
 Actions explain_score(const Situation& now) {
     const Index at = cell_of(now)->at;
-    return {ViewChange(AttentionChange(ShowWeight{at[2], at[3], Screen::why}))};
+    return {ShowWeight{at[2], at[3], Screen::why}};
 }
 
 bool has_scores_taken_apart(const Situation& now) {
@@ -43,12 +43,11 @@ std::string needs_edits_of_head(const Situation& now) {
 }
 
 Actions reset_head(const Situation& now) {
-    return {Command(ResetHead{now.view.head})};
+    return {ResetHead{now.view.head}};
 }
 
 Actions open_this_head(const Situation& now) {
-    return {ViewChange(AttentionChange(OpenHead{now.view.attention.layer, now.view.head})),
-            ViewChange(AttentionChange(ShowScreen{Screen::stages}))};
+    return {OpenHead{now.view.attention.layer, now.view.head}, ShowScreen{Screen::stages}};
 }
 
 bool on_other_screen(const Situation& now) {
@@ -56,7 +55,7 @@ bool on_other_screen(const Situation& now) {
 }
 
 std::function<Actions(const Situation&)> copy_of(CopyOne::What what) {
-    return just(WindowAction(CopyOne{what}));
+    return just(CopyOne{what});
 }
 
 std::string needs_token(const Situation& now) {
@@ -69,7 +68,7 @@ std::string needs_row(const Situation& now) {
 }
 
 Actions step_to_token(const Situation& now) {
-    return {ViewChange(GoTo{now.view.group, now.token})};
+    return {GoTo{now.view.group, now.token}};
 }
 
 using Kind = Thing::Kind;
@@ -112,7 +111,7 @@ std::vector<ActionInfo> context_actions() {
         {"reset head", tr("Set the head back"), tr("The weights and the gain of the head in focus, as the preset or the file gave them"), {}, has_stages, reset_head, needs_edits_of_head},
         {"copy token", tr("Copy the token"), tr("Copies the text of the token that the context menu is about"), {}, anywhere, copy_of(What::token), needs_token},
         {"row of token", tr("Step to the token’s row"), tr("Shows the row of the token as the query"), {}, has_stages, step_to_token, needs_row},
-        {"context menu", tr("Context menu"), tr("What can be done with the selected number, else with the head in focus; the right mouse button opens the menu at any thing"), {{Key::menu}, shift(Key::F10)}, anywhere, just(WindowAction(OpenContextMenu{})), {}, tr("menu of the selection; of anything: right button")},
+        {"context menu", tr("Context menu"), tr("What can be done with the selected number, else with the head in focus; the right mouse button opens the menu at any thing"), {{Key::menu}, shift(Key::F10)}, anywhere, just(OpenContextMenu{}), {}, tr("menu of the selection; of anything: right button")},
         // clang-format on
     };
 }

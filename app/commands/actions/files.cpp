@@ -52,10 +52,6 @@ std::string needs_script(const Situation& now) {
                : needs_numbers(now);
 }
 
-std::function<Actions(const Situation&)> file(const FileCommand& command) {
-    return just(Action(command));
-}
-
 } // namespace
 
 std::vector<ActionInfo> file_actions() {
@@ -63,22 +59,22 @@ std::vector<ActionInfo> file_actions() {
     const std::string script = tr("A script that computes these very numbers again");
     return {
         // clang-format off
-        {"new", tr("New"), tr("Back to the sentence and the preset that the program began with"), {ctrl('N')}, anywhere, file(NewProject{}), unless_busy, tr("new project, open one"), field},
-        {"open", tr("Open…"), tr("A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a checkpoint"), {ctrl('O')}, anywhere, file(ChooseProject{}), unless_busy, "", field},
-        {"save", tr("Save"), tr("Into the project's file"), {ctrl('S')}, no_checkpoint, file(SaveProject{}), needs_changes, tr("save, save as"), field},
-        {"save as", tr("Save as…"), tr("Into a new file"), {ctrl_shift('S')}, no_checkpoint, file(SaveProjectAs{}), needs_problem, "", field},
-        {"save patch", tr("Save patch"), tr("Your edits, as a small file beside the checkpoint"), {ctrl('S')}, opens_checkpoint, file(SaveProject{}), needs_changes, tr("save patch, save patch as"), field},
-        {"save patch as", tr("Save patch as…"), tr("Into a new file"), {ctrl_shift('S')}, opens_checkpoint, file(SaveProjectAs{}), unless_busy, "", field},
-        {"picture", tr("Picture of this view…"), tr("As PNG, SVG or PDF"), {ctrl('E')}, anywhere, file(ExportPicture{}), needs_numbers, tr("picture of this view, its numbers"), field},
-        {"save numbers", tr("Numbers of this stage…"), tr("As .npy, .csv, .tsv or .safetensors"), {ctrl_shift('E')}, anywhere, file(ExportNumbers{}), needs_numbers, "", field},
-        {"copy picture", tr("Copy picture"), tr("This view as a PNG, as the dialog for pictures was set last"), {ctrl_shift('I')}, anywhere, file(CopyPicture{}), needs_numbers, tr("copy the picture of this view"), field},
-        {"copy stage", tr("Copy this stage as TSV"), tr("For a spreadsheet; {} copies the one matrix under the mouse", chord_text(ctrl('C'))), {ctrl_shift('T')}, anywhere, file(CopyStage{}), needs_numbers, tr("copy this stage as TSV, copy as PyTorch"), field},
-        {"copy script", tr("Copy as PyTorch"), script, {ctrl_shift('C')}, anywhere, file(CopyScript{}), needs_script, "", field},
-        {"save script", tr("Save PyTorch script…"), script, {}, anywhere, file(ExportScript{}), needs_script},
-        {"record", tr("Record a film…"), tr("The stages, or the lesson that plays, as GIF, MP4 or a page of HTML"), {}, anywhere, file(RecordFilm{}), needs_stages},
-        {"start page", tr("Start page"), tr("Three ways to begin: a sentence of your own, the course, a trained model"), {alt(Key::home)}, anywhere, look(ShowTab{LeftTab::start}), {}, tr("the Start page, the File menu"), field},
-        {"file menu", tr("File menu"), tr("New, open, save and export"), {alt('F')}, anywhere, just(WindowAction(OpenFileMenu{})), needs_toolbar, "", field},
-        {"quit", tr("Quit"), tr("Closes the window; unsaved work is asked about first"), {ctrl('Q')}, anywhere, file(QuitProgram{}), {}, {}, field},
+        {"new", tr("New"), tr("Back to the sentence and the preset that the program began with"), {ctrl('N')}, anywhere, just(NewProject{}), unless_busy, tr("new project, open one"), field},
+        {"open", tr("Open…"), tr("A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a checkpoint"), {ctrl('O')}, anywhere, just(ChooseProject{}), unless_busy, "", field},
+        {"save", tr("Save"), tr("Into the project's file"), {ctrl('S')}, no_checkpoint, just(SaveProject{}), needs_changes, tr("save, save as"), field},
+        {"save as", tr("Save as…"), tr("Into a new file"), {ctrl_shift('S')}, no_checkpoint, just(SaveProjectAs{}), needs_problem, "", field},
+        {"save patch", tr("Save patch"), tr("Your edits, as a small file beside the checkpoint"), {ctrl('S')}, opens_checkpoint, just(SaveProject{}), needs_changes, tr("save patch, save patch as"), field},
+        {"save patch as", tr("Save patch as…"), tr("Into a new file"), {ctrl_shift('S')}, opens_checkpoint, just(SaveProjectAs{}), unless_busy, "", field},
+        {"picture", tr("Picture of this view…"), tr("As PNG, SVG or PDF"), {ctrl('E')}, anywhere, just(ExportPicture{}), needs_numbers, tr("picture of this view, its numbers"), field},
+        {"save numbers", tr("Numbers of this stage…"), tr("As .npy, .csv, .tsv or .safetensors"), {ctrl_shift('E')}, anywhere, just(ExportNumbers{}), needs_numbers, "", field},
+        {"copy picture", tr("Copy picture"), tr("This view as a PNG, as the dialog for pictures was set last"), {ctrl_shift('I')}, anywhere, just(CopyPicture{}), needs_numbers, tr("copy the picture of this view"), field},
+        {"copy stage", tr("Copy this stage as TSV"), tr("For a spreadsheet; {} copies the one matrix under the mouse", chord_text(ctrl('C'))), {ctrl_shift('T')}, anywhere, just(CopyStage{}), needs_numbers, tr("copy this stage as TSV, copy as PyTorch"), field},
+        {"copy script", tr("Copy as PyTorch"), script, {ctrl_shift('C')}, anywhere, just(CopyScript{}), needs_script, "", field},
+        {"save script", tr("Save PyTorch script…"), script, {}, anywhere, just(ExportScript{}), needs_script},
+        {"record", tr("Record a film…"), tr("The stages, or the lesson that plays, as GIF, MP4 or a page of HTML"), {}, anywhere, just(RecordFilm{}), needs_stages},
+        {"start page", tr("Start page"), tr("Three ways to begin: a sentence of your own, the course, a trained model"), {alt(Key::home)}, anywhere, just(ShowTab{LeftTab::start}), {}, tr("the Start page, the File menu"), field},
+        {"file menu", tr("File menu"), tr("New, open, save and export"), {alt('F')}, anywhere, just(OpenFileMenu{}), needs_toolbar, "", field},
+        {"quit", tr("Quit"), tr("Closes the window; unsaved work is asked about first"), {ctrl('Q')}, anywhere, just(QuitProgram{}), {}, {}, field},
         // clang-format on
     };
 }

@@ -12,10 +12,6 @@ bool on_map(const Situation& now) {
     return now.map != nullptr;
 }
 
-std::function<Actions(const Situation&)> change(const LongMapChange& to) {
-    return look(ViewChange(to));
-}
-
 std::string needs_spots(const Situation& now) {
     return why_no_spots(*now.map, now.view.attention.long_map);
 }
@@ -33,7 +29,7 @@ std::function<Actions(const Situation&)> next_spot(int by) {
                                   : by > 0          ? 0
                                                     : count - 1;
         const analysis::MapSpot& spot = spots[static_cast<std::size_t>(next)];
-        return Actions{ViewChange(LongMapChange(GoToWeight{spot.query, spot.key}))};
+        return Actions{GoToWeight{spot.query, spot.key}};
     };
 }
 
@@ -42,16 +38,16 @@ std::string needs_row_of_weight(const Situation& now) {
 }
 
 Actions to_strongest(const Situation& now) {
-    return {ViewChange(LongMapChange(GoToWeight{now.map->row->query, now.map->row->strongest}))};
+    return {GoToWeight{now.map->row->query, now.map->row->strongest}};
 }
 
 Actions flip_pooling(const Situation& now) {
     const bool largest = now.view.attention.long_map.pooling == Pooling::max;
-    return {ViewChange(LongMapChange(PoolMap{largest ? Pooling::mean : Pooling::max}))};
+    return {PoolMap{largest ? Pooling::mean : Pooling::max}};
 }
 
 Actions flip_colours(const Situation& now) {
-    return {ViewChange(LongMapChange(ColourMapBy{!now.view.attention.long_map.linear}))};
+    return {ColourMapBy{!now.view.attention.long_map.linear}};
 }
 
 } // namespace
@@ -60,13 +56,13 @@ std::vector<ActionInfo> map_actions() {
     constexpr float step = 0.125F;
     return {
         // clang-format off
-        {"map right", tr("Map to the right"), tr("Moves what is seen of the map by an eighth"), {{Key::right}}, on_map, change(PanLongMap{step, 0}), {}, tr("move over the map"), {}, true},
-        {"map left", tr("Map to the left"), tr("Moves what is seen of the map by an eighth"), {{Key::left}}, on_map, change(PanLongMap{-step, 0}), {}, "", {}, true},
-        {"map down", tr("Map down"), tr("Moves what is seen of the map by an eighth"), {{Key::down}}, on_map, change(PanLongMap{0, step}), {}, "", {}, true},
-        {"map up", tr("Map up"), tr("Moves what is seen of the map by an eighth"), {{Key::up}}, on_map, change(PanLongMap{0, -step}), {}, "", {}, true},
-        {"map nearer", tr("Nearer"), tr("Halves the weights that a pixel of the map stands for"), {{Key::plus}}, on_map, change(ZoomLongMap{1}), {}, tr("nearer, farther, the whole map"), {}, true},
-        {"map farther", tr("Farther"), tr("Doubles the weights that a pixel of the map stands for"), {{Key::minus}}, on_map, change(ZoomLongMap{-1}), {}, "", {}, true},
-        {"map whole", tr("The whole map"), tr("Shows all of the map"), {{Key::home}}, on_map, change(WholeLongMap{}), {}, ""},
+        {"map right", tr("Map to the right"), tr("Moves what is seen of the map by an eighth"), {{Key::right}}, on_map, just(PanLongMap{step, 0}), {}, tr("move over the map"), {}, true},
+        {"map left", tr("Map to the left"), tr("Moves what is seen of the map by an eighth"), {{Key::left}}, on_map, just(PanLongMap{-step, 0}), {}, "", {}, true},
+        {"map down", tr("Map down"), tr("Moves what is seen of the map by an eighth"), {{Key::down}}, on_map, just(PanLongMap{0, step}), {}, "", {}, true},
+        {"map up", tr("Map up"), tr("Moves what is seen of the map by an eighth"), {{Key::up}}, on_map, just(PanLongMap{0, -step}), {}, "", {}, true},
+        {"map nearer", tr("Nearer"), tr("Halves the weights that a pixel of the map stands for"), {{Key::plus}}, on_map, just(ZoomLongMap{1}), {}, tr("nearer, farther, the whole map"), {}, true},
+        {"map farther", tr("Farther"), tr("Doubles the weights that a pixel of the map stands for"), {{Key::minus}}, on_map, just(ZoomLongMap{-1}), {}, "", {}, true},
+        {"map whole", tr("The whole map"), tr("Shows all of the map"), {{Key::home}}, on_map, just(WholeLongMap{}), {}, ""},
         {"next spot", tr("Next far weight"), tr("Shows the next of the strongest weights far from the diagonal"), {{letter('N')}}, on_map, next_spot(1), needs_spots, tr("next far weight, the one before"), {}, true},
         {"spot before", tr("Far weight before"), tr("Shows the far weight before it in the list"), {shift(letter('N'))}, on_map, next_spot(-1), needs_spots, "", {}, true},
         {"strongest key", tr("Strongest key of this query"), tr("Shows the largest weight of the selected weight’s row"), {{letter('K')}}, on_map, to_strongest, needs_row_of_weight},

@@ -48,32 +48,32 @@ CellAddress next_cell(const CellAddress& cell, std::int64_t by, const Block& bou
 std::function<Actions(const Situation&)> move(std::int64_t rows, std::int64_t cols) {
     return [rows, cols](const Situation& now) {
         const CellAddress& from = *now.view.selected;
-        return Actions{ViewChange(Select{stepped(from, rows, cols, within(now, from))})};
+        return Actions{Select{stepped(from, rows, cols, within(now, from))}};
     };
 }
 
 std::function<Actions(const Situation&)> extend(std::int64_t rows, std::int64_t cols) {
     return [rows, cols](const Situation& now) {
         const CellAddress& from = now.view.block_end ? *now.view.block_end : *now.view.selected;
-        return Actions{ViewChange(SelectTo{stepped(from, rows, cols, within(now, *now.view.selected))})};
+        return Actions{SelectTo{stepped(from, rows, cols, within(now, *now.view.selected))}};
     };
 }
 
 std::function<Actions(const Situation&)> tab(std::int64_t by) {
     return [by](const Situation& now) {
         const CellAddress& from = *now.view.selected;
-        return Actions{ViewChange(Select{next_cell(from, by, within(now, from))})};
+        return Actions{Select{next_cell(from, by, within(now, from))}};
     };
 }
 
 Actions clear_selection(const Situation& now) {
-    return {Command(EditBlock{*selected_block(now.view), Zero{}})};
+    return {EditBlock{*selected_block(now.view), Zero{}}};
 }
 
 Actions select_matrix(const Situation& now) {
     const Block all = matrix_of(*now.view.selected, *now.shown);
-    return {ViewChange(Select{CellAddress{all.tensor, all.first}}),
-            ViewChange(SelectTo{{all.tensor, all.at(all.rows - 1, all.cols - 1)}})};
+    return {Select{CellAddress{all.tensor, all.first}},
+            SelectTo{{all.tensor, all.at(all.rows - 1, all.cols - 1)}}};
 }
 
 /// Where numbers are selected and typed.
@@ -86,12 +86,12 @@ std::string needs_cell(const Situation& now) {
 }
 
 Actions copy(const Situation& now) {
-    return {now.view.block_end ? Action(CopyNumbers{}) : Action(FileCommand(CopyMatrix{}))};
+    return {now.view.block_end ? Action(CopyNumbers{}) : Action(CopyMatrix{})};
 }
 
 Actions ablate(const Situation& now) {
     const std::int64_t head = now.view.head;
-    return {Command(SetGain{head, now.problem.gain(head) == 0.0F ? 1.0F : 0.0F})};
+    return {SetGain{head, now.problem.gain(head) == 0.0F ? 1.0F : 0.0F}};
 }
 
 std::string needs_own_head(const Situation& now) {
@@ -114,7 +114,7 @@ std::vector<ActionInfo> number_actions() {
         {"block to the left", tr("Block to the left"), tr("Moves the end of the selected block one column to the left"), {shift(Key::left)}, types_numbers, extend(0, -1), needs_number, "", {}, true},
         {"block down", tr("Block down"), tr("Moves the end of the selected block one row down"), {shift(Key::down)}, types_numbers, extend(1, 0), needs_number, "", {}, true},
         {"block up", tr("Block up"), tr("Moves the end of the selected block one row up"), {shift(Key::up)}, types_numbers, extend(-1, 0), needs_number, "", {}, true},
-        {"type number", tr("Type a number"), tr("Types another value for the selected number; Enter takes it, Esc leaves it as it was"), {{Key::enter}}, types_numbers, just(WindowAction(TypeNumber{})), needs_number, tr("type it; Enter: take it, go down; Esc: as it was"), {}, false, "0 … 9  −  Enter"},
+        {"type number", tr("Type a number"), tr("Types another value for the selected number; Enter takes it, Esc leaves it as it was"), {{Key::enter}}, types_numbers, just(TypeNumber{}), needs_number, tr("type it; Enter: take it, go down; Esc: as it was"), {}, false, "0 … 9  −  Enter"},
         {"drag number", tr("Drag a number"), tr("Dragging sideways changes a number, and so does the wheel over it; where the page scrolls, the wheel changes the selected number alone. With Shift in smaller steps"), {}, has_stages, {}, {}, tr("change the selected number; Shift: finer"), {}, false, tr("wheel  drag")},
         {"zero", tr("Set to 0"), tr("Sets all selected numbers to 0"), {{Key::erase}, {Key::backspace}}, types_numbers, clear_selection, needs_number, tr("the selection becomes 0")},
         {"select matrix", tr("Select the whole matrix"), tr("Selects every number of the matrix that the selected one is in"), {ctrl('A')}, anywhere, select_matrix, needs_cell, {}, list},

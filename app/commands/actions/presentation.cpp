@@ -14,13 +14,13 @@ std::function<Actions(const Situation&)> step(int by) {
     return [by](const Situation& now) {
         Actions out;
         if (now.darkened)
-            out.push_back(WindowAction(DarkenPresentation{false}));
+            out.push_back(DarkenPresentation{false});
         else if (now.lesson)
-            out.push_back(WindowAction(ReadOn{by}));
+            out.push_back(ReadOn{by});
         else if (now.weights_alone)
-            out.push_back(ViewChange(AttentionChange(MoveOnBoard{0, by})));
+            out.push_back(MoveOnBoard{0, by});
         else
-            out.push_back(ViewChange(StepStage{by}));
+            out.push_back(StepStage{by});
         return out;
     };
 }
@@ -30,7 +30,7 @@ std::string needs_pages(const Situation& now) {
 }
 
 Actions flip_darkness(const Situation& now) {
-    return {WindowAction(DarkenPresentation{!now.darkened})};
+    return {DarkenPresentation{!now.darkened}};
 }
 
 } // namespace
@@ -39,7 +39,7 @@ std::vector<ActionInfo> presentation_actions() {
     return {
         // clang-format off
         // Translators: the verb
-        {"present", tr("Present"), tr("Shows the canvas alone and larger, with a lesson's text beside it, and a spot at the mouse; again, or Esc: the window as it was"), {{Key::F5}}, anywhere, just(WindowAction(Present{})), {}, tr("present to a class; again or Esc: leave"), Over::list},
+        {"present", tr("Present"), tr("Shows the canvas alone and larger, with a lesson's text beside it, and a spot at the mouse; again, or Esc: the window as it was"), {{Key::F5}}, anywhere, just(Present{}), {}, tr("present to a class; again or Esc: leave"), Over::list},
         {"present next", tr("Next of the presentation"), tr("On in the lesson's text, then its next page; without a lesson the next stage"), {{Key::page_down}}, presenting, step(1), needs_pages, tr("on in the lesson, or the next stage; back")},
         {"present before", tr("Back in the presentation"), tr("Back in the lesson's text, then its page before; without a lesson the stage before"), {{Key::page_up}}, presenting, step(-1), needs_pages, ""},
         {"darken", tr("Darken the screen"), tr("Hides what is presented; again: shows it"), {{Key::period}}, presenting, flip_darkness, {}, tr("darken the screen, and back")},

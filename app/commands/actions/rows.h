@@ -31,12 +31,6 @@ inline bool weights_only(const Situation& now) {
 inline std::function<Actions(const Situation&)> just(Action action) {
     return [action = std::move(action)](const Situation&) { return Actions{action}; };
 }
-inline std::function<Actions(const Situation&)> look(const ViewChange& change) {
-    return just(Action(change));
-}
-inline std::function<Actions(const Situation&)> look(const AttentionChange& change) {
-    return just(Action(ViewChange(change)));
-}
 
 /// Keys that a selected number takes for itself.
 inline std::string unless_number(const Situation& now) {

@@ -8,7 +8,7 @@ namespace headscope::app {
 namespace {
 
 Actions flip_board(const Situation& now) {
-    return {ViewChange(AttentionChange(ShowBoard{!now.view.attention.board}))};
+    return {ShowBoard{!now.view.attention.board}};
 }
 
 bool has_screens(const Situation& now) {
@@ -27,11 +27,11 @@ bool on_atlas(const Situation& now) {
 }
 
 Actions pin_open_head(const Situation& now) {
-    return {ViewChange(AttentionChange(AtlasChange(PinHead{{now.view.attention.layer, now.view.head}})))};
+    return {PinHead{{now.view.attention.layer, now.view.head}}};
 }
 
 std::function<Actions(const Situation&)> score_list(AtlasMenu of) {
-    return look(AttentionChange(AtlasChange(OpenAtlasMenu{of})));
+    return just(OpenAtlasMenu{of});
 }
 
 bool has_map(const Situation& now) {
@@ -52,14 +52,14 @@ std::string needs_kept_stages(const Situation& now) {
 std::vector<ActionInfo> screen_actions() {
     return {
         // clang-format off
-        {"stages screen", tr("Stages"), tr("Shows the walk through the numbers"), {ctrl(digit(1))}, has_stages_screen, look(AttentionChange(ShowScreen{Screen::stages})), {}, tr("the stages of this problem")},
-        {"atlas screen", tr("Atlas"), tr("Shows all heads by what they measurably do"), {ctrl(digit(2))}, has_atlas, look(AttentionChange(ShowScreen{Screen::atlas})), {}, tr("all heads by what they measurably do")},
-        {"effects screen", tr("Effects"), tr("Shows what every head does to the prediction"), {ctrl(digit(3))}, has_screens, look(AttentionChange(ShowScreen{Screen::effects})), {}, tr("what every head does to the prediction")},
-        {"patching screen", tr("Patching"), tr("Shows what of this prompt brings its answer back in another"), {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), needs_kept_stages, tr("which vectors bring the answer back in another prompt")},
-        {"circuits screen", tr("Circuits"), tr("Shows what a head does by its weights alone"), {ctrl(digit(5))}, has_screens, look(AttentionChange(ShowScreen{Screen::circuits})), {}, tr("what a head does by its weights alone")},
-        {"map screen", tr("Map"), tr("Shows the weights of one head as a map of any length"), {ctrl(digit(6))}, has_map, look(AttentionChange(ShowScreen{Screen::map})), needs_long_text, tr("the map of a long text")},
+        {"stages screen", tr("Stages"), tr("Shows the walk through the numbers"), {ctrl(digit(1))}, has_stages_screen, just(ShowScreen{Screen::stages}), {}, tr("the stages of this problem")},
+        {"atlas screen", tr("Atlas"), tr("Shows all heads by what they measurably do"), {ctrl(digit(2))}, has_atlas, just(ShowScreen{Screen::atlas}), {}, tr("all heads by what they measurably do")},
+        {"effects screen", tr("Effects"), tr("Shows what every head does to the prediction"), {ctrl(digit(3))}, has_screens, just(ShowScreen{Screen::effects}), {}, tr("what every head does to the prediction")},
+        {"patching screen", tr("Patching"), tr("Shows what of this prompt brings its answer back in another"), {ctrl(digit(4))}, has_screens, just(ShowScreen{Screen::patching}), needs_kept_stages, tr("which vectors bring the answer back in another prompt")},
+        {"circuits screen", tr("Circuits"), tr("Shows what a head does by its weights alone"), {ctrl(digit(5))}, has_screens, just(ShowScreen{Screen::circuits}), {}, tr("what a head does by its weights alone")},
+        {"map screen", tr("Map"), tr("Shows the weights of one head as a map of any length"), {ctrl(digit(6))}, has_map, just(ShowScreen{Screen::map}), needs_long_text, tr("the map of a long text")},
         {"pin head", tr("Pin the open head"), tr("Pins the open head, or takes the pin out: pinned heads are compared"), {alt('P')}, on_atlas, pin_open_head, {}, tr("on the atlas: pin the open head, choose all heads again")},
-        {"all heads", tr("All heads"), tr("Takes back the brush, the search and the label; Esc does, too"), {alt('A')}, on_atlas, look(AttentionChange(AtlasChange(ChooseAllHeads{}))), {}, ""},
+        {"all heads", tr("All heads"), tr("Takes back the brush, the search and the label; Esc does, too"), {alt('A')}, on_atlas, just(ChooseAllHeads{}), {}, ""},
         {"atlas colour", tr("Score that colours the board"), tr("Opens the list of scores for the colours of the tiles"), {alt('C')}, on_atlas, score_list(AtlasMenu::colour), {}, tr("on the atlas: scores for the colours, the axis across, the axis up")},
         {"atlas across", tr("Score of the axis across"), tr("Opens the list of scores for the axis across"), {alt('H')}, on_atlas, score_list(AtlasMenu::x), {}, ""},
         {"atlas up", tr("Score of the axis up"), tr("Opens the list of scores for the axis up"), {alt('V')}, on_atlas, score_list(AtlasMenu::y), {}, ""},

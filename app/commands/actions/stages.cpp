@@ -19,7 +19,7 @@ std::string needs_lesson(const Situation& now) {
     return now.lesson ? "" : tr("No lesson is open");
 }
 std::function<Actions(const Situation&)> board(int layers, int heads) {
-    return look(AttentionChange(MoveOnBoard{layers, heads}));
+    return just(MoveOnBoard{layers, heads});
 }
 
 /// Heads by their number, counted from 1 as the keys are.
@@ -30,7 +30,7 @@ ActionInfo head_row(int number) {
             .tip = tr("Puts head {} in focus; the last head where there are fewer", head),
             .keys = {{digit(number)}},
             .here = anywhere,
-            .send = look(PickHead{head}),
+            .send = just(PickHead{head}),
             .missing =
                 [number](const Situation& now) {
                     return now.weights_alone && number > now.own_heads
@@ -46,18 +46,18 @@ ActionInfo head_row(int number) {
 std::vector<ActionInfo> stage_actions() {
     std::vector<ActionInfo> rows{
         // clang-format off
-        {"next stage", tr("Next stage"), tr("One stop of the strip to the right"), {{Key::right}}, has_stages, look(StepStage{1}), unless_number, tr("next stage, stage before"), {}, true},
-        {"stage before", tr("Stage before"), tr("One stop of the strip to the left"), {{Key::left}}, has_stages, look(StepStage{-1}), unless_number, "", {}, true},
-        {"next row", tr("Next row"), tr("Steps to the next query row of the stage; after the last row, the whole stage"), {{Key::down}}, has_stages, look(StepRow{1}), unless_number, tr("next row, row before"), {}, true},
-        {"row before", tr("Row before"), tr("Steps to the query row before; before the first row, the whole stage"), {{Key::up}}, has_stages, look(StepRow{-1}), unless_number, "", {}, true},
-        {"whole stage", tr("Whole stage"), tr("Leaves the row that is stepped to and shows all rows of the stage"), {{letter('R')}}, has_stages, [](const Situation& now) { return Actions{ViewChange(GoTo{now.view.group})}; }, unless_number},
-        {"first stage", tr("First stage"), tr("Back to the first stop of the strip"), {{Key::home}}, has_stages, [](const Situation& now) { return Actions{ViewChange(GoTo{now.view.walk.first()})}; }, {}, tr("first stage, last stage")},
-        {"last stage", tr("Last stage"), tr("On to the last stop of the strip"), {{Key::end}}, has_stages, [](const Situation& now) { return Actions{ViewChange(GoTo{now.view.walk.last()})}; }, {}, ""},
-        {"first token", tr("Predict after the first token"), tr("The prediction at the first token of the text"), {ctrl(Key::home)}, predicts, just(Action(ModelAction(PredictAt{0}))), {}, tr("predict after the first token, after the last")},
-        {"last token", tr("Predict after the last token"), tr("The prediction at the last token of the text"), {ctrl(Key::end)}, predicts, just(Action(ModelAction(PredictAt{std::numeric_limits<std::int32_t>::max()}))), {}, ""},
-        {"play", tr("Play and pause"), tr("Steps through rows and stages by itself, or stops"), {{Key::space}}, has_stages, look(TogglePlay{})},
-        {"next page", tr("Next page of the lesson"), tr("Turns to the next step or question"), {{Key::page_down}}, has_lessons, just(LessonAction(TurnPage{1})), needs_lesson, tr("next page of the lesson, page before")},
-        {"page before", tr("Page before in the lesson"), tr("Turns back to the step or question before"), {{Key::page_up}}, has_lessons, just(LessonAction(TurnPage{-1})), needs_lesson, ""},
+        {"next stage", tr("Next stage"), tr("One stop of the strip to the right"), {{Key::right}}, has_stages, just(StepStage{1}), unless_number, tr("next stage, stage before"), {}, true},
+        {"stage before", tr("Stage before"), tr("One stop of the strip to the left"), {{Key::left}}, has_stages, just(StepStage{-1}), unless_number, "", {}, true},
+        {"next row", tr("Next row"), tr("Steps to the next query row of the stage; after the last row, the whole stage"), {{Key::down}}, has_stages, just(StepRow{1}), unless_number, tr("next row, row before"), {}, true},
+        {"row before", tr("Row before"), tr("Steps to the query row before; before the first row, the whole stage"), {{Key::up}}, has_stages, just(StepRow{-1}), unless_number, "", {}, true},
+        {"whole stage", tr("Whole stage"), tr("Leaves the row that is stepped to and shows all rows of the stage"), {{letter('R')}}, has_stages, [](const Situation& now) { return Actions{GoTo{now.view.group}}; }, unless_number},
+        {"first stage", tr("First stage"), tr("Back to the first stop of the strip"), {{Key::home}}, has_stages, [](const Situation& now) { return Actions{GoTo{now.view.walk.first()}}; }, {}, tr("first stage, last stage")},
+        {"last stage", tr("Last stage"), tr("On to the last stop of the strip"), {{Key::end}}, has_stages, [](const Situation& now) { return Actions{GoTo{now.view.walk.last()}}; }, {}, ""},
+        {"first token", tr("Predict after the first token"), tr("The prediction at the first token of the text"), {ctrl(Key::home)}, predicts, just(PredictAt{0}), {}, tr("predict after the first token, after the last")},
+        {"last token", tr("Predict after the last token"), tr("The prediction at the last token of the text"), {ctrl(Key::end)}, predicts, just(PredictAt{std::numeric_limits<std::int32_t>::max()}), {}, ""},
+        {"play", tr("Play and pause"), tr("Steps through rows and stages by itself, or stops"), {{Key::space}}, has_stages, just(TogglePlay{})},
+        {"next page", tr("Next page of the lesson"), tr("Turns to the next step or question"), {{Key::page_down}}, has_lessons, just(TurnPage{1}), needs_lesson, tr("next page of the lesson, page before")},
+        {"page before", tr("Page before in the lesson"), tr("Turns back to the step or question before"), {{Key::page_up}}, has_lessons, just(TurnPage{-1}), needs_lesson, ""},
         {"next layer", tr("Next layer"), tr("The same head one layer on"), {{Key::page_down}}, has_layers, board(1, 0), {}, tr("next layer of the checkpoint, layer before"), {}, true},
         {"layer before", tr("Layer before"), tr("The same head one layer back"), {{Key::page_up}}, has_layers, board(-1, 0), {}, "", {}, true},
         {"next head", tr("Next head"), tr("The head beside it in the same layer"), {{Key::period}}, has_layers, board(0, 1), unless_number, tr("next head, head before"), {}, true},

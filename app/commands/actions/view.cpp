@@ -9,25 +9,24 @@ std::function<Actions(const Situation&)> weights_as(WeightsView way) {
     return [way](const Situation& now) {
         Actions out;
         if (!now.weights_alone)
-            out.push_back(ViewChange(
-                GoTo{StageGroup::weights, now.view.group == StageGroup::weights ? now.view.row : -1}));
-        out.push_back(ViewChange(ShowWeightsAs{way}));
+            out.push_back(
+                GoTo{StageGroup::weights, now.view.group == StageGroup::weights ? now.view.row : -1});
+        out.push_back(ShowWeightsAs{way});
         return out;
     };
 }
 
 std::function<Actions(const Situation&)> projection(Projection which) {
     return [which](const Situation& now) {
-        return Actions{
-            ViewChange(GoTo{StageGroup::qkv, now.view.group == StageGroup::qkv ? now.view.row : -1}),
-            ViewChange(ShowProjection{which})};
+        return Actions{GoTo{StageGroup::qkv, now.view.group == StageGroup::qkv ? now.view.row : -1},
+                       ShowProjection{which}};
     };
 }
 
 Actions slide_heads(const Situation& now) {
     if (now.view.group == StageGroup::concat)
-        return {ViewChange(SetJoined{now.view.joined_target < 0.5F})};
-    return {ViewChange(SetApart{now.view.apart_target < 0.5F})};
+        return {SetJoined{now.view.joined_target < 0.5F}};
+    return {SetApart{now.view.apart_target < 0.5F}};
 }
 
 std::string needs_slide(const Situation& now) {
@@ -37,11 +36,11 @@ std::string needs_slide(const Situation& now) {
 }
 
 Actions flip_baseline(const Situation& now) {
-    return {ViewChange(SetCompare{now.compare == Compare::baseline ? Compare::now : Compare::baseline})};
+    return {SetCompare{now.compare == Compare::baseline ? Compare::now : Compare::baseline}};
 }
 
 Actions flip_difference(const Situation& now) {
-    return {ViewChange(SetCompare{now.compare == Compare::difference ? Compare::now : Compare::difference})};
+    return {SetCompare{now.compare == Compare::difference ? Compare::now : Compare::difference}};
 }
 
 std::string needs_compared(const Situation& now) {
@@ -49,16 +48,15 @@ std::string needs_compared(const Situation& now) {
 }
 
 Actions next_colour_map(const Situation& now) {
-    return {
-        ViewChange(SetColourMap{static_cast<ColourMap>((static_cast<int>(now.view.colour_map) + 1) % 5)})};
+    return {SetColourMap{static_cast<ColourMap>((static_cast<int>(now.view.colour_map) + 1) % 5)}};
 }
 
 Actions flip_numbers(const Situation& now) {
-    return {ViewChange(ShowNumbers{!now.view.numbers})};
+    return {ShowNumbers{!now.view.numbers}};
 }
 
 Actions flip_scale(const Situation& now) {
-    return {ViewChange(SetSameScale{!now.view.same_scale})};
+    return {SetSameScale{!now.view.same_scale}};
 }
 
 } // namespace
@@ -70,9 +68,9 @@ std::vector<ActionInfo> view_actions() {
         {"text", tr("Weights as text"), tr("Shows the weights as marks behind the words"), {{letter('T')}}, off_map, weights_as(WeightsView::text), {}, ""},
         {"graph", tr("Weights as a graph"), tr("Shows the words as points, and the weights as lines between them"), {{letter('G')}}, off_map, weights_as(WeightsView::graph), {}, ""},
         {"heatmap", tr("Weights as a heatmap"), tr("Shows the weights as a table of coloured cells"), {{letter('W')}}, off_map, weights_as(WeightsView::heatmap), {}, ""},
-        {"each head", tr("Each head"), tr("Shows the weights of the heads as they are"), {{letter('E')}}, off_map, look(ShowHeads{HeadsView::each}), {}, tr("each head, difference of two heads, mean")},
-        {"difference", tr("Difference of two heads"), tr("Subtracts the weights of another head from those of the head in focus"), {{letter('D')}}, off_map, look(ShowHeads{HeadsView::difference}), {}, ""},
-        {"mean", tr("Mean of the heads"), tr("Shows the mean of the weights over all heads of the layer"), {{letter('M')}}, off_map, look(ShowHeads{HeadsView::mean}), {}, ""},
+        {"each head", tr("Each head"), tr("Shows the weights of the heads as they are"), {{letter('E')}}, off_map, just(ShowHeads{HeadsView::each}), {}, tr("each head, difference of two heads, mean")},
+        {"difference", tr("Difference of two heads"), tr("Subtracts the weights of another head from those of the head in focus"), {{letter('D')}}, off_map, just(ShowHeads{HeadsView::difference}), {}, ""},
+        {"mean", tr("Mean of the heads"), tr("Shows the mean of the weights over all heads of the layer"), {{letter('M')}}, off_map, just(ShowHeads{HeadsView::mean}), {}, ""},
         {"queries", tr("Queries Q"), tr("Shows how the queries are made from X"), {{letter('Q')}}, has_stages, projection(Projection::q), {}, tr("which projection is shown")},
         {"keys", tr("Keys K"), tr("Shows how the keys are made from X"), {{letter('K')}}, has_stages, projection(Projection::k), {}, ""},
         {"values", tr("Values V"), tr("Shows how the values are made from X"), {{letter('V')}}, has_stages, projection(Projection::v), {}, ""},

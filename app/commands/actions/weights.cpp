@@ -20,8 +20,7 @@ using Option = bool analysis::ReadingOptions::*;
 
 std::function<Actions(const Situation&)> flip(Option option) {
     return [option](const Situation& now) {
-        return Actions{
-            ViewChange(AttentionChange(ReadWeights{analysis::turned(now.view.attention.reading, option)}))};
+        return Actions{ReadWeights{analysis::turned(now.view.attention.reading, option)}};
     };
 }
 
@@ -56,7 +55,7 @@ ActionInfo reading(Option option, const Chord& key, const std::string& line) {
 }
 
 Actions flip_log_colours(const Situation& now) {
-    return {ViewChange(AttentionChange(SetLogColours{!now.view.attention.log_colours}))};
+    return {SetLogColours{!now.view.attention.log_colours}};
 }
 
 bool has_stacks(const Situation& now) {
@@ -64,7 +63,7 @@ bool has_stacks(const Situation& now) {
 }
 
 std::function<Actions(const Situation&)> stack(checkpoint::Stack of) {
-    return look(AttentionChange(ShowStack{of}));
+    return just(ShowStack{of});
 }
 
 /// The weight beside or below the one that is spoken of.
@@ -78,7 +77,7 @@ std::function<Actions(const Situation&)> weight(int rows, int cols) {
             if (info.axes[axis] == Axis::Tk)
                 cell->at[axis] = std::clamp<std::int64_t>(cell->at[axis] + cols, 0, now.shown->Tk - 1);
         }
-        return Actions{ViewChange(Select{cell})};
+        return Actions{Select{cell}};
     };
 }
 
@@ -104,9 +103,9 @@ std::vector<ActionInfo> weight_actions() {
         reading(&R::rollout, shift(letter('R')), tr("rollout, or flow, of all layers so far beside the heads")),
         reading(&R::flow, shift(letter('F')), ""),
         {"log colours", tr("Colours by the logarithm"), tr("Shows small weights more clearly"), {shift(letter('C'))}, has_readings, flip_log_colours},
-        {"enlarge map", tr("Enlarge the map"), tr("Shows a smaller part of a large map, larger"), {{Key::plus}}, has_readings, look(AttentionChange(ZoomMap{2})), needs_map, tr("zoom into a large map, out of it"), {}, true},
-        {"shrink map", tr("Shrink the map"), tr("Shows a larger part of the map, smaller"), {{Key::minus}}, has_readings, look(AttentionChange(ZoomMap{0.5F})), needs_map, "", {}, true},
-        {"whole map", tr("Whole map"), tr("Shows all of the map"), {{digit(0)}}, weights_only, look(AttentionChange(WholeMap{})), {}, tr("show all of the map")},
+        {"enlarge map", tr("Enlarge the map"), tr("Shows a smaller part of a large map, larger"), {{Key::plus}}, has_readings, just(ZoomMap{2}), needs_map, tr("zoom into a large map, out of it"), {}, true},
+        {"shrink map", tr("Shrink the map"), tr("Shows a larger part of the map, smaller"), {{Key::minus}}, has_readings, just(ZoomMap{0.5F}), needs_map, "", {}, true},
+        {"whole map", tr("Whole map"), tr("Shows all of the map"), {{digit(0)}}, weights_only, just(WholeMap{}), {}, tr("show all of the map")},
         {"zoom at mouse", tr("Zoom at the mouse"), tr("Ctrl and the wheel zoom where the mouse is; the wheel and dragging move a zoomed map"), {}, has_readings, {}, {}, tr("zoom at the mouse; move a zoomed map"), {}, false, tr("Ctrl wheel  wheel  drag")},
         {"encoder heads", tr("Heads of the encoder"), tr("How the source reads itself"), {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, tr("heads of the encoder, of the decoder itself, of its cross-attention")},
         {"decoder heads", tr("Heads of the decoder’s self-attention"), tr("How the target reads what stands before"), {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},

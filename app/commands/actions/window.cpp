@@ -11,9 +11,9 @@ namespace {
 std::function<Actions(const Situation&)> resize(int tenths) {
     return [tenths](const Situation& now) {
         if (now.presenting)
-            return Actions{WindowAction(ResizePresentation{tenths})};
+            return Actions{ResizePresentation{tenths}};
         const float size = std::round(now.view.zoom * 10) + static_cast<float>(tenths);
-        return Actions{ViewChange(SetZoom{tenths == 0 ? 1.0F : size / 10})};
+        return Actions{SetZoom{tenths == 0 ? 1.0F : size / 10}};
     };
 }
 
@@ -21,28 +21,28 @@ std::function<Actions(const Situation&)> resize(int tenths) {
 /// fill a map, a presentation, the manual, else the selection. What was said is taken away too.
 Actions let_go(const Situation& now) {
     if (now.writing)
-        return {ModelAction(WriteOn{false})};
+        return {WriteOn{false}};
     if (now.measuring && !now.view.help_open && now.over != Over::field)
-        return {ModelAction(MeasureRuns{false})};
+        return {MeasureRuns{false}};
     if (now.over == Over::list && !now.view.help_open)
         return {}; // the open list closes itself
-    Actions out{WindowAction(WalkControls{0})};
+    Actions out{WalkControls{0}};
     if (now.view.help_open)
-        out.push_back(ViewChange(ShowHelp{false}));
+        out.push_back(ShowHelp{false});
     else if (now.finding)
-        out.push_back(WindowAction(OpenFind{false}));
+        out.push_back(OpenFind{false});
     else if (now.view.attention.screen == Screen::atlas && now.view.attention.atlas.menu != AtlasMenu::none)
-        out.push_back(ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::none}))));
+        out.push_back(OpenAtlasMenu{AtlasMenu::none});
     else if (now.presenting && now.over != Over::field)
-        out.push_back(WindowAction(Present{}));
+        out.push_back(Present{});
     else if (now.manual_open && (now.manual_typing || now.over != Over::field))
-        out.push_back(WindowAction(CloseManual{true}));
+        out.push_back(CloseManual{true});
     else if (now.view.attention.screen == Screen::atlas && now.over != Over::field)
-        out.push_back(ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{}))));
+        out.push_back(ChooseAllHeads{});
     else if (now.map != nullptr && now.over != Over::field)
-        out.push_back(ViewChange(LongMapChange(SelectOnMap{})));
+        out.push_back(SelectOnMap{});
     else if (now.over != Over::field)
-        out.push_back(ViewChange(Select{std::nullopt}));
+        out.push_back(Select{std::nullopt});
     out.push_back(DismissNotice{true});
     return out;
 }
@@ -64,7 +64,7 @@ ActionInfo step_row(const char* id, const std::string& title, const std::string&
             .tip = tip,
             .keys = {key},
             .here = anywhere,
-            .send = just(WindowAction(StepControl{{.across = across, .up = up, .fine = key.shift}})),
+            .send = just(StepControl{{.across = across, .up = up, .fine = key.shift}}),
             .missing = needs_stepped,
             .line = line,
             .repeats = !ends,
@@ -76,19 +76,19 @@ bool has_sentence(const Situation& now) {
 }
 
 Actions flip_left(const Situation& now) {
-    return {ViewChange(OpenLeft{!now.left_open})};
+    return {OpenLeft{!now.left_open}};
 }
 Actions flip_inspector(const Situation& now) {
-    return {ViewChange(OpenInspector{!now.inspector_open})};
+    return {OpenInspector{!now.inspector_open}};
 }
 Actions flip_motion(const Situation& now) {
-    return {ViewChange(SetMotion{!now.view.moves()})};
+    return {SetMotion{!now.view.moves()}};
 }
 Actions settings(const Situation&) {
-    return {WindowAction(OpenSettings{}), EngineAction{EngineAction::Kind::look}};
+    return {OpenSettings{}, EngineAction{EngineAction::Kind::look}};
 }
 Actions flip_theme(const Situation& now) {
-    return {ViewChange(SetDark{!now.view.dark})};
+    return {SetDark{!now.view.dark}};
 }
 std::string needs_place_back(const Situation& now) {
     return !now.manual_open   ? tr("The manual is closed; {} opens it", key_hint("help"))
@@ -108,14 +108,14 @@ std::vector<ActionInfo> window_actions() {
     constexpr int to_end = ControlSteps::to_end;
     return {
         // clang-format off
-        {"sentence", tr("Type a sentence"), tr("Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint"), {{Key::slash}}, has_sentence, just(WindowAction(TypeSentence{})), {}, tr("type a sentence, the prompt of a checkpoint")},
-        {"palette", tr("Commands…"), tr("Finds a command, a stage, a head, a token, a lesson or a file by some of its letters"), {ctrl('P'), ctrl_shift('P')}, anywhere, just(WindowAction(OpenPalette{})), {}, tr("find a command, stage, head, token, lesson or file"), field},
-        {"find", tr("Find in the view"), tr("Finds tokens by their letters, and cells by the number printed in them"), {ctrl('F')}, anywhere, just(WindowAction(OpenFind{})), needs_trace, tr("find a token or a printed number"), field},
+        {"sentence", tr("Type a sentence"), tr("Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint"), {{Key::slash}}, has_sentence, just(TypeSentence{}), {}, tr("type a sentence, the prompt of a checkpoint")},
+        {"palette", tr("Commands…"), tr("Finds a command, a stage, a head, a token, a lesson or a file by some of its letters"), {ctrl('P'), ctrl_shift('P')}, anywhere, just(OpenPalette{}), {}, tr("find a command, stage, head, token, lesson or file"), field},
+        {"find", tr("Find in the view"), tr("Finds tokens by their letters, and cells by the number printed in them"), {ctrl('F')}, anywhere, just(OpenFind{}), needs_trace, tr("find a token or a printed number"), field},
         {"left panel", tr("Left panel"), tr("Folds or shows the panel on the left"), {{Key::left_bracket}}, in_window, flip_left, {}, tr("fold or show the left panel, the inspector"), list},
         {"inspector", tr("Inspector"), tr("Folds or shows the inspector on the right"), {{Key::right_bracket}}, in_window, flip_inspector, {}, "", list},
-        {"next control", tr("Next control"), tr("Walks to the next button or field; in a lesson first to the task of its page"), {{Key::tab}}, anywhere, just(WindowAction(WalkControls{1})), unless_number, tr("walk through all controls, press one"), {}, true},
-        {"press control", tr("Press the control"), tr("Does what a click on the framed button would do"), {{Key::enter}}, anywhere, just(WindowAction(PressControl{})), needs_control, ""},
-        {"control before", tr("Control before"), tr("Walks to the button or field before"), {shift(Key::tab)}, anywhere, just(WindowAction(WalkControls{-1})), unless_number, tr("walk back through the controls"), {}, true},
+        {"next control", tr("Next control"), tr("Walks to the next button or field; in a lesson first to the task of its page"), {{Key::tab}}, anywhere, just(WalkControls{1}), unless_number, tr("walk through all controls, press one"), {}, true},
+        {"press control", tr("Press the control"), tr("Does what a click on the framed button would do"), {{Key::enter}}, anywhere, just(PressControl{}), needs_control, ""},
+        {"control before", tr("Control before"), tr("Walks to the button or field before"), {shift(Key::tab)}, anywhere, just(WalkControls{-1}), unless_number, tr("walk back through the controls"), {}, true},
         step_row("step right", tr("Control to the right"), tr("Moves the framed slider, threshold, edge or scrubber to the right"), {Key::right}, 1, 0, tr("move the framed slider, threshold, edge or scrubber")),
         step_row("step left", tr("Control to the left"), tr("Moves the framed slider, threshold, edge or scrubber to the left"), {Key::left}, -1, 0),
         step_row("step up", tr("Control up"), tr("Moves the framed control up, or makes it larger"), {Key::up}, 0, 1),
@@ -129,15 +129,15 @@ std::vector<ActionInfo> window_actions() {
         {"larger", tr("Larger"), tr("Makes everything in the window larger, up to twice its size"), {ctrl(Key::plus)}, anywhere, resize(1), {}, tr("larger, smaller, 100 %"), dialog},
         {"smaller", tr("Smaller"), tr("Makes everything in the window smaller again"), {ctrl(Key::minus)}, anywhere, resize(-1), {}, "", dialog},
         {"usual size", tr("Usual size"), tr("Everything at 100 %"), {ctrl(digit(0))}, anywhere, resize(0), {}, "", dialog},
-        {"full screen", tr("Full screen"), tr("The window fills the screen, or has its place and size again"), {{Key::F11}}, anywhere, just(WindowAction(ToggleFullScreen{})), {}, {}, dialog},
+        {"full screen", tr("Full screen"), tr("The window fills the screen, or has its place and size again"), {{Key::F11}}, anywhere, just(ToggleFullScreen{}), {}, {}, dialog},
         {"theme", tr("Light or dark theme"), tr("Changes between dark on light and light on dark"), {{letter('L')}}, anywhere, flip_theme},
         {"motion", tr("Motion on or off"), tr("Pages, stages and changed cells come on screen in a moment of motion, or at once"), {shift(letter('L'))}, anywhere, flip_motion, {}, tr("motion on or off")},
         {"settings", tr("Settings…"), tr("Theme, size, motion, colours, device and what is remembered, in one place"), {ctrl(Key::comma)}, anywhere, settings, {}, tr("settings"), list},
         {"let go", tr("Let go"), tr("Lets go of the selection, closes a note or this list, leaves a presentation, or stops the runs that fill a map"), {{Key::escape}}, anywhere, let_go, {}, tr("let go of the selection, close a note or this"), field},
-        {"help", tr("Manual"), tr("Opens the manual at what is on screen; again: the list of what the keys do"), {{Key::F1}}, anywhere, just(WindowAction(AskHelp{})), {}, tr("the manual at what is on screen; again: this list"), field},
-        {"search manual", tr("Search the manual"), tr("Opens the manual with its field of search"), {shift(Key::F1)}, in_window, just(WindowAction(SearchManual{})), {}, tr("search the manual"), field},
-        {"manual back", tr("Back in the manual"), tr("The place of the manual that was looked at before"), {alt(Key::left)}, in_window, just(WindowAction(StepManual{-1})), needs_place_back, tr("back and forward in the manual"), field, true},
-        {"manual forward", tr("Forward in the manual"), tr("Goes on again after going back"), {alt(Key::right)}, in_window, just(WindowAction(StepManual{1})), needs_place_ahead, "", field, true},
+        {"help", tr("Manual"), tr("Opens the manual at what is on screen; again: the list of what the keys do"), {{Key::F1}}, anywhere, just(AskHelp{}), {}, tr("the manual at what is on screen; again: this list"), field},
+        {"search manual", tr("Search the manual"), tr("Opens the manual with its field of search"), {shift(Key::F1)}, in_window, just(SearchManual{}), {}, tr("search the manual"), field},
+        {"manual back", tr("Back in the manual"), tr("The place of the manual that was looked at before"), {alt(Key::left)}, in_window, just(StepManual{-1}), needs_place_back, tr("back and forward in the manual"), field, true},
+        {"manual forward", tr("Forward in the manual"), tr("Goes on again after going back"), {alt(Key::right)}, in_window, just(StepManual{1}), needs_place_ahead, "", field, true},
         // clang-format on
     };
 }

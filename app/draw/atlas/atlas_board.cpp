@@ -148,7 +148,7 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
         draw_edit_marks(picture, context, area, *edits);
     picture.hotspots.push_back({{area.x, area.y, area.w + tiles.gap / 2, tiles.pitch_y() - tiles.gap / 2},
                                 "tile " + scene.name(l, h),
-                                ViewChange(AttentionChange(OpenHead{l, h})),
+                                OpenHead{l, h},
                                 scene.tip(l, h, {scene.look.colour})});
 }
 

@@ -187,7 +187,7 @@ void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const s
 
 /// Why a button does nothing while the weights are read otherwise than they are.
 Action read_otherwise() {
-    return WindowAction(Explain{tr("The weights are filtered or merged; show them as they are first.")});
+    return Explain{tr("The weights are filtered or merged; show them as they are first.")};
 }
 
 void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) {
@@ -199,9 +199,7 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
                      context.view.attention.stack == checkpoint::Stack::own;
     const bool as_they_are = scene.info().reading.empty();
     for (const analysis::PlacedWeight& weight : acts.cells) {
-        const auto opens = [&](Screen screen) {
-            return ViewChange(AttentionChange(ShowWeight{weight.i, weight.j, screen}));
-        };
+        const auto opens = [&](Screen screen) { return ShowWeight{weight.i, weight.j, screen}; };
         const std::string cell = std::to_string(weight.i) + " " + std::to_string(weight.j);
         const float wide = context.measure(tr("why?"), Font::ui_medium, 12) + 8;
         const figure::Rect link{sheet.right - 46 - wide, sheet.y + 27, wide, 20};
@@ -255,7 +253,7 @@ void add_pieces(Sheet& sheet, const AtlasScene& scene) {
                 sheet, one.tokens, one.tokens, {one.query, one.key, one.weight},
                 tr("line {}, weight {}", grouped(one.line), number(static_cast<double>(one.weight), 2)),
                 score_text(score->score, one.score), "text of line " + std::to_string(one.line),
-                ModelAction(TypePrompt{one.text}), one.text + "\n" + tr("A click makes it the prompt."));
+                TypePrompt{one.text}, one.text + "\n" + tr("A click makes it the prompt."));
     }
 }
 
@@ -272,9 +270,8 @@ void add_buttons(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int
     };
     const PlaceOnBoard place{l, h};
     const bool pinned = std::ranges::find(scene.view().pinned, place) != scene.view().pinned.end();
-    button(false, tr("Open head"), ViewChange(AttentionChange(ShowScreen{Screen::stages})),
-           tr("Its weights and stages"));
-    button(true, pinned ? tr("Unpin") : tr("Pin"), ViewChange(AttentionChange(AtlasChange(PinHead{place}))),
+    button(false, tr("Open head"), ShowScreen{Screen::stages}, tr("Its weights and stages"));
+    button(true, pinned ? tr("Unpin") : tr("Pin"), PinHead{place},
            tr("Pinned heads stand side by side under Compare"));
     sheet.y += 40;
     if (!context.shown.document->is_checkpoint())
@@ -285,8 +282,7 @@ void add_buttons(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int
            read_so ? read_otherwise() : Command(SetGain{h, off ? 1.0F : 0.0F}),
            tr("Sets the gain of {} to {}: everything after it follows", name, off ? 1 : 0));
     if (has_screen(*context.shown.document, Screen::effects))
-        button(true, tr("Effects"), ViewChange(AttentionChange(ShowScreen{Screen::effects})),
-               tr("What it does to the prediction"));
+        button(true, tr("Effects"), ShowScreen{Screen::effects}, tr("What it does to the prediction"));
     sheet.y += 40;
 }
 

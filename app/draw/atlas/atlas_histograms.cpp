@@ -84,9 +84,7 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
         .area = {x - 4, bars.y - 6, 8, 8}, .fill = theme.canvas, .stroke = theme.muted, .radius = 4});
     if (!context.controls)
         return;
-    const auto change = [score](float value) {
-        return Action(ViewChange(AttentionChange(AtlasChange(SetThreshold{score, value}))));
-    };
+    const auto change = [score](float value) { return SetThreshold{score, value}; };
     picture.drags.push_back(
         {.area = {x - 6, bars.y - 9, 12, bars.h + 9},
          .label = "threshold " + std::string(analysis::info_of(score).id),
@@ -118,12 +116,11 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     draw_text(picture, context, area.x, area.y + 10, name_of(score), colours ? Font::ui_semibold : Font::ui,
               12, colours ? theme.ink : theme.text);
     if (context.controls)
-        picture.hotspots.push_back(
-            {{area.x, area.y - 4, area.w, 18},
-             "colour by " + std::string(info.name),
-             ViewChange(AttentionChange(AtlasChange(ChooseScore{AtlasMenu::colour, score}))),
-             tr(info.formula) + (info.source.empty() ? "" : "\n" + tr(info.source)) + "\n" +
-                 tr("A click colours the board by it.")});
+        picture.hotspots.push_back({{area.x, area.y - 4, area.w, 18},
+                                    "colour by " + std::string(info.name),
+                                    ChooseScore{AtlasMenu::colour, score},
+                                    tr(info.formula) + (info.source.empty() ? "" : "\n" + tr(info.source)) +
+                                        "\n" + tr("A click colours the board by it.")});
     const figure::Rect bars{area.x, area.y + bars_top, area.w, bars_height};
     const Counts counts = counts_of(scene, score, axis);
     const float width = bars.w / static_cast<float>(bins);
@@ -169,19 +166,13 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
                  ranges.push_back(
                      {score, static_cast<float>(axis.value_at(static_cast<double>(std::min(from.x, to.x)))),
                       static_cast<float>(axis.value_at(static_cast<double>(std::max(from.x, to.x))))});
-                 return Action(ViewChange(AttentionChange(AtlasChange(BrushScores{ranges}))));
+                 return BrushScores{ranges};
              },
-         .clicked =
-             [rest = with_range(scene, score, {})](figure::Point) {
-                 return Action(ViewChange(AttentionChange(AtlasChange(BrushScores{rest}))));
-             },
+         .clicked = [rest = with_range(scene, score, {})](figure::Point) { return BrushScores{rest}; },
          .tip = tr("→ and ← move the lower end of what is chosen, ↑ and ↓ the upper end"),
          .stepped =
-             [axis, now = range_of(scene, score, axis),
-              rest = with_range(scene, score, {})](const ControlSteps& steps) {
-                 return Action(ViewChange(
-                     AttentionChange(AtlasChange(BrushScores{stepped_range(rest, now, axis, steps)}))));
-             }});
+             [axis, now = range_of(scene, score, axis), rest = with_range(scene, score, {})](
+                 const ControlSteps& steps) { return BrushScores{stepped_range(rest, now, axis, steps)}; }});
 }
 
 } // namespace

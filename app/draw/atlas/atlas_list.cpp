@@ -75,10 +75,9 @@ void draw_row(Picture& picture, const AtlasScene& scene, const PlaceOnBoard& row
     picture.hotspots.push_back(
         {{pin, area.y, 20, area.h},
          "pin " + name,
-         ViewChange(AttentionChange(AtlasChange(PinHead{row}))),
+         PinHead{row},
          pinned ? tr("Takes the pin out") : tr("Pins the head: pinned heads are compared")});
-    picture.hotspots.push_back(
-        {area, "row " + name, ViewChange(AttentionChange(OpenHead{row.layer, row.head})), ""});
+    picture.hotspots.push_back({area, "row " + name, OpenHead{row.layer, row.head}, ""});
 }
 
 } // namespace
@@ -99,8 +98,7 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
                   12, on ? theme.ink : theme.muted, Align::right);
         if (context.controls)
             picture.hotspots.push_back(
-                {area, "sort by " + std::string(analysis::info_of(columns[c]).name),
-                 ViewChange(AttentionChange(AtlasChange(SortHeads{columns[c]}))),
+                {area, "sort by " + std::string(analysis::info_of(columns[c]).name), SortHeads{columns[c]},
                  tr("{}. A click sorts by it, once more turns the order round.", name_of(columns[c]))});
     }
     draw_text(picture, context, room.x + 10, room.y + 15, tr("head"), Font::ui, 12, theme.muted);
@@ -130,12 +128,11 @@ std::vector<Choice> scores_of(const AtlasScene& scene, AtlasMenu what, HeadScore
         const bool offered = scene.atlas.offers(info.score);
         const ScoreWork* const work = scene.atlas.work(info.score);
         if (offered || work != nullptr)
-            choices.push_back(
-                {.label = name_of(info.score),
-                 .action = ViewChange(AttentionChange(AtlasChange(ChooseScore{what, info.score}))),
-                 .on = info.score == now,
-                 .tip = offered ? tr(info.formula) : work->why_not,
-                 .can = offered});
+            choices.push_back({.label = name_of(info.score),
+                               .action = ChooseScore{what, info.score},
+                               .on = info.score == now,
+                               .tip = offered ? tr(info.formula) : work->why_not,
+                               .can = offered});
     }
     return choices;
 }
@@ -166,15 +163,13 @@ float draw_score_button(Picture& picture, const AtlasScene& scene, float x, floa
               theme.ink);
     const figure::Point tip{area.right() - 16, area.y + area.h / 2 + 2};
     draw_chevron(picture.scene, tip, Pointing::down, theme.muted);
-    picture.hotspots.push_back({area, "choose " + id,
-                                ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{what}))),
-                                tr(analysis::info_of(score).formula)});
+    picture.hotspots.push_back(
+        {area, "choose " + id, OpenAtlasMenu{what}, tr(analysis::info_of(score).formula)});
     if (context.controls && scene.view().menu == what)
-        picture.lists.push_back(
-            {.area = area,
-             .label = "list of scores",
-             .choices = scores_of(scene, what, score),
-             .close = ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::none})))});
+        picture.lists.push_back({.area = area,
+                                 .label = "list of scores",
+                                 .choices = scores_of(scene, what, score),
+                                 .close = OpenAtlasMenu{AtlasMenu::none}});
     return width;
 }
 

@@ -82,7 +82,7 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
         draw_text(picture, context, area.right() - 10, baseline, count, Font::mono, 12.5F, pale,
                   Align::right);
         picture.hotspots.push_back({area, "label " + (label.text.empty() ? "none" : label.text),
-                                    ViewChange(AttentionChange(MarkPattern{letter})),
+                                    MarkPattern{letter},
                                     on ? tr("{}: {}. A click takes the choice back.", words, tr(label.says))
                                        : words + ": " + tr(label.says)});
         x += width + 8;
@@ -101,8 +101,7 @@ void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, fl
                               .action =
                                   [](const std::string& text) {
                                       analysis::HeadFilter::parse(text);
-                                      return Action(
-                                          ViewChange(AttentionChange(AtlasChange(SearchHeads{text}))));
+                                      return SearchHeads{text};
                                   },
                               .tip = tr("L5H3, induction > 0.4, previous token; several with a comma"),
                               .live = true});
@@ -113,8 +112,7 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
     const DrawContext& context = scene.context;
     const AtlasPane pane = scene.view().pane;
     const auto segment = [&](const std::string& label, AtlasPane of, const std::string& tip) {
-        return Segment{
-            .label = label, .action = ViewChange(AttentionChange(change(of))), .on = pane == of, .tip = tip};
+        return Segment{.label = label, .action = change(of), .on = pane == of, .tip = tip};
     };
     float y = room.y;
     if (context.controls) {
@@ -127,14 +125,13 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
         draw_segmented(picture, context, room.x, y, panes);
         if (pane == AtlasPane::scatter && room.w > width + 100)
             draw_text_button(picture, context, room.x + width + 12, y + 2, tr("Stretched"),
-                             scene.view().stretched,
-                             ViewChange(AttentionChange(AtlasChange(StretchAxes{!scene.view().stretched}))),
+                             scene.view().stretched, StretchAxes{!scene.view().stretched},
                              tr("Spreads heads near zero: the axes go by asinh"));
         const float button = scene.look.choosing ? 90.0F : 0.0F, find = std::min(room.w - button, 320.0F);
         draw_search(picture, scene, room.x, y + 42, find);
         if (scene.look.choosing)
             draw_text_button(picture, context, room.x + find + 10, y + 44, tr("All heads"), false,
-                             ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{}))),
+                             ChooseAllHeads{},
                              with_key(tr("Takes back the brush, the search and the label"), "all heads"));
         y += 86;
     }
@@ -175,7 +172,7 @@ float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure:
     if (context.controls)
         draw_button(
             picture, context, {area.right() - button, area.y + 2, button - 2, area.h - 4}, back,
-            ViewChange(AttentionChange(ReadWeights{})), false,
+            ReadWeights{}, false,
             with_key(tr("Measures the weights of the run again, with the first token"), "hide first token"));
     return reading_height;
 }
@@ -198,15 +195,12 @@ Picture draw_atlas_strip(const DrawContext& context) {
     const AtlasView& view = context.view.attention.atlas;
     const Atlas* const atlas = context.shown.atlas.get();
     const auto tab = [&](const std::string& label, AtlasTab of, const std::string& tip) {
-        return Segment{.label = label,
-                       .action = ViewChange(AttentionChange(AtlasChange(ShowAtlasTab{of}))),
-                       .on = view.tab == of,
-                       .tip = tip};
+        return Segment{.label = label, .action = ShowAtlasTab{of}, .on = view.tab == of, .tip = tip};
     };
     std::vector<Segment> tabs;
     if (context.shown.document->is_experiment()) // its toolbar has no room for the screens
         tabs.push_back({.label = tr("← Stages"),
-                        .action = ViewChange(AttentionChange(ShowScreen{Screen::stages})),
+                        .action = ShowScreen{Screen::stages},
                         .on = false,
                         .tip = with_key(tr("Back to the walk through the numbers"), "stages screen")});
     tabs.push_back(

@@ -153,15 +153,15 @@ std::function<Action(figure::Point, figure::Point)> brushes(const AtlasScene& sc
     std::vector<ScoreRange> others = scene.view().brush;
     const HeadScore x = scene.look.x, y = scene.look.y;
     std::erase_if(others, [&](const ScoreRange& range) { return range.score == x || range.score == y; });
-    return [plane, others, x, y](figure::Point from, figure::Point to) {
+    return [plane, others, x, y](figure::Point from, figure::Point to) -> Action {
         const auto [left, right, low, high] = plane.between(from, to);
         if (plane.alike)
-            return Action(ViewChange(AttentionChange(AtlasChange(BrushMap{{left, right, low, high}}))));
+            return BrushMap{{left, right, low, high}};
         std::vector<ScoreRange> ranges = others;
         ranges.push_back({x, left, right});
         if (x != y)
             ranges.push_back({y, low, high});
-        return Action(ViewChange(AttentionChange(AtlasChange(BrushScores{ranges}))));
+        return BrushScores{ranges};
     };
 }
 
@@ -174,7 +174,7 @@ figure::Point moved(figure::Point at, const ControlSteps& steps) {
 
 void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
     const Theme& theme = scene.context.theme;
-    const auto all = [] { return Action(ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{})))); };
+    const auto all = [] { return ChooseAllHeads{}; };
     if (const auto brush = brush_on(scene, plane)) {
         picture.scene.add(figure::RectItem{.area = *brush,
                                            .fill = figure::with_alpha(theme.ink, 16),
@@ -259,7 +259,7 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
                           scene.chosen(l, h) ? 1.5F : 1.0F);
                 picture.hotspots.push_back({{at->x - 7, at->y - 7, 14, 14},
                                             "point " + scene.name(l, h),
-                                            ViewChange(AttentionChange(OpenHead{l, h})),
+                                            OpenHead{l, h},
                                             scene.tip(l, h, {scene.look.x, scene.look.y})});
                 if (stands_out || scene.chosen(l, h))
                     named.push_back({l, h, {at->x - size / 2, at->y - size / 2, size, size}, stands_out});

@@ -206,7 +206,7 @@ void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixG
         const figure::Rect cell = grid.cell(row, 0);
         picture.hotspots.push_back({{canvas_pad, cell.y, grid.area.x - canvas_pad, grid.pitch_y},
                                     std::string(tensor_info(grid.tensor).name) + " row " + std::to_string(i),
-                                    ViewChange(GoTo{context.view.group, context.view.row == i ? -1 : i}),
+                                    GoTo{context.view.group, context.view.row == i ? -1 : i},
                                     tr("Look at {}, token {}", query_word(context.shown.problem(), i), i)});
     }
 }

@@ -163,7 +163,7 @@ private:
         }
         boxes.hotspots.push_back({{left, y, context.width - pad - left, pitch},
                                   "map " + line.label,
-                                  ViewChange(line.target),
+                                  line.target,
                                   line.adds ? tr("{}: adds a vector of length {}", tr(line.label),
                                                  number(static_cast<double>(*line.adds), 2))
                                             : tr(line.label)});

@@ -46,8 +46,7 @@ void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first
     const auto step = [&](const std::string& label, std::int64_t to, bool possible, const std::string& tip) {
         if (possible)
             x += draw_text_button(picture, context, x, y + 1, label, false,
-                                  ViewChange(AttentionChange(ShowBrought{std::max<std::int64_t>(to, 0)})),
-                                  tip) +
+                                  ShowBrought{std::max<std::int64_t>(to, 0)}, tip) +
                  8;
     };
     x += 8 + draw_text(picture, context, x, baseline, tr("Tokens from"), Font::ui, 12.5F, context.theme.text);
@@ -56,10 +55,7 @@ void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first
         {.area = {x, y, field, 28},
          .label = "tokens from",
          .text = std::to_string(first),
-         .action =
-             [count](const std::string& typed) {
-                 return Action(ViewChange(AttentionChange(ShowBrought{parse_token(typed, count)})));
-             },
+         .action = [count](const std::string& typed) { return ShowBrought{parse_token(typed, count)}; },
          .tip = tr("The number of the first token that is shown")});
     x += field + 8;
     x += 14 + draw_text(picture, context, x, baseline, tr("to {} of {}", grouped(last - 1), grouped(count)),

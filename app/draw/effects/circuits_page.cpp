@@ -91,17 +91,16 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
     if (context.controls) {
         const figure::Rect track{right - slider, y + 25, 110, 4};
         draw_text(picture, context, track.x - 10, y + 30, least, Font::ui, 12.5F, theme.muted, Align::right);
-        draw_track(
-            picture, context, track,
-            {.track = track,
-             .label = "composition threshold",
-             .low = 0,
-             .high = 0.6F,
-             .value = view.threshold(),
-             .rest = heads.usual_threshold,
-             .action = [](float value) { return Action(ModelAction(AskCircuits{.threshold = value})); },
-             .tip = tr("Compositions below this are left out")},
-            theme.ink);
+        draw_track(picture, context, track,
+                   {.track = track,
+                    .label = "composition threshold",
+                    .low = 0,
+                    .high = 0.6F,
+                    .value = view.threshold(),
+                    .rest = heads.usual_threshold,
+                    .action = [](float value) { return AskCircuits{.threshold = value}; },
+                    .tip = tr("Compositions below this are left out")},
+                   theme.ink);
         draw_text(picture, context, right, y + 30, number(static_cast<double>(view.threshold()), 2),
                   Font::mono, 12.5F, theme.ink, Align::right);
     }
@@ -154,8 +153,7 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
                           on ? Font::ui_semibold : Font::ui, 12, text_on(fill), Align::center);
             if (context.controls)
                 picture.hotspots.push_back(
-                    {area, "circuit " + std::to_string(l) + "." + std::to_string(h),
-                     ViewChange(AttentionChange(OpenHead{l, h})),
+                    {area, "circuit " + std::to_string(l) + "." + std::to_string(h), OpenHead{l, h},
                      tr("{} copies {} (−1 to 1)", head_name({l, h}), signed_number(copies, 2))});
         }
     }
@@ -176,18 +174,17 @@ void draw_token_field(Picture& picture, const DrawContext& context, const Circui
     constexpr std::string_view blank = "·";
     if (word.starts_with(blank) && word.size() > blank.size())
         word.erase(0, blank.size());
-    picture.fields.push_back(
-        {.area = {right - width, top, width, 28},
-         .label = "circuit token",
-         .text = word,
-         .action = [](const std::string& typed) { return Action(ModelAction(AskCircuits{.word = typed})); },
-         .tip = tr("The token that the head reads; empty: the one that is looked at")});
+    picture.fields.push_back({.area = {right - width, top, width, 28},
+                              .label = "circuit token",
+                              .text = word,
+                              .action = [](const std::string& typed) { return AskCircuits{.word = typed}; },
+                              .tip = tr("The token that the head reads; empty: the one that is looked at")});
     draw_text(picture, context, right - width - 8, figure::baseline_for(top + 14, 12.5F), tr("token"),
               Font::ui, 12.5F, context.theme.muted, Align::right);
     const std::string label = view.asked.through_mlp ? tr("Through the first MLP") : tr("Word alone");
     const float wide = context.measure(label, Font::ui_medium, 12.5F) + 16;
     draw_text_button(picture, context, right - width - 60 - wide, top, label, view.asked.through_mlp,
-                     ModelAction(AskCircuits{.through_mlp = !view.asked.through_mlp}),
+                     AskCircuits{.through_mlp = !view.asked.through_mlp},
                      tr("e is the token's row of the word table, or what the first MLP makes of it, which is "
                         "closer to what later layers read"));
 }
@@ -262,7 +259,7 @@ Picture draw_circuits_inspector(const DrawContext& context) {
                 sheet.picture.hotspots.push_back(
                     {{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
                      title + " " + std::to_string(other.layer) + "." + std::to_string(other.head),
-                     ViewChange(AttentionChange(OpenHead{other.layer, other.head})),
+                     OpenHead{other.layer, other.head},
                      tr("Look at this head")});
             sheet.row(head_name(other),
                       number(one.queries, 2) + "  " + number(one.keys, 2) + "  " + number(one.values, 2));

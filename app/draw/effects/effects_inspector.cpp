@@ -107,10 +107,9 @@ void add_largest(Sheet& sheet) {
                           part.writer.layer == sheet.context.view.attention.layer &&
                           part.writer.head == sheet.context.view.head;
         if (part.writer.head >= 0 && part.writer.stack == effects.stack && sheet.context.controls)
-            sheet.picture.hotspots.push_back(
-                {area, "largest " + std::to_string(n),
-                 ViewChange(AttentionChange(OpenHead{part.writer.layer, part.writer.head})),
-                 tr("Look at this head")});
+            sheet.picture.hotspots.push_back({area, "largest " + std::to_string(n),
+                                              OpenHead{part.writer.layer, part.writer.head},
+                                              tr("Look at this head")});
         row(sheet, writer_words(part.writer), part.value, limit, decimals, open);
     }
     if (const std::size_t others = parts.size() - count; others > 0)
@@ -184,7 +183,7 @@ void add_losses(Sheet& sheet) {
             sheet.picture.hotspots.push_back(
                 {{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
                  "largest " + std::to_string(n),
-                 ViewChange(AttentionChange(OpenHead{loss.layer, loss.head})),
+                 OpenHead{loss.layer, loss.head},
                  tr("Look at this head")});
         row(sheet, writer_words(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
             std::max(sweep->limit, 1e-9), 2,
@@ -233,12 +232,10 @@ Picture draw_effects_inspector(const DrawContext& context) {
             const bool off = context.shown.problem().gain(h) == 0.0F;
             const std::string name = writer_words(part.writer);
             draw_button(sheet.picture, context, {sheet.left, sheet.y, half, 32},
-                        off ? tr("Switch on") : tr("Switch off"), Command(SetGain{h, off ? 1.0F : 0.0F}),
-                        false,
+                        off ? tr("Switch on") : tr("Switch off"), SetGain{h, off ? 1.0F : 0.0F}, false,
                         tr("Sets the gain of {} to {}: everything after it follows", name, off ? 1 : 0));
             draw_button(sheet.picture, context, {sheet.left + half + 10, sheet.y, half, 32}, tr("Open head"),
-                        ViewChange(AttentionChange(ShowScreen{Screen::stages})), false,
-                        tr("Its weights and stages"));
+                        ShowScreen{Screen::stages}, false, tr("Its weights and stages"));
             sheet.y += 44;
         }
         if (!shows_losses(context))

@@ -170,8 +170,7 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
                 draw_edit_marks(picture, context, area, *edits);
             if (context.controls)
                 picture.hotspots.push_back(
-                    {area, "effect " + std::to_string(l) + "." + std::to_string(h),
-                     ViewChange(AttentionChange(OpenHead{l, h})),
+                    {area, "effect " + std::to_string(l) + "." + std::to_string(h), OpenHead{l, h},
                      cell.words + (edits == nullptr ? "" : "\n" + edits_text(*edits))});
         }
         if (shows_losses(context))
@@ -277,7 +276,7 @@ void draw_question_fields(Picture& picture, const DrawContext& context) {
                                   .text = text,
                                   .action =
                                       [what](const std::string& typed) {
-                                          return Action(ModelAction(AskEffects{what, typed}));
+                                          return AskEffects{what, typed};
                                       },
                                   .tip = tip});
         x -= 8 + draw_text(picture, context, x - 8, figure::baseline_for(top + height / 2, 12.5F), caption,
@@ -295,7 +294,7 @@ void draw_question_fields(Picture& picture, const DrawContext& context) {
     field(tr("for"), "for", bare(effects.token), AskEffects::What::token,
           tr("The token whose logit is taken apart"));
     draw_text_button(picture, context, x - 62, top, tr("Likeliest"), false,
-                     ModelAction(AskEffects{AskEffects::What::usual, {}}),
+                     AskEffects{AskEffects::What::usual, {}},
                      tr("The two tokens that the model as built finds likeliest at this position"));
 }
 
@@ -353,10 +352,7 @@ bool shows_losses(const DrawContext& context) {
 Picture draw_effects_strip(const DrawContext& context) {
     const EffectKind now = context.view.attention.effects;
     const auto tab = [&](const std::string& label, EffectKind kind, const std::string& tip) {
-        return Segment{.label = label,
-                       .action = ViewChange(AttentionChange(ShowEffects{kind})),
-                       .on = now == kind,
-                       .tip = tip};
+        return Segment{.label = label, .action = ShowEffects{kind}, .on = now == kind, .tip = tip};
     };
     Picture picture;
     draw_strip_tabs(

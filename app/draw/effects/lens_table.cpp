@@ -51,7 +51,7 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
         if (context.controls)
             picture.hotspots.push_back({{left + cell_w * static_cast<float>(n), top - 22, cell_w, 20},
                                         "lens at " + std::to_string(position),
-                                        ModelAction(PredictAt{position}),
+                                        PredictAt{position},
                                         tr("Take the prediction after token {} apart", position)});
     }
     for (std::size_t l = 0; l < lens->layers.size(); ++l) {

@@ -29,7 +29,7 @@ void draw_measuring(Picture& picture, const DrawContext& context, float x, float
         return;
     const bool on = measuring.stopped;
     draw_button(picture, context, {x + words + 16, y, 84, measuring_height}, on ? tr("Go on") : tr("Cancel"),
-                ModelAction(MeasureRuns{on}), false,
+                MeasureRuns{on}, false,
                 on ? tr("Runs what is not measured yet")
                    : with_key(tr("Stops the runs; what they measured stays"), "let go"));
 }

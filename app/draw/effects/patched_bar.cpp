@@ -27,7 +27,7 @@ Picture draw_patched_bar(const DrawContext& context, const PatchedRun& patch) {
         picture.tips.push_back({{x, 0, end - x, height}, words});
     if (context.controls)
         draw_button(picture, context, {context.width - 12 - button, 6, button, height - 12},
-                    tr("Back to the prompt's own run"), ModelAction(LeavePatch{}), false,
+                    tr("Back to the prompt's own run"), LeavePatch{}, false,
                     tr("The run of the clean prompt, without a patch: {}", patch.own->prompt));
     return picture;
 }

@@ -61,15 +61,14 @@ Picture draw_patching_inspector(const DrawContext& context) {
             sheet.y += 6;
             draw_button(
                 sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, tr("Open this run"),
-                ModelAction(OpenPatch{chosen[0], chosen[1]}), true,
+                OpenPatch{chosen[0], chosen[1]}, true,
                 tr("Shows the stages, the board and the prediction of the second prompt with this patch"));
             sheet.y += 40;
         }
         if (by_head(map) && context.controls) {
             sheet.y += 6;
             draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
-                        tr("Open {}", name_of(row, column)),
-                        ViewChange(AttentionChange(OpenHead{chosen[0], chosen[1]})), false,
+                        tr("Open {}", name_of(row, column)), OpenHead{chosen[0], chosen[1]}, false,
                         tr("Puts this head in focus, where the tab Paths begins"));
             sheet.y += 44;
         }
@@ -95,8 +94,7 @@ Picture draw_patching_inspector(const DrawContext& context) {
         if (context.controls)
             sheet.picture.hotspots.push_back(
                 {area, "large " + std::to_string(one.row) + "." + std::to_string(one.column),
-                 ViewChange(AttentionChange(
-                     PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)})),
+                 PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)},
                  tr("Look at this patch")});
         constexpr float number_room = 58, bar = 76;
         const float end = sheet.right - number_room;

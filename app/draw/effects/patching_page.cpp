@@ -133,15 +133,13 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
         const float button = context.measure(copy, Font::ui_medium, 12.5F) + 16;
         draw_text_button(picture, context, right - button, y + 1, copy, false, CopyFirstPrompt{},
                          tr("The second prompt becomes a copy of the first, in which you change a word"));
-        picture.fields.push_back({.area = {left, y, right - button - 10 - left, 28},
-                                  .label = second_prompt_field,
-                                  .text = view.asked.corrupted,
-                                  .action =
-                                      [](const std::string& typed) {
-                                          return Action(ModelAction(AskPatching{.corrupted = typed}));
-                                      },
-                                  .tip = tr("A prompt of as many tokens that leads elsewhere; Enter runs it"),
-                                  .changed_in_part = true});
+        picture.fields.push_back(
+            {.area = {left, y, right - button - 10 - left, 28},
+             .label = second_prompt_field,
+             .text = view.asked.corrupted,
+             .action = [](const std::string& typed) { return AskPatching{.corrupted = typed}; },
+             .tip = tr("A prompt of as many tokens that leads elsewhere; Enter runs it"),
+             .changed_in_part = true});
     }
     if (context.controls && !view.asked.corrupted.empty()) {
         constexpr float swap = 110, compare = 204, beside_title = 22, line = 40;
@@ -154,8 +152,7 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
                                         : right - compare;
         if (below)
             y = compare_y;
-        draw_button(picture, context, {swap_x, swap_y, swap, 32}, tr("Swap prompts"),
-                    ModelAction(SwapPrompts{}), false,
+        draw_button(picture, context, {swap_x, swap_y, swap, 32}, tr("Swap prompts"), SwapPrompts{}, false,
                     tr("The corrupted prompt becomes the clean one: what is enough and what is needed are "
                        "not the same"));
         draw_button(picture, context, {compare_x, compare_y, compare, 32}, tr("Compare the prompts' stages"),
@@ -178,11 +175,8 @@ float draw_sender(Picture& picture, const DrawContext& context, const PatchingMa
         {.area = {left, y, 90, 28},
          .label = "path sender",
          .text = "L" + std::to_string(map.from.layer) + " H" + std::to_string(map.from.head),
-         .action =
-             [layers = std::ssize(map.cells),
-              heads = std::ssize(map.cells.front())](const std::string& typed) {
-                 return Action(ViewChange(AttentionChange(sender_typed(typed, layers, heads))));
-             },
+         .action = [layers = std::ssize(map.cells), heads = std::ssize(map.cells.front())](
+                       const std::string& typed) { return sender_typed(typed, layers, heads); },
          .tip = tr("The head whose output is patched for one later head at a time, such as L0 H6")});
     return y + 36;
 }
@@ -316,9 +310,7 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                        : tr("{}: {} of the answer comes back", place, number(static_cast<double>(*share), 3));
             picture.hotspots.push_back(
                 {area, "patch " + std::to_string(row) + "." + std::to_string(column),
-                 ViewChange(AttentionChange(
-                     PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)})),
-                 says});
+                 PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)}, says});
         }
     }
     if (chosen[0] >= 0 && std::cmp_less(chosen[0], grid.rows) && chosen[1] >= 0 &&
@@ -385,7 +377,7 @@ Picture draw_patching_strip(const DrawContext& context) {
     const PatchingView* const view = context.shown.patching.get();
     const auto kind = [&](const std::string& label, analysis::PatchKind which) {
         return Segment{.label = label,
-                       .action = ModelAction(AskPatching{.kind = which}),
+                       .action = AskPatching{.kind = which},
                        .on = view != nullptr && !view->asked.paths && view->asked.kind == which};
     };
     using enum analysis::PatchKind;
@@ -398,7 +390,7 @@ Picture draw_patching_strip(const DrawContext& context) {
                                     kind(tr("Values"), v),
                                     kind(tr("Weights"), pattern),
                                     {.label = tr("Paths"),
-                                     .action = ModelAction(AskPatching{.paths = true}),
+                                     .action = AskPatching{.paths = true},
                                      .on = view != nullptr && view->asked.paths}};
     float words = 0;
     for (const Segment& tab : tabs)

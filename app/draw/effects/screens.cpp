@@ -60,7 +60,7 @@ std::vector<Segment> screen_segments(const Document& document, const Shown& show
     for (const ScreenInfo& info : screens)
         if (!info.label.empty() && has_screen(document, info.screen))
             segments.push_back({.label = tr(info.label),
-                                .action = ViewChange(AttentionChange(ShowScreen{info.screen})),
+                                .action = ShowScreen{info.screen},
                                 .on = info.screen == (on == Screen::why ? Screen::stages : on),
                                 .tip = with_key(tr(info.tip), info.action)});
     return segments;

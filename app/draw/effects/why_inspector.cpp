@@ -38,7 +38,7 @@ void add_way(Sheet& sheet, const WhyScore::Group& group, std::size_t n) {
         return;
     sheet.picture.hotspots.push_back({{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
                                       "term " + std::to_string(n),
-                                      ViewChange(AttentionChange(OpenHead{group.layer, group.head})),
+                                      OpenHead{group.layer, group.head},
                                       tr("Take the same pair of tokens apart in {}", tr(group.name))});
 }
 

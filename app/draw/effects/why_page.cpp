@@ -218,13 +218,12 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
 void draw_switches(Picture& picture, const DrawContext& context, const WhyScore& why) {
     if (!context.controls)
         return;
-    const std::vector<Segment> ways{{.label = tr("Score map"),
-                                     .action = ViewChange(GoTo{StageGroup::scores}),
-                                     .on = false,
-                                     .tip = tr("All scores of the head")},
-                                    {.label = tr("Taken apart"),
-                                     .action = ViewChange(AttentionChange(ShowScreen{Screen::why})),
-                                     .on = true}};
+    const std::vector<Segment> ways{
+        {.label = tr("Score map"),
+         .action = GoTo{StageGroup::scores},
+         .on = false,
+         .tip = tr("All scores of the head")},
+        {.label = tr("Taken apart"), .action = ShowScreen{Screen::why}, .on = true}};
     float x = context.width - canvas_pad - segmented_width(context, ways);
     draw_segmented(picture, context, x, 28, ways);
     if (!why.may_join)
@@ -232,7 +231,7 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
     const std::string label = why.joined ? tr("Heads one by one") : tr("Join heads");
     x = context.width - canvas_pad - context.measure(label, Font::ui_medium, 12.5F) - 16;
     draw_text_button(picture, context, x, 86, label, false, // below the formula, which may be long
-                     ViewChange(AttentionChange(JoinWriters{!why.joined})),
+                     JoinWriters{!why.joined},
                      why.joined ? tr("A row and a column for every head")
                                 : tr("One row and one column for the heads of a layer"));
 }

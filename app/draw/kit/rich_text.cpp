@@ -178,8 +178,8 @@ void mark_link(Picture& picture, const DrawContext& context, const std::string& 
 
 Action follow_link(const std::string& link) {
     if (const auto place = manual::place_of(link))
-        return WindowAction(OpenManual{*place});
-    return WindowAction(CopyText{link, tr("the address {}", link)});
+        return OpenManual{*place};
+    return CopyText{link, tr("the address {}", link)};
 }
 
 float draw_spans(Picture& picture, const DrawContext& context, float x, float baseline, float width,

@@ -27,7 +27,7 @@ const StackWords& words_of(checkpoint::Stack stack) {
 std::vector<Segment> stack_segments(const DrawContext& context) {
     std::vector<Segment> segments;
     for (const StackWords& words : stack_words())
-        segments.push_back({tr(words.name), ViewChange(AttentionChange(ShowStack{words.stack})),
+        segments.push_back({tr(words.name), ShowStack{words.stack},
                             words.stack == context.view.attention.stack,
                             with_key(tr(words.title) + ": " + tr(words.reads), words.action)});
     return segments;

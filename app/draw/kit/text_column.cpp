@@ -184,7 +184,7 @@ void TextColumn::draw(const lesson::CodeBlock& code) {
                   figure::Font::ui_medium, 12, context_.theme.muted, figure::Align::right);
         picture_.hotspots.push_back({{area.right() - wide - 8, top + 2, wide + 6, 22},
                                      "copy listing " + std::to_string(picture_.hotspots.size()),
-                                     WindowAction(CopyText{code.text, tr("this listing")}),
+                                     CopyText{code.text, tr("this listing")},
                                      tr("Copies these lines")});
     }
     float baseline = top + head + code_inset + code_size;

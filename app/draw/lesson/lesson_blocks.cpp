@@ -93,10 +93,9 @@ private:
                   column.draw(lesson::Paragraph{
                       {lesson::Span{.style = lesson::SpanStyle::plain, .text = gate.task}}});
                   if (is_on(gate.solution))
-                      column.button(tr("Take it back"), LessonAction(ReturnToLesson{}), back_words());
+                      column.button(tr("Take it back"), ReturnToLesson{}, back_words());
                   else if (!met)
-                      column.button(tr("Show me"), LessonAction(ShowScene{gate.solution}),
-                                    tr("Does it for you"));
+                      column.button(tr("Show me"), ShowScene{gate.solution}, tr("Does it for you"));
               });
         if (!met)
             point_at_task(top);
@@ -171,7 +170,7 @@ private:
                                        .text = text,
                                        .action =
                                            [id = table.id, n](const std::string& entered) {
-                                               return Action(LessonAction(FillCell{id, n, entered}));
+                                               return FillCell{id, n, entered};
                                            },
                                        .tip = mark == Mark::right ? tr_in("correct", "Right")
                                               : mark == Mark::wrong
@@ -190,9 +189,9 @@ private:
 
     void draw(const lesson::ShowMe& show) {
         if (is_on(show.scene))
-            button(show.label, LessonAction(ReturnToLesson{}), back_words(), true);
+            button(show.label, ReturnToLesson{}, back_words(), true);
         else
-            button(show.label, LessonAction(ShowScene{show.scene}),
+            button(show.label, ShowScene{show.scene},
                    lesson::changes_problem(show.scene)
                        ? tr("Changes the problem; a second click takes it back")
                        : tr("Shows another place of the same problem; a second click leads back"));

@@ -128,7 +128,7 @@ void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const les
             column.y += 32;
         }
         x += draw_text_button(column.picture, column.context, x, column.y, model.name, on,
-                              LessonAction(TurnKnobs{panel.line, sizes}), tr("The sizes of {}", model.name)) +
+                              TurnKnobs{panel.line, sizes}, tr("The sizes of {}", model.name)) +
              6;
     }
     if (x > column.x)

@@ -64,7 +64,7 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
     const auto turn = [line, name = knob.name](double value) {
         lesson::Knobs values;
         values[name] = value;
-        return Action(LessonAction(TurnKnobs{line, std::move(values)}));
+        return TurnKnobs{line, std::move(values)};
     };
     const figure::Rect track{column.x + name_width, middle - 2,
                              column.width - name_width - knob_field_width - 16, 4};

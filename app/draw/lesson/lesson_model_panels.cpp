@@ -69,7 +69,7 @@ public:
     void opens(analysis::HeadPlace head) {
         column_.picture.hotspots.push_back({{column_.x, column_.y, column_.width, table_row},
                                             "panel " + head_text(head),
-                                            ViewChange(AttentionChange(OpenHead{head.layer, head.head})),
+                                            OpenHead{head.layer, head.head},
                                             tr("Open this head")});
     }
 

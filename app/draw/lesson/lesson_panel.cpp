@@ -36,7 +36,7 @@ std::string changed_words() {
 void draw_way_back(Picture& picture, const DrawContext& context, float baseline) {
     const float contents = context.measure(tr("Contents"), figure::Font::ui_medium, 12.5F);
     draw_head_link(picture, context, context.width - course_pad - contents - 16, baseline,
-                   tr("Back to the lesson"), LessonAction(ReturnToLesson{}),
+                   tr("Back to the lesson"), ReturnToLesson{},
                    changed_words() + "\n" + tr("The lesson's sentence, weights and view again"));
 }
 
@@ -133,8 +133,8 @@ std::string difficulty_text(const lesson::Lesson& lesson) {
 }
 
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {
-    draw_head_link(picture, context, context.width - course_pad, baseline, tr("Contents"),
-                   LessonAction(CloseLesson{}), tr("All lessons; your place is kept"));
+    draw_head_link(picture, context, context.width - course_pad, baseline, tr("Contents"), CloseLesson{},
+                   tr("All lessons; your place is kept"));
 }
 
 void draw_page_bars(Picture& picture, const DrawContext& context, int page, int pages, float y) {

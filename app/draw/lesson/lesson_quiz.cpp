@@ -81,8 +81,7 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
     draw_mark(picture, context, {x + 22, y + 20}, answered, choice.right, chosen);
     picture.append(std::move(words), 0, 0);
     if (!answered)
-        picture.hotspots.push_back(
-            {area, "choice " + std::to_string(c), LessonAction(AnswerQuestion{q, c}), {}});
+        picture.hotspots.push_back({area, "choice " + std::to_string(c), AnswerQuestion{q, c}, {}});
     return area.bottom() + 8;
 }
 
@@ -160,7 +159,7 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
             6;
         picture.hotspots.push_back({{course_pad, top, width, y - top},
                                     "question " + std::to_string(q + 1),
-                                    LessonAction(GoToPage{1 + course.steps() + q}),
+                                    GoToPage{1 + course.steps() + q},
                                     tr("Look at it again")});
     }
     y += 10;
@@ -168,11 +167,11 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
         const std::string next = tr("On to lesson {}: {}", lesson->number, lesson->title);
         draw_text_button(picture, context, course_pad, y,
                          fitted(context, next, figure::Font::ui_medium, 12.5F, width - 16), false,
-                         LessonAction(OpenLesson{lesson->id}), next + "\n" + lesson->summary);
+                         OpenLesson{lesson->id}, next + "\n" + lesson->summary);
         y += 34;
     }
     draw_text_button(picture, context, course_pad, y, tr("Start this lesson again"), false,
-                     LessonAction(StartLessonAgain{}), tr("Forgets your answers in this lesson"));
+                     StartLessonAgain{}, tr("Forgets your answers in this lesson"));
     return y + 34;
 }
 
@@ -234,7 +233,7 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
         if (done > 0)
             picture.scene.add(figure::RectItem{
                 .area = {track.x, track.y, track.w * done, 3}, .fill = theme.ink, .radius = 1.5F});
-        picture.hotspots.push_back({area, "lesson " + lesson->id, LessonAction(OpenLesson{lesson->id}),
+        picture.hotspots.push_back({area, "lesson " + lesson->id, OpenLesson{lesson->id},
                                     done == 0 ? tr("Begin") : tr("Go on where you were")});
         y = area.bottom() + 8;
     }

@@ -92,8 +92,7 @@ void add_row(Sheet& sheet, const MapScene& scene) {
         return;
     sheet.y += 6;
     draw_button(sheet.picture, scene.context, {sheet.left, sheet.y, sheet.width(), 34},
-                tr("Go to the strongest key"),
-                ViewChange(LongMapChange(GoToWeight{row.query, row.strongest})), false,
+                tr("Go to the strongest key"), GoToWeight{row.query, row.strongest}, false,
                 with_key(tr("Shows the largest weight of this row"), "strongest key"));
     sheet.y += 44;
 }
@@ -123,9 +122,8 @@ void add_head(Sheet& sheet, const MapScene& scene) {
                           : facts->outside > 0 ? GoToWeight{facts->first_outside.i, facts->first_outside.j}
                                                : GoToWeight{facts->worst_row, 0};
     sheet.y += 6;
-    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 34}, tr("Go to the fault"),
-                ViewChange(LongMapChange(to)), false,
-                tr("Shows the first weight, or the row, that is at fault"));
+    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 34}, tr("Go to the fault"), to,
+                false, tr("Shows the first weight, or the row, that is at fault"));
     sheet.y += 44;
 }
 
@@ -210,7 +208,7 @@ Picture draw_long_map_strip(const DrawContext& context) {
     std::vector<Segment> tabs;
     if (!context.shown.document->is_long())
         tabs.push_back({.label = tr("← Stages"),
-                        .action = ViewChange(AttentionChange(ShowScreen{Screen::stages})),
+                        .action = ShowScreen{Screen::stages},
                         .on = false,
                         .tip = with_key(tr("Back to the walk through the numbers"), "stages screen")});
     // As many as there is room for; digits reach the first nine heads.
@@ -234,14 +232,14 @@ Picture draw_long_map_strip(const DrawContext& context) {
         heads = std::max<std::int64_t>(most - layers, 1);
         add(of.open, of.count, layers, [&](std::int64_t l) {
             return Segment{.label = of.name(l),
-                           .action = ViewChange(AttentionChange(OpenHead{l, context.view.head})),
+                           .action = OpenHead{l, context.view.head},
                            .on = l == of.open,
                            .tip = tr("The same head there")};
         });
     }
     add(context.view.head, dims.H, heads, [&](std::int64_t h) {
         return Segment{.label = "H" + std::to_string(h),
-                       .action = ViewChange(PickHead{h}),
+                       .action = PickHead{h},
                        .on = h == context.view.head,
                        .tip = tr("The weights of head {}", h)};
     });
@@ -303,9 +301,7 @@ Picture draw_long_map_bar(const DrawContext& context) {
     const bool complete = map->overview != nullptr && map->overview->complete();
     float x = 32;
     const auto button = [&](const std::string& label, MapReading reading, const std::string& tip) {
-        x += draw_text_button(picture, context, x, center - 13, label, false,
-                              ViewChange(LongMapChange(ReadMap{reading})), tip) +
-             8;
+        x += draw_text_button(picture, context, x, center - 13, label, false, ReadMap{reading}, tip) + 8;
     };
     if (!complete || scene.view.reading == MapReading::off) {
         const bool off = scene.view.reading == MapReading::off,

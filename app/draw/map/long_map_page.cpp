@@ -78,7 +78,7 @@ MapScene scene_of(const DrawContext& context) {
 }
 
 LongMapChange scale_change(const char* what) {
-    return *what == '+' ? LongMapChange(ZoomLongMap{1}) : LongMapChange(ZoomLongMap{-1});
+    return ZoomLongMap{*what == '+' ? 1 : -1};
 }
 
 /// A tick of the ruler every so many weights: 1, 2 or 5 times a power of ten.
@@ -217,9 +217,7 @@ MapPart selected_or_seen(const MapScene& scene) {
 Action found(const Document& document, const LongMap& map, const MapPart& from, const std::string& typed) {
     const Problem& problem = document.problem;
     const std::int64_t row = from.row + from.rows / 2, col = from.col + from.cols / 2;
-    const auto go = [&](std::int64_t query, std::int64_t key) {
-        return ViewChange(LongMapChange(GoToWeight{query, key}));
-    };
+    const auto go = [&](std::int64_t query, std::int64_t key) { return GoToWeight{query, key}; };
     std::int64_t query = 0, key = 0;
     char comma = 0, rest = 0;
     const int read = std::sscanf(typed.c_str(), "%ld %c %ld %c", &query, &comma, &key, &rest);
@@ -246,17 +244,16 @@ Action found(const Document& document, const LongMap& map, const MapPart& from, 
 /// What a pixel shows and how it is coloured, at the top right.
 void draw_switches(Picture& picture, const MapScene& scene) {
     const DrawContext& context = scene.context;
-    const auto change = [](const LongMapChange& to) { return ViewChange(to); };
     const bool mean = scene.view.pooling == Pooling::mean;
     // Translators: switches: what a pixel shows of its weights, and how colours go by them
     const std::vector<Segment> pooling{
-        {tr("Largest"), change(PoolMap{Pooling::max}), !mean,
+        {tr("Largest"), PoolMap{Pooling::max}, !mean,
          with_key(tr("A pixel shows the largest of its weights"), "map pooling")},
-        {tr("Mean"), change(PoolMap{Pooling::mean}), mean,
+        {tr("Mean"), PoolMap{Pooling::mean}, mean,
          with_key(tr("A pixel shows the mean of its weights"), "map pooling")}};
-    const std::vector<Segment> colours{{tr("Log"), change(ColourMapBy{false}), !scene.view.linear,
+    const std::vector<Segment> colours{{tr("Log"), ColourMapBy{false}, !scene.view.linear,
                                         with_key(tr("Colours by the logarithm of a weight"), "map colours")},
-                                       {tr("Linear"), change(ColourMapBy{true}), scene.view.linear,
+                                       {tr("Linear"), ColourMapBy{true}, scene.view.linear,
                                         with_key(tr("Colours by the weight"), "map colours")}};
     float x = context.width - canvas_pad - segmented_width(context, colours);
     draw_segmented(picture, context, x, 28, colours);
@@ -268,9 +265,9 @@ void draw_switches(Picture& picture, const MapScene& scene) {
 void draw_zoom_row(Picture& picture, const MapScene& scene) {
     const DrawContext& context = scene.context;
     float x = context.width - canvas_pad;
-    const auto button = [&](const std::string& label, const LongMapChange& change, const std::string& tip) {
+    const auto button = [&](const std::string& label, const Action& action, const std::string& tip) {
         x -= button_width(context, label);
-        draw_text_button(picture, context, x, 64, label, false, ViewChange(change), tip);
+        draw_text_button(picture, context, x, 64, label, false, action, tip);
         x -= 6;
     };
     button(tr("Whole map"), WholeLongMap{}, with_key(tr("Show all of it"), "map whole"));
@@ -285,11 +282,10 @@ void draw_zoom_row(Picture& picture, const MapScene& scene) {
          .label = "find on map",
          .action = [document = context.shown.document, map = context.shown.map,
                     from = selected_or_seen(scene)](const std::string& typed) -> Action {
-             return typed.empty() ? Action(ViewChange(LongMapChange(SelectOnMap{})))
-                                  : found(*document, *map, from, typed);
+             return typed.empty() ? Action(SelectOnMap{}) : found(*document, *map, from, typed);
          },
          .leave = [selected = scene.view.selected](const std::string&) -> Action {
-             return ViewChange(LongMapChange(SelectOnMap{selected})); // not typed to its end
+             return SelectOnMap{selected}; // not typed to its end
          },
          .tip = tr("Text of a token, the number of a key, or query and key as 9042, 881; Enter goes there, "
                    "and again to the next"),
@@ -435,15 +431,12 @@ void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect&
         {.area = area,
          .label = "whole map",
          .frame = area,
-         .dragged = [place](figure::Point, figure::Point to) -> Action {
-             return ViewChange(LongMapChange(place(to)));
-         },
-         .clicked = [place](figure::Point at) -> Action { return ViewChange(LongMapChange(place(at))); },
+         .dragged = [place](figure::Point, figure::Point to) { return place(to); },
+         .clicked = place,
          .tip = tr("The frame is what the map shows; drag it, or drag anywhere"),
          .stepped = [](const ControlSteps& steps) -> Action {
              const float by = steps.fine ? 0.02F : 0.125F;
-             return ViewChange(LongMapChange(
-                 PanLongMap{by * static_cast<float>(steps.across), -by * static_cast<float>(steps.up)}));
+             return PanLongMap{by * static_cast<float>(steps.across), -by * static_cast<float>(steps.up)};
          }});
 }
 

@@ -227,7 +227,7 @@ void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t he
     picture.hotspots.push_back(
         {{x, y - 4, width, 11},
          "ablate head " + std::to_string(head) + " " + std::to_string(picture.hotspots.size()),
-         Command(SetGain{head, off ? 1.0F : 0.0F}),
+         SetGain{head, off ? 1.0F : 0.0F},
          off ? tr("Switch head {} on again", head) : tr("Switch head {} off (ablate)", head)});
 }
 

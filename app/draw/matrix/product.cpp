@@ -84,7 +84,7 @@ void draw_row_heads(Picture& picture, const DrawContext& context, const ProductS
             const float gain = context.shown.problem().gain(head);
             picture.hotspots.push_back({{grid.area.x - 96, y, 90, block},
                                         "ablate head " + std::to_string(head) + " at " + spec.right_name,
-                                        Command(SetGain{head, gain == 0.0F ? 1.0F : 0.0F}),
+                                        SetGain{head, gain == 0.0F ? 1.0F : 0.0F},
                                         gain == 0.0F ? tr("Switch head {} on again", head)
                                                      : tr("Switch head {} off (ablate)", head)});
         }

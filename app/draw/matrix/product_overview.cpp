@@ -69,7 +69,7 @@ bool draw_product_overview(Picture& picture, const DrawContext& context, const P
         CellAddress cell{origin.tensor, origin.origin};
         cell.at[static_cast<std::size_t>(origin.row_axis)] += place(at.y, origin.rows);
         cell.at[static_cast<std::size_t>(origin.col_axis)] += place(at.x, origin.cols);
-        return ViewChange(Select{cell});
+        return Select{cell};
     };
     const auto middle = [](const ProductWindow::Range& range) {
         return (static_cast<float>(range.first) + static_cast<float>(range.count) / 2) /

@@ -218,7 +218,7 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
                      20;
                 return;
             }
-            x += draw_text_button(picture, context, x, y, shown, false, ViewChange(Select{cell_at(to)}), tip);
+            x += draw_text_button(picture, context, x, y, shown, false, Select{cell_at(to)}, tip);
             if (context.controls)
                 picture.hotspots.back().label = label; // of which a picture has one
         };
@@ -235,7 +235,7 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
                  .label = words.label,
                  .text = std::to_string(range.first),
                  .action = [range, token, cell_at](const std::string& typed) -> Action {
-                     return ViewChange(Select{cell_at(typed_place(typed, range, token))});
+                     return Select{cell_at(typed_place(typed, range, token))};
                  },
                  .tip = token ? tr("The number of a row, or the text of its token; Enter goes there, and "
                                    "again to the next")

@@ -202,7 +202,7 @@ void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, c
     picture.hotspots.push_back(
         {{map.x - 2, map.y - 2, map.w + 4, grid.pitch_y() - 4},
          "open " + name,
-         ViewChange(AttentionChange(OpenHead{l, h})),
+         OpenHead{l, h},
          tip_of(facts, info, l, h) + (edits == nullptr ? "" : "\n" + edits_text(*edits))});
 }
 

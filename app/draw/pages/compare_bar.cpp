@@ -52,7 +52,7 @@ std::vector<Segment> choices_named(const DrawContext& context, const std::string
     const auto choice = [&](const std::string& label, Compare what, const std::string& tip,
                             std::string_view action) {
         const bool on = context.compare->comparable() && context.view.compare == what;
-        return Segment{label, ViewChange(SetCompare{what}), on, with_key(tip, action)};
+        return Segment{label, SetCompare{what}, on, with_key(tip, action)};
     };
     return {choice(a, Compare::baseline, tr("The numbers that were marked"), "baseline"),
             choice(b, Compare::now, tr("The numbers as they are"), "baseline"),
@@ -130,7 +130,7 @@ Picture draw_compare_bar(const DrawContext& context) {
         figure::LineItem{{middle.x - 5, middle.y + 5}, {middle.x + 5, middle.y - 5}, theme.muted, 1.5F});
     picture.hotspots.push_back({{close, 6, 28, compare_bar_height - 12},
                                 "forget A",
-                                Action(DropBaseline{}),
+                                DropBaseline{},
                                 tr("Stop comparing: forget A")});
     picture.scene.width = context.width;
     picture.scene.height = compare_bar_height;

@@ -47,11 +47,11 @@ Picture draw_chosen(const DrawContext& context) {
 }
 
 Segment way(const ViewState& view, const std::string& label, WeightsView as) {
-    return {label, ViewChange(ShowWeightsAs{as}), view.weights_view == as, {}};
+    return {label, ShowWeightsAs{as}, view.weights_view == as, {}};
 }
 
 Segment heads(const ViewState& view, const std::string& label, HeadsView as, const std::string& tip) {
-    return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
+    return {label, ShowHeads{as}, view.heads_view == as, tip};
 }
 
 } // namespace
@@ -80,8 +80,7 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
     const std::string label = tr("Subtract {}", column_word(document, next % context.dims().H));
     x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 24;
     if (x > canvas_pad + 8)
-        draw_text_button(picture, context, x, 64, label, false,
-                         ViewChange(CompareWith{next % context.dims().H}),
+        draw_text_button(picture, context, x, 64, label, false, CompareWith{next % context.dims().H},
                          tr("Subtract the next head of the layer"));
 }
 

@@ -170,8 +170,8 @@ void draw_zoom_buttons(Picture& picture, const DrawContext& context, const Windo
     const float zoom = context.view.attention.map.zoom;
     float x = canvas_pad;
     const float y = context.height - 36;
-    const auto button = [&](const std::string& label, const AttentionChange& change, const std::string& tip) {
-        x += draw_text_button(picture, context, x, y, label, false, ViewChange(change), tip) + 6;
+    const auto button = [&](const std::string& label, const Action& action, const std::string& tip) {
+        x += draw_text_button(picture, context, x, y, label, false, action, tip) + 6;
     };
     button("+", ZoomMap{2},
            tr("Show a smaller part, larger ({}, or Ctrl and the wheel)", key_hint("enlarge map")));

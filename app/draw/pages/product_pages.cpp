@@ -59,14 +59,13 @@ float draw_head_switch(Picture& picture, const DrawContext& context) {
     std::vector<Segment> segments;
     if (H <= 12) {
         for (std::int64_t h = 0; h < H; ++h)
-            segments.push_back({H <= 4 ? tr("Head {}", h) : std::to_string(h), ViewChange(PickHead{h}),
+            segments.push_back({H <= 4 ? tr("Head {}", h) : std::to_string(h), PickHead{h},
                                 h == context.view.head, tr("Show head {}", h)});
     } else {
         const std::int64_t h = context.view.head;
-        segments = {
-            {"◀", ViewChange(PickHead{std::max<std::int64_t>(h - 1, 0)}), false, tr("The head before")},
-            {tr("Head {} of {}", h, H), ViewChange(PickHead{h}), true, {}},
-            {"▶", ViewChange(PickHead{std::min(h + 1, H - 1)}), false, tr("The next head")}};
+        segments = {{"◀", PickHead{std::max<std::int64_t>(h - 1, 0)}, false, tr("The head before")},
+                    {tr("Head {} of {}", h, H), PickHead{h}, true, {}},
+                    {"▶", PickHead{std::min(h + 1, H - 1)}, false, tr("The next head")}};
     }
     const float width = segmented_width(context, segments);
     draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);
@@ -181,10 +180,10 @@ Picture draw_projection_page(const DrawContext& context) {
     const TensorInfo& info = tensor_info(result, context.shown.problem().parts());
     draw_page_head(picture, context, tr(info.title), page_formula(context.shown, result));
     std::vector<Segment> segments{
-        {"Q", ViewChange(ShowProjection{Projection::q}), queries, tr("Queries: what a token looks for")},
-        {"K", ViewChange(ShowProjection{Projection::k}), projection == Projection::k,
+        {"Q", ShowProjection{Projection::q}, queries, tr("Queries: what a token looks for")},
+        {"K", ShowProjection{Projection::k}, projection == Projection::k,
          tr("Keys: what a token can be found by")},
-        {"V", ViewChange(ShowProjection{Projection::v}), projection == Projection::v,
+        {"V", ShowProjection{Projection::v}, projection == Projection::v,
          tr("Values: what a token hands over")}};
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
@@ -327,10 +326,9 @@ Picture draw_output_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const Theme& theme = context.theme;
     const bool identity = context.shown.document->recipe.identity_W_O;
-    const std::vector<Segment> built{{tr("as built"), Command(SetIdentityOutput{false}), !identity,
-                                      tr("W_O as the preset or the file has it")},
-                                     {tr("identity"), Command(SetIdentityOutput{true}), identity,
-                                      tr("W_O = I: no mixing, output = concat")}};
+    const std::vector<Segment> built{
+        {tr("as built"), SetIdentityOutput{false}, !identity, tr("W_O as the preset or the file has it")},
+        {tr("identity"), SetIdentityOutput{true}, identity, tr("W_O = I: no mixing, output = concat")}};
     const bool has_switch = dims.H * dims.dv == dims.D && !context.shown.document->is_checkpoint();
     const float switch_width = has_switch ? segmented_width(context, built) : 0;
     // The product starts beside the title if it has room, because its right factor is far to the right.

@@ -36,7 +36,7 @@ void draw_switch(Sheet& sheet, const Switch& one) {
               one.on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
     sheet.picture.hotspots.push_back({{sheet.left - 12, top, sheet.width() + 24, height},
                                       one.label,
-                                      ViewChange(one.change),
+                                      one.change,
                                       one.tip + " (" + one.key + ")"});
     sheet.y = top + height;
 }

@@ -187,11 +187,11 @@ Picture draw_split_page(const DrawContext& context) {
     const bool turning = one_head_page && context.view.one_head;
     const bool apart_on = context.view.apart_target > 0.5F;
     std::vector<Segment> segments{
-        {tr("Together"), ViewChange(SetApart{false}), !apart_on && !turning, tr("One wide matrix")},
-        {tr("Apart"), ViewChange(SetApart{true}), apart_on && !turning, tr("One block per head")}};
+        {tr("Together"), SetApart{false}, !apart_on && !turning, tr("One wide matrix")},
+        {tr("Apart"), SetApart{true}, apart_on && !turning, tr("One block per head")}};
     if (one_head_page)
         segments.push_back(
-            {rotary ? tr("Rotation") : tr("One head"), ViewChange(ShowOneHead{true}), turning,
+            {rotary ? tr("Rotation") : tr("One head"), ShowOneHead{true}, turning,
              rotary ? tr("How queries and keys of the head in focus are turned by their position (RoPE)")
                     : tr("The columns of the head in focus alone")});
     const float controls = segmented_width(context, segments);
@@ -264,9 +264,8 @@ Picture draw_concat_page(const DrawContext& context) {
     const Problem& problem = context.shown.problem();
     const bool gains = std::ranges::any_of(problem.gains, [](float gain) { return gain != 1.0F; });
     const bool joined_on = context.view.joined_target > 0.5F;
-    const std::vector<Segment> segments{
-        {tr("Apart"), ViewChange(SetJoined{false}), !joined_on, tr("One block per head")},
-        {tr("Together"), ViewChange(SetJoined{true}), joined_on, tr("One wide matrix")}};
+    const std::vector<Segment> segments{{tr("Apart"), SetJoined{false}, !joined_on, tr("One block per head")},
+                                        {tr("Together"), SetJoined{true}, joined_on, tr("One wide matrix")}};
     draw_page_head(picture, context, tr("Concatenation"),
                    gains ? "concat = [g₀·head_out[0], g₁·head_out[1], …]"
                          : "concat = [head_out[0], head_out[1], …]",

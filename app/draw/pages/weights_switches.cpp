@@ -12,11 +12,11 @@ namespace headscope::app {
 namespace {
 
 Segment view_segment(const ViewState& view, const std::string& label, WeightsView as) {
-    return {label, ViewChange(ShowWeightsAs{as}), view.weights_view == as, {}};
+    return {label, ShowWeightsAs{as}, view.weights_view == as, {}};
 }
 
 Segment heads_segment(const ViewState& view, const std::string& label, HeadsView as, const std::string& tip) {
-    return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
+    return {label, ShowHeads{as}, view.heads_view == as, tip};
 }
 
 /// Draws the buttons for colour scale, colour map and mask painting, from right to left. A switch says its
@@ -33,7 +33,7 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context, float rig
     };
     if (all && context.dims().H > 1)
         add(view.same_scale ? tr("Same scale: on") : tr("Same scale: off"), view.same_scale,
-            ViewChange(SetSameScale{!view.same_scale}),
+            SetSameScale{!view.same_scale},
             view.same_scale ? tr("One colour scale for all heads; click to give each head its own")
                             : tr("Each head has its own colour scale; click for one that all heads share"));
     constexpr std::string_view names[] = {translatable("by head"), translatable("neutral"), "viridis",
@@ -41,23 +41,23 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context, float rig
     const auto map = static_cast<std::size_t>(view.colour_map);
     if (all)
         add(tr("Colours: {}", tr(names[map])), false,
-            ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
+            SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))},
             tr("The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, "
                "magma"));
     if (context.shown.document->is_checkpoint())
         return; // the mask is the model's
     const MaskBrush& brush = view.brush;
     add(brush.on ? tr("Paint mask: on") : tr("Paint mask: off"), brush.on,
-        ViewChange(PaintMode{!brush.on, brush.all_heads}),
+        PaintMode{!brush.on, brush.all_heads},
         brush.on ? tr("A click forbids or allows a cell; switch this off to select cells again")
                  : tr("Switch this on to forbid or allow cells by a click or a drag"));
     if (brush.on && context.dims().H > 1)
         add(brush.all_heads ? tr("All heads: on") : tr("All heads: off"), brush.all_heads,
-            ViewChange(PaintMode{true, !brush.all_heads}),
+            PaintMode{true, !brush.all_heads},
             brush.all_heads ? tr("Every head is painted at once")
                             : tr("Only the head that is clicked is painted"));
     if (project::painted_mask_fits(context.shown.document->recipe, context.dims()))
-        add(tr("Reset mask"), false, Command(ResetMask{}), tr("The mask as it was chosen in the toolbar"));
+        add(tr("Reset mask"), false, ResetMask{}, tr("The mask as it was chosen in the toolbar"));
 }
 
 void draw_switches(Picture& picture, const DrawContext& context) {
@@ -83,12 +83,11 @@ void draw_switches(Picture& picture, const DrawContext& context) {
     const Document& document = *context.shown.document;
     if (document.is_checkpoint() && view.attention.stack == checkpoint::Stack::own &&
         (view.group == StageGroup::scores || view.group == StageGroup::scaled)) {
-        const std::vector<Segment> ways{
-            {.label = tr("Score map"), .action = ViewChange(GoTo{view.group}), .on = true},
-            {.label = tr("Taken apart"),
-             .action = ViewChange(AttentionChange(ShowScreen{Screen::why})),
-             .on = false,
-             .tip = tr("Who wrote what the selected score is made of")}};
+        const std::vector<Segment> ways{{.label = tr("Score map"), .action = GoTo{view.group}, .on = true},
+                                        {.label = tr("Taken apart"),
+                                         .action = ShowScreen{Screen::why},
+                                         .on = false,
+                                         .tip = tr("Who wrote what the selected score is made of")}};
         right -= segmented_width(context, ways);
         draw_segmented(picture, context, right, 28, ways);
         right -= 12;
@@ -122,7 +121,7 @@ void draw_switches(Picture& picture, const DrawContext& context) {
                 continue;
             const std::string label = "− " + std::to_string(h);
             x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 16;
-            draw_text_button(picture, context, x, 62, label, h == view.other, ViewChange(CompareWith{h}),
+            draw_text_button(picture, context, x, 62, label, h == view.other, CompareWith{h},
                              tr("Subtract head {}", h));
             x -= 4;
         }

@@ -84,7 +84,7 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Source& 
         format::Table table{.rows = 1, .cols = 4, .values = std::vector<float>(4, 0.0F)};
         table.values[c] = 1;
         x += draw_text_button(picture, context, x, y, tr(names[c]), false,
-                              Command(PasteBlock{{source.tensor, {context.view.batch, chosen, 0, 0}}, table}),
+                              PasteBlock{{source.tensor, {context.view.batch, chosen, 0, 0}}, table},
                               tr("Writes the class of a {} into columns 0 to 3 of this row", tr(names[c]))) +
              6;
     }

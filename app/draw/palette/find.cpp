@@ -48,7 +48,7 @@ std::vector<Finding> find_in_view(const Shown& shown, const Picture& canvas, std
 Actions show_token(const Shown& shown, const ViewState& view, std::int64_t token) {
     Actions out;
     if (shown.document->is_checkpoint() && !shown.document->shows_weights())
-        out.push_back(ModelAction(PredictAt{token}));
+        out.push_back(PredictAt{token});
     if (screen_of(shown, view) != Screen::stages && !out.empty())
         return out;
     ViewState row = view;
@@ -57,9 +57,9 @@ Actions show_token(const Shown& shown, const ViewState& view, std::int64_t token
     row.selected.reset();
     row.drag.reset();
     if (view.row >= 0)
-        out.push_back(ViewChange(GoTo{view.group, token}));
+        out.push_back(GoTo{view.group, token});
     if (const auto cell = spoken_of(shown, row))
-        out.push_back(ViewChange(Select{*cell}));
+        out.push_back(Select{*cell});
     return out;
 }
 
@@ -74,7 +74,7 @@ Picture pointing_at_found(Picture canvas, const Find& find, const ViewState& vie
 
 Actions show_finding(const Shown& shown, const ViewState& view, const Finding& finding) {
     return std::visit(Overloaded{[&](std::int64_t token) { return show_token(shown, view, token); },
-                                 [&](const CellAddress& cell) { return Actions{ViewChange(Select{cell})}; }},
+                                 [&](const CellAddress& cell) { return Actions{Select{cell}}; }},
                       finding);
 }
 

@@ -144,14 +144,12 @@ void add_settings(Entries& entries, const PaletteSources& sources) {
 
 /// Shows the stage that reads a matrix, with its first number selected.
 Actions edit_matrix(TensorId id) {
-    Actions send{ViewChange(GoTo{tensor_info(id).group})};
+    Actions send{GoTo{tensor_info(id).group}};
     const bool keys = id == TensorId::W_K || id == TensorId::b_K,
                values = id == TensorId::W_V || id == TensorId::b_V;
     if (tensor_info(id).group == StageGroup::qkv)
-        send.push_back(ViewChange(ShowProjection{keys     ? Projection::k
-                                                 : values ? Projection::v
-                                                          : Projection::q}));
-    send.push_back(ViewChange(Select{CellAddress{.tensor = id}}));
+        send.push_back(ShowProjection{keys ? Projection::k : values ? Projection::v : Projection::q});
+    send.push_back(Select{CellAddress{.tensor = id}});
     return send;
 }
 
@@ -192,7 +190,7 @@ void add_stages(Entries& entries, const Situation& now) {
                                .tip = tr("Goes to this stop of the strip"),
                                .words = words_for(stage_words, info.label),
                                .also = tr("stage") + " " + tr(info.title),
-                               .send = [stop](const Situation&) { return Actions{ViewChange(GoTo{stop})}; }});
+                               .send = [stop](const Situation&) { return Actions{GoTo{stop}}; }});
         }
 }
 
@@ -215,7 +213,7 @@ void add_layer_stages(Entries& entries, const Situation& now) {
                  .words = tr("layer {}", l) + " " + std::string(name) + " " + words_for(stage_words, also),
                  .also = tr("stage") + " " + tr(title),
                  .send = [stop, l](const Situation&) {
-                     return Actions{ViewChange(GoTo{stop, -1, l})};
+                     return Actions{GoTo{stop, -1, l}};
                  }});
         };
         const std::vector<StopRun> runs = runs_of(walk.layer);
@@ -246,7 +244,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
             if (experiment != nullptr && !experiment->head_roles.empty())
                 entry.detail = tr(experiment->head_roles[static_cast<std::size_t>(h)]);
             entry.keys = keys(h);
-            entry.send = [h](const Situation&) { return Actions{ViewChange(PickHead{h})}; };
+            entry.send = [h](const Situation&) { return Actions{PickHead{h}}; };
             entries.push_back(std::move(entry));
         }
         return;
@@ -259,9 +257,9 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
             if (l == now.view.attention.layer)
                 entry.keys = keys(h);
             entry.send = [l, h](const Situation& then) {
-                Actions send{ViewChange(AttentionChange(OpenHead{l, h}))};
+                Actions send{OpenHead{l, h}};
                 if (is_around(then.view.group)) // where no head is drawn
-                    send.push_back(ViewChange(GoTo{StageGroup::weights}));
+                    send.push_back(GoTo{StageGroup::weights});
                 return send;
             };
             entries.push_back(std::move(entry));
@@ -289,16 +287,15 @@ void add_presets(Entries& entries, const Document& document) {
     if (document.experiment() == nullptr)
         return;
     for (const text::PresetInfo& info : text::presets())
-        entries.push_back({.id = "preset " + std::string(info.id),
-                           .kind = EntryKind::command,
-                           .label = tr("preset"),
-                           .title = tr(info.title),
-                           .tip = tr(info.description),
-                           .also = tr("preset") + " " + std::string(info.id),
-                           .replaces = true,
-                           .send = [id = std::string(info.id)](const Situation&) {
-                               return Actions{Command(SetPreset{id})};
-                           }});
+        entries.push_back(
+            {.id = "preset " + std::string(info.id),
+             .kind = EntryKind::command,
+             .label = tr("preset"),
+             .title = tr(info.title),
+             .tip = tr(info.description),
+             .also = tr("preset") + " " + std::string(info.id),
+             .replaces = true,
+             .send = [id = std::string(info.id)](const Situation&) { return Actions{SetPreset{id}}; }});
 }
 
 void add_lessons(Entries& entries, const CourseState& course) {
@@ -311,21 +308,20 @@ void add_lessons(Entries& entries, const CourseState& course) {
              .detail = tr("{} min", lesson->minutes),
              .tip = lesson->summary,
              .also = tr("lesson") + " " + lesson->summary,
-             .send = [id = lesson->id](const Situation&) { return Actions{LessonAction(OpenLesson{id})}; }});
+             .send = [id = lesson->id](const Situation&) { return Actions{OpenLesson{id}}; }});
 }
 
 void add_files(Entries& entries, const Situation& now) {
     const auto add = [&](const std::string& path, const std::string& title, const std::string& detail) {
-        entries.push_back(
-            {.id = "file " + path,
-             .kind = EntryKind::file,
-             .label = tr("file"),
-             .title = title,
-             .detail = detail,
-             .tip = tr("Opens {}", path),
-             .also = tr("open recent file") + " " + detail,
-             .missing = why_not(action("open"), now),
-             .send = [path](const Situation&) { return Actions{FileCommand(OpenPath{path})}; }});
+        entries.push_back({.id = "file " + path,
+                           .kind = EntryKind::file,
+                           .label = tr("file"),
+                           .title = title,
+                           .detail = detail,
+                           .tip = tr("Opens {}", path),
+                           .also = tr("open recent file") + " " + detail,
+                           .missing = why_not(action("open"), now),
+                           .send = [path](const Situation&) { return Actions{OpenPath{path}}; }});
     };
     for (const std::string& path : now.files.recent) {
         const std::filesystem::path whole(path);
@@ -340,15 +336,14 @@ void add_pages(Entries& entries) {
     for (const manual::Page& page : manual::pages())
         for (const manual::Section& section : page.sections) {
             const manual::Place place{page.name, section.block == 0 ? "" : section.anchor};
-            entries.push_back(
-                {.id = "page " + manual::link_to(place),
-                 .kind = EntryKind::page,
-                 .label = tr("page"),
-                 .title = section.title,
-                 .detail = section.block == 0 ? "" : page.title,
-                 .tip = tr("Opens the manual there"),
-                 .also = tr("manual") + " " + page.title,
-                 .send = [place](const Situation&) { return Actions{WindowAction(OpenManual{place})}; }});
+            entries.push_back({.id = "page " + manual::link_to(place),
+                               .kind = EntryKind::page,
+                               .label = tr("page"),
+                               .title = section.title,
+                               .detail = section.block == 0 ? "" : page.title,
+                               .tip = tr("Opens the manual there"),
+                               .also = tr("manual") + " " + page.title,
+                               .send = [place](const Situation&) { return Actions{OpenManual{place}}; }});
         }
 }
 
@@ -361,7 +356,7 @@ PaletteEntry search_entry(std::string_view typed) {
             .label = tr("page"),
             .title = tr("Search the manual for “{}”", words),
             .tip = tr("Lists the places of the manual that hold these words"),
-            .send = [words](const Situation&) { return Actions{WindowAction(SearchManual{words})}; }};
+            .send = [words](const Situation&) { return Actions{SearchManual{words}}; }};
 }
 
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources) {

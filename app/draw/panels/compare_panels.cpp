@@ -20,19 +20,18 @@ void add_baseline_buttons(Sheet& sheet) {
     const float width = (sheet.width() - 12) / 2;
     const figure::Rect first{sheet.left, sheet.y, width, 34};
     const figure::Rect second{sheet.left + width + 12, sheet.y, width, 34};
-    draw_button(sheet.picture, context, first, tr("Mark as A"), Action(MarkBaseline{}), false,
+    draw_button(sheet.picture, context, first, tr("Mark as A"), MarkBaseline{}, false,
                 with_key(tr("From now on A is what is on screen"), "mark baseline"));
     if (marked)
-        draw_button(sheet.picture, context, second, tr("Forget A"), Action(DropBaseline{}), false,
+        draw_button(sheet.picture, context, second, tr("Forget A"), DropBaseline{}, false,
                     tr("Stop comparing"));
     else
-        draw_button(sheet.picture, context, second, tr("A: as built"), Action(MarkBaseline{true}), false,
+        draw_button(sheet.picture, context, second, tr("A: as built"), MarkBaseline{true}, false,
                     tr("A is this problem without edits, gains and temperature"));
     sheet.y += 34 + 10;
     const bool flashes = context.view.flashes();
     draw_text_button(sheet.picture, context, sheet.left, sheet.y, tr("Flash what changes"), flashes,
-                     ViewChange(SetFlash{!flashes}),
-                     tr("Outline the cells that an edit changed for a moment"));
+                     SetFlash{!flashes}, tr("Outline the cells that an edit changed for a moment"));
     sheet.y += 24 + 8;
 }
 

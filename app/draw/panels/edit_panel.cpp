@@ -64,7 +64,7 @@ void draw_gains(Sheet& sheet) {
              .rest = 1,
              .action =
                  [h](float gain) {
-                     return Action(Command(SetGain{h, gain}));
+                     return SetGain{h, gain};
                  },
              .tip =
                  tr("Multiplies what the head hands to concat; 0 switches it off. Double click: back to 1")},
@@ -73,7 +73,7 @@ void draw_gains(Sheet& sheet) {
         sheet.picture.hotspots.push_back(
             {{sheet.left - 4, top, 18 + context.measure(name, figure::Font::ui_medium, 13) + 8, 26},
              "switch head " + std::to_string(h),
-             Command(SetGain{h, off ? 1.0F : 0.0F}),
+             SetGain{h, off ? 1.0F : 0.0F},
              off ? tr("Switch this head on again") : tr("Switch this head off (ablate)")});
     }
 }
@@ -107,26 +107,25 @@ void draw_head_tools(Sheet& sheet) {
                     {sheet.left + (width + 12) * static_cast<float>(column), sheet.y, width, 30}, label,
                     action, false, tip);
     };
-    const float taken =
-        chooser(sheet.left, "", a, [](std::int64_t h) { return Action(ViewChange(PickHead{h})); });
+    const float taken = chooser(sheet.left, "", a, [](std::int64_t h) { return PickHead{h}; });
     if (H > 1)
         chooser(std::min(sheet.left + taken + 12, sheet.right - taken), " ", b,
-                [](std::int64_t h) { return Action(ViewChange(CompareWith{h})); });
+                [](std::int64_t h) { return CompareWith{h}; });
     sheet.y += 36;
     const bool off = context.shown.problem().gain(a) == 0.0F;
     // Translators: on buttons {} is the number of a head
-    button(0, off ? tr("Switch on {}", a) : tr("Ablate {}", a), Command(SetGain{a, off ? 1.0F : 0.0F}),
+    button(0, off ? tr("Switch on {}", a) : tr("Ablate {}", a), SetGain{a, off ? 1.0F : 0.0F},
            tr("{} does the same", key_hint("ablate")));
-    button(1, tr("Reset {}", a), Command(ResetHead{a}), tr("Its weights and gain as they were built"));
+    button(1, tr("Reset {}", a), ResetHead{a}, tr("Its weights and gain as they were built"));
     sheet.y += 38;
     if (H == 1)
         return;
     const bool shared = context.dims().Hkv != H && context.dims().kv_head(a) == context.dims().kv_head(b);
-    button(0, tr("Copy {} to {}", a, b), Command(CopyHead{a, b}),
+    button(0, tr("Copy {} to {}", a, b), CopyHead{a, b},
            shared ? tr("Head {} becomes head {}: W_Q columns and W_O rows; they share keys and values", b, a)
                   : tr("Head {} becomes head {}: its columns of W_Q, W_K, W_V, its rows of W_O, its gain", b,
                        a));
-    button(1, tr("Swap {} and {}", a, b), Command(SwapHeads{a, b}),
+    button(1, tr("Swap {} and {}", a, b), SwapHeads{a, b},
            shared ? tr("They change places: W_Q columns and W_O rows; they share keys and values")
                   : tr("They change places: its columns of W_Q, W_K, W_V, its rows of W_O, its gain"));
     sheet.y += 38;
@@ -158,7 +157,7 @@ void draw_ways_to_weights(Sheet& sheet) {
             sheet.y += 30;
         }
         x += 8 + draw_text_button(sheet.picture, sheet.context, x, sheet.y, label,
-                                  sheet.context.view.group == group, ViewChange(GoTo{group}),
+                                  sheet.context.view.group == group, GoTo{group},
                                   tr("Go to {}, where they can be edited", tr(group_info(group).title)));
     }
     sheet.y += 28;
@@ -175,10 +174,10 @@ void draw_seed(Sheet& sheet) {
         {.area = {sheet.left, sheet.y, sheet.width() - 96, 28},
          .label = "preset seed",
          .text = std::to_string(recipe.seed),
-         .action = [](const std::string& typed) { return Action(Command(SetSeed{parse_seed(typed)})); },
+         .action = [](const std::string& typed) { return SetSeed{parse_seed(typed)}; },
          .tip = tr("A whole number; the same seed gives the same numbers")});
     draw_button(sheet.picture, sheet.context, {sheet.right - 84, sheet.y - 1, 84, 30}, tr_in("seed", "Next"),
-                Command(SetSeed{recipe.seed + 1}), false, tr("Draw anew with the next seed"));
+                SetSeed{recipe.seed + 1}, false, tr("Draw anew with the next seed"));
     sheet.y += 40;
 }
 
@@ -190,7 +189,7 @@ void draw_temperature(Sheet& sheet) {
                  .high = highest_temperature,
                  .value = sheet.context.shown.problem().temperature,
                  .rest = 1,
-                 .action = [](float t) { return Action(Command(SetTemperature{t})); },
+                 .action = [](float t) { return SetTemperature{t}; },
                  .tip = tr("Below 1 the softmax sharpens, above 1 it spreads. Double click: back to 1")},
                 tr("All heads"), sheet.context.theme.muted, false);
 }
@@ -202,7 +201,7 @@ void draw_earlier(Sheet& sheet, float end, std::span<const std::string> earlier)
         const float top = std::exchange(sheet.y, sheet.y + (history_row - Sheet::row_height) / 2);
         sheet.put(sheet.left, earlier[i], sheet.width(), figure::Font::ui, 13, sheet.context.theme.muted);
         sheet.picture.hotspots.push_back(
-            {area, "earlier " + std::to_string(i), Action(MoveInHistory{0}),
+            {area, "earlier " + std::to_string(i), MoveInHistory{0},
              tr("A step from before the project was saved; only steps since then can be taken back")});
         sheet.y = top + history_row;
     }
@@ -244,8 +243,7 @@ void draw_history(Sheet& sheet, float end) {
         if (!said.empty())
             sheet.put(sheet.right, said, detail + 1, figure::Font::mono, 12, theme.muted,
                       figure::Align::right);
-        sheet.picture.hotspots.push_back({area, "history " + std::to_string(i),
-                                          Action(MoveInHistory{i - position}),
+        sheet.picture.hotspots.push_back({area, "history " + std::to_string(i), MoveInHistory{i - position},
                                           here ? "" : tr("Go to this state")});
         sheet.y = top + history_row;
     }
@@ -257,7 +255,7 @@ void draw_history(Sheet& sheet, float end) {
 void draw_step(Picture& picture, const DrawContext& context, const figure::Rect& area,
                const std::string& label, std::int64_t by, bool possible, const std::string& keys) {
     if (possible) {
-        draw_button(picture, context, area, label, Action(MoveInHistory{by}), false, keys);
+        draw_button(picture, context, area, label, MoveInHistory{by}, false, keys);
         return;
     }
     picture.scene.add(figure::RectItem{.area = area, .stroke = context.theme.line, .radius = 6});
@@ -304,8 +302,8 @@ Picture draw_edit(const DrawContext& context) {
     const project::Recipe& recipe = document.recipe;
     if ((document.is_checkpoint() && !document.part()->edits.empty()) || !recipe.edits.empty() ||
         !recipe.gains.empty() || recipe.temperature != 1.0F || !recipe.painted_mask.empty())
-        draw_text_button(picture, context, sheet.left, foot - 36, tr("Drop all edits"), false,
-                         Command(ResetEdits{}), tr("Everything as it was built; undo brings the edits back"));
+        draw_text_button(picture, context, sheet.left, foot - 36, tr("Drop all edits"), false, ResetEdits{},
+                         tr("Everything as it was built; undo brings the edits back"));
     picture.scene.height = std::max(picture.scene.height, foot + 44);
     return picture;
 }

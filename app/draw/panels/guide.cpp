@@ -123,15 +123,14 @@ Picture draw_guide(const DrawContext& context) {
     const float buttons = std::max(context.height - 56, end + 16);
     const Walk& walk = context.view.walk;
     if (context.view.group != walk.first())
-        draw_button(picture, context, {guide_pad, buttons, 92, 34}, tr("Back"), ViewChange{StepStage{-1}},
-                    false, tr("The stage before (left arrow key)"));
+        draw_button(picture, context, {guide_pad, buttons, 92, 34}, tr("Back"), StepStage{-1}, false,
+                    tr("The stage before (left arrow key)"));
     if (context.view.group != walk.last())
         draw_button(picture, context, {context.width - guide_pad - 116, buttons, 116, 34}, tr("Next"),
-                    ViewChange{StepStage{1}}, true, tr("The next stage (right arrow key)"));
+                    StepStage{1}, true, tr("The next stage (right arrow key)"));
     else
         draw_button(picture, context, {context.width - guide_pad - 136, buttons, 136, 34},
-                    tr("Take the course"), ViewChange{ShowTab{LeftTab::course}}, true,
-                    tr("The list of lessons"));
+                    tr("Take the course"), ShowTab{LeftTab::course}, true, tr("The list of lessons"));
     picture.scene.width = context.width;
     picture.scene.height = std::max(context.height, buttons + 56);
     return picture;

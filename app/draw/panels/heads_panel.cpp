@@ -115,7 +115,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     }
     sheet.picture.append(std::move(row.picture), 0, 0);
     sheet.picture.hotspots.push_back(
-        {area, "Head " + std::to_string(h), ViewChange{PickHead{h}}, tr("Put head {} in focus", h)});
+        {area, "Head " + std::to_string(h), PickHead{h}, tr("Put head {} in focus", h)});
     sheet.y = row.y + 4;
 }
 
@@ -144,7 +144,7 @@ Picture draw_heads(const DrawContext& context) {
         draw_one(sheet, h);
     sheet.y += 10;
     draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, tr("Atlas of the heads"),
-                ViewChange(AttentionChange(ShowScreen{Screen::atlas})), false,
+                ShowScreen{Screen::atlas}, false,
                 with_key(tr("All heads by every score, in one picture"), "atlas screen"));
     sheet.y += context.controls ? 46.0F : 0.0F;
     draw_hairline(sheet.picture, context, sheet.left, sheet.y, sheet.width());

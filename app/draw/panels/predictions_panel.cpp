@@ -25,7 +25,7 @@ void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
         return;
     draw_button(
         sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
-        tr("Write on from this token"), ModelAction(TakeBack{after}), false,
+        tr("Write on from this token"), TakeBack{after}, false,
         tr_n("Takes back the {} token behind it, so that another one can follow; undo brings them back",
              "Takes back the {} tokens behind it, so that another one can follow; undo brings them back",
              after, grouped(after)));
@@ -45,7 +45,7 @@ void write_branches(Sheet& sheet, const ModelState& model, const ModelPart& part
         first = false;
         const std::vector<std::string>& tokens = branch.inputs->tokens;
         write_branch_tokens(sheet, {tokens.begin() + *from, tokens.end()},
-                            tokens[static_cast<std::size_t>(*from - 1)], ModelAction(TakeBranch{number}),
+                            tokens[static_cast<std::size_t>(*from - 1)], TakeBranch{number},
                             "branch " + std::to_string(number));
     }
 }
@@ -151,7 +151,7 @@ void write_edited_layers(Sheet& sheet) {
                   attention_name(*document.part(), attention_place(document.part()->architecture(), n));
     sheet.row(tr("edited layers"), layers);
     draw_button(sheet.picture, context, {sheet.left, sheet.y + 4, width, 30}, tr("Drop all edits"),
-                Command(ResetEdits{}), false, tr("The checkpoint as it is on disk; undo brings them back"));
+                ResetEdits{}, false, tr("The checkpoint as it is on disk; undo brings them back"));
     sheet.y += 44;
 }
 
@@ -174,13 +174,12 @@ void write_head(Sheet& sheet) {
     const float width = (sheet.width() - 12) / 2;
     const float top = sheet.y + 4;
     draw_button(sheet.picture, context, {sheet.left, top, width, 32},
-                off ? tr("Switch on {}", name) : tr("Ablate {}", name),
-                Command(SetGain{h, off ? 1.0F : 0.0F}), false,
+                off ? tr("Switch on {}", name) : tr("Ablate {}", name), SetGain{h, off ? 1.0F : 0.0F}, false,
                 off ? tr("Gain 1 again") : with_key(tr("Gain 0: what the head adds is left out"), "ablate"));
     // Of a long text there is no Edit tab.
     if (!document.is_long())
         draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32}, tr("Gains, edits"),
-                    ViewChange(ShowTab{LeftTab::edit}), false, tr("Scale heads, copy and swap them, undo"));
+                    ShowTab{LeftTab::edit}, false, tr("Scale heads, copy and swap them, undo"));
     sheet.y = top + 44;
     write_edited_layers(sheet);
 }

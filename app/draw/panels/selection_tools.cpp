@@ -36,11 +36,8 @@ void field(Sheet& sheet, const std::string& name, const std::string& label, cons
         {.area = {sheet.right - field_width, sheet.y, field_width, 28},
          .label = label,
          .text = text,
-         .action = [choice](const std::string& typed) { return Action(OperateOn{choice(typed)}); },
-         .leave =
-             [choice](const std::string& typed) {
-                 return Action(ViewChange(ChooseOperation{choice(typed)}));
-             }});
+         .action = [choice](const std::string& typed) { return OperateOn{choice(typed)}; },
+         .leave = [choice](const std::string& typed) { return ChooseOperation{choice(typed)}; }});
     sheet.y += 34;
 }
 
@@ -96,18 +93,16 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
     case OperationKind::normal:
     case OperationKind::xavier_uniform:
     case OperationKind::xavier_normal: {
-        std::vector<Segment> ways{{tr("normal"),
-                                   ViewChange(ChooseOperation{with_kind(now, OperationKind::normal)}),
+        std::vector<Segment> ways{{tr("normal"), ChooseOperation{with_kind(now, OperationKind::normal)},
                                    now.kind == OperationKind::normal || !weight,
                                    tr("Normal numbers with a standard deviation of your choice")}};
         if (weight) {
             ways.push_back({tr("Xavier unif."),
-                            ViewChange(ChooseOperation{with_kind(now, OperationKind::xavier_uniform)}),
+                            ChooseOperation{with_kind(now, OperationKind::xavier_uniform)},
                             now.kind == OperationKind::xavier_uniform,
                             tr("Even within √(6 / (rows + columns)) of the whole matrix")});
             ways.push_back(
-                {tr("Xavier norm."),
-                 ViewChange(ChooseOperation{with_kind(now, OperationKind::xavier_normal)}),
+                {tr("Xavier norm."), ChooseOperation{with_kind(now, OperationKind::xavier_normal)},
                  now.kind == OperationKind::xavier_normal,
                  tr("Normal with a standard deviation of √(2 / (rows + columns)) of the whole matrix")});
         }
@@ -122,16 +117,14 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
         return;
     }
     button(sheet, 0, tr("Apply"), OperateOn{now}, tr("Enter does the same"), true);
-    button(sheet, 1, tr("Close"), ViewChange(ChooseOperation{with_kind(now, OperationKind::none)}), {});
+    button(sheet, 1, tr("Close"), ChooseOperation{with_kind(now, OperationKind::none)}, {});
     sheet.y += tool_height + 12;
 }
 
 void draw_tools(Sheet& sheet, const Block& block) {
     const OperationChoice now = sheet.context.view.operation;
-    const auto open = [&](OperationKind kind) { return ViewChange(ChooseOperation{with_kind(now, kind)}); };
-    const auto at_once = [&](const BlockOperation& operation) {
-        return Command(EditBlock{block, operation});
-    };
+    const auto open = [&](OperationKind kind) { return ChooseOperation{with_kind(now, kind)}; };
+    const auto at_once = [&](const BlockOperation& operation) { return EditBlock{block, operation}; };
     sheet.section(tr("Do to this selection"),
                   std::to_string(block.rows) + " × " + std::to_string(block.cols));
     sheet.y += 2;

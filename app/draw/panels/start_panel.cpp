@@ -111,9 +111,9 @@ float draw_sentence_card(Picture& card, const DrawContext& context, const figure
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
                       tr("Into the field at the top. The numbers follow with every word."));
-    const StartButton type{tr("Start typing"), WindowAction(TypeSentence{}),
+    const StartButton type{tr("Start typing"), TypeSentence{},
                            tr("Puts the keyboard into the field at the top (/)")};
-    const StartButton anew{tr("New sentence"), FileCommand(NewProject{}),
+    const StartButton anew{tr("New sentence"), NewProject{},
                            tr("Back to the sentence that the program began with, which you can type over")};
     return draw_buttons(card, context, area, y + 4, {has_field ? type : anew});
 }
@@ -159,10 +159,10 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     if (!context.shown.document->is_experiment()) {
         y = draw_note(card, context, area, y, tr("Lessons have problems of their own."));
         return draw_buttons(card, context, area, y + 4,
-                            {{tr("To the course"), FileCommand(NewProject{.to_course = true}),
+                            {{tr("To the course"), NewProject{.to_course = true},
                               tr("Closes what is open; the lessons then begin here"), true}});
     }
-    StartButton all{tr("All lessons"), LessonAction(CloseLesson{}), tr("The list of lessons")};
+    StartButton all{tr("All lessons"), CloseLesson{}, tr("The list of lessons")};
     const auto next = course.next();
     if (next == nullptr) {
         all.primary = true;
@@ -179,7 +179,7 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
               figure::Font::ui_medium, 13, theme.ink);
     card.tips.push_back({{area.x, y, room, text_line}, title + ". " + tr(next->summary)});
     return draw_buttons(card, context, area, y + 27,
-                        {{go_on_label(course, *next), LessonAction(OpenLesson{next->id}), name, true}, all});
+                        {{go_on_label(course, *next), OpenLesson{next->id}, name, true}, all});
 }
 
 float draw_model_card(Picture& card, const DrawContext& context, const FilesState& files,
@@ -195,10 +195,9 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
                                 "model.safetensors."));
     std::vector<StartButton> buttons;
     if (packaged)
-        buttons.push_back(
-            {tr("Open {}", name), FileCommand(OpenPath{name}), tr("All its heads, and what it predicts")});
+        buttons.push_back({tr("Open {}", name), OpenPath{name}, tr("All its heads, and what it predicts")});
     buttons.push_back(
-        {tr("Other file…"), FileCommand(ChooseProject{}),
+        {tr("Other file…"), ChooseProject{},
          with_key(tr("A checkpoint's folder, a GGUF file, attention weights, a project or a problem"),
                   "open")});
     return draw_buttons(card, context, area, y + 4, buttons);
@@ -240,7 +239,7 @@ float draw_recent(Picture& picture, const DrawContext& context, const std::vecto
                   figure::Font::ui_medium, 13, theme.ink);
         picture.hotspots.push_back({{start_pad, y, width, recent_high},
                                     "recent " + std::to_string(i + 1),
-                                    FileCommand(OpenPath{recent[i]}),
+                                    OpenPath{recent[i]},
                                     text::plain_text(recent[i])});
     }
     return y + card_gap;
@@ -288,7 +287,7 @@ Picture draw_start_foot(const DrawContext& context) {
                                   tr("Show this page at start"), figure::Font::ui, 13, theme.text);
     picture.hotspots.push_back({{box.x - 6, box.y - 6, 16 + 8 + width + 12, 28},
                                 "show at start",
-                                ViewChange(OpenWithStart{!on}),
+                                OpenWithStart{!on},
                                 on ? tr("Off: the program opens with your latest file instead")
                                    : tr("On: the program opens with this page again")});
     picture.scene.width = context.width;

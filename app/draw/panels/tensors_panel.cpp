@@ -71,7 +71,7 @@ void draw_entry(Sheet& sheet, const Entry& entry) {
         sheet.put(sheet.right, entry.memory, sheet.width(), figure::Font::mono, 12, theme.muted,
                   figure::Align::right);
     sheet.y = top + entry_height;
-    sheet.picture.hotspots.push_back({area, entry.name, ViewChange{GoTo{entry.group}},
+    sheet.picture.hotspots.push_back({area, entry.name, GoTo{entry.group},
                                       (entry.memory.empty() ? "" : entry.memory + ". ") +
                                           tr("Go to {}", tr(group_info(entry.group).title))});
 }

@@ -76,8 +76,7 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
         const std::string tip =
             i >= written ? tr("Token {}: {}, written by the model", i, token) : tr("Token {}: {}", i, token);
         if (position)
-            sheet.picture.hotspots.push_back(
-                {area, "token " + std::to_string(i), ModelAction(PredictAt{i}), tip});
+            sheet.picture.hotspots.push_back({area, "token " + std::to_string(i), PredictAt{i}, tip});
         else
             sheet.picture.tips.push_back({area, tip});
     }

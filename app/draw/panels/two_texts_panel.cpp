@@ -41,7 +41,7 @@ void write_how_written(Sheet& sheet, const ModelPart& part) {
     sheet.y += part.inputs->T == 1 || part.written > 0 ? 6.0F : 0.0F;
     draw_button(
         sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30}, tr("Let the decoder write"),
-        ModelAction(WriteTarget{}), false,
+        WriteTarget{}, false,
         tr("In place of the target: always the likeliest token, at most {} or until a token ends the text",
            checkpoint::most_first_tokens));
     sheet.y += 42;
@@ -66,8 +66,7 @@ void write_stacks(Sheet& sheet) {
         draw_text(sheet.picture, context, sheet.right, top + 18, mask, figure::Font::ui, 12.5F, theme.muted,
                   figure::Align::right);
         draw_text(sheet.picture, context, sheet.left, top + 35, reads, figure::Font::ui, 12.5F, theme.text);
-        sheet.picture.hotspots.push_back({area, "heads of " + std::string(words.name),
-                                          ViewChange(AttentionChange(ShowStack{words.stack})),
+        sheet.picture.hotspots.push_back({area, "heads of " + std::string(words.name), ShowStack{words.stack},
                                           tr("Show the heads of this kind on the board")});
         sheet.y = top + height;
     }

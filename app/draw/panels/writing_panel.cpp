@@ -74,8 +74,8 @@ void write_candidate(Sheet& sheet, const ModelState& model, const Candidate& one
                                  : "–",
               value - 6, figure::Font::mono, 12.5F, kept ? theme.text : theme.muted, figure::Align::right);
     sheet.y = top + step;
-    sheet.picture.hotspots.push_back({area, "take token " + std::to_string(one.id),
-                                      ModelAction(WriteToken{one.id}), tip_of(one, label, model)});
+    sheet.picture.hotspots.push_back(
+        {area, "take token " + std::to_string(one.id), WriteToken{one.id}, tip_of(one, label, model)});
 }
 
 /// What is kept as lengths from 0 to 1, and the random number as a needle.
@@ -148,7 +148,7 @@ template<class Change>
 Action changed(SamplingSettings settings, const Change& change) {
     change(settings);
     checkpoint::check_settings(settings);
-    return ModelAction(SetSampling{settings});
+    return SetSampling{settings};
 }
 
 } // namespace
@@ -228,15 +228,15 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
 
 void write_steps(Sheet& sheet, const ModelState& model, bool written) {
     const std::string full = model.cannot_write;
-    draw_step_button(sheet, 0, tr_in("verb", "Step"), ModelAction(WriteToken{}), true,
+    draw_step_button(sheet, 0, tr_in("verb", "Step"), WriteToken{}, true,
                      with_key(tr("Puts the drawn token behind the text"), "write token"), full);
-    draw_step_button(sheet, 1, model.writing ? tr("Stop") : tr_in("verb", "Run"),
-                     ModelAction(WriteOn{!model.writing}), false,
+    draw_step_button(sheet, 1, model.writing ? tr("Stop") : tr_in("verb", "Run"), WriteOn{!model.writing},
+                     false,
                      with_key(model.writing ? tr("Writes no further token")
                                             : tr("Writes token after token, at most 8 a second"),
                               "write on"),
                      model.writing ? "" : full);
-    draw_step_button(sheet, 2, tr("Take back"), ModelAction(TakeBack{}), false,
+    draw_step_button(sheet, 2, tr("Take back"), TakeBack{}, false,
                      with_key(tr("Takes the newest written token away"), "take back"),
                      written ? "" : tr("No token was written yet"));
     sheet.y += 44;

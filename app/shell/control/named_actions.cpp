@@ -31,7 +31,7 @@ Actions go_to_stage(const AppState& state, const std::string& name) {
     if (const auto stage = find_block_stage(name); !stop && stage)
         stop = tensor_info(*stage).group;
     if (stop && walk.has(*stop))
-        return {ViewChange(GoTo{*stop})};
+        return {GoTo{*stop}};
     std::string names;
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})
         for (const StageGroup one : *part)
@@ -40,8 +40,7 @@ Actions go_to_stage(const AppState& state, const std::string& name) {
 }
 
 Actions type_sentence(const AppState& state, const std::string& text) {
-    return {state.document->is_checkpoint() ? Action(ModelAction(TypePrompt{text}))
-                                            : Action(Command(SetSentence{text}))};
+    return {state.document->is_checkpoint() ? Action(TypePrompt{text}) : Action(SetSentence{text})};
 }
 
 } // namespace headscope::app

@@ -197,7 +197,7 @@ void Files::open_survey(const std::string& path) {
             tr("{} is a survey of a checkpoint's heads: open the checkpoint first, then the survey.",
                file_name(path)));
     files_.chooser.reset();
-    workspace_.session().act(ModelAction(OpenSurvey{path}));
+    workspace_.session().act(OpenSurvey{path});
 }
 
 void Files::show_lesson(const std::string& path) {

@@ -36,12 +36,12 @@ void film_stages(Recorder& recorder, const analysis::ReadingOptions& reading) {
     analysis::ReadingOptions read{}; // as the stop on screen is read
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})
         for (const StageGroup stop : *part) {
-            std::vector<Action> actions{ViewChange(GoTo{stop, -1, layer})};
+            std::vector<Action> actions{GoTo{stop, -1, layer}};
             // Filtered weights have no stages around them: the filters come and go with their stop.
             const auto wanted = stop == StageGroup::weights ? reading : analysis::ReadingOptions{};
             if (wanted != std::exchange(read, wanted))
                 actions.insert(wanted == analysis::ReadingOptions{} ? actions.begin() : actions.end(),
-                               ViewChange(AttentionChange(ReadWeights{wanted})));
+                               ReadWeights{wanted});
             recorder.act(actions);
             recorder.rest(recorder.look().rest, text_of_stage(recorder.state()));
             recorder.report(++filmed, static_cast<int>(all));

@@ -99,8 +99,7 @@ void fill_in(Recorder& recorder, const lesson::FillTable& table, const std::stri
     for (const float value : values) {
         std::array<char, 64> text{};
         std::snprintf(text.data(), text.size(), "%.*f", table.decimals, static_cast<double>(value));
-        filled.emplace_back(
-            LessonAction(FillCell{table.id, static_cast<int>(filled.size()), std::string(text.data())}));
+        filled.emplace_back(FillCell{table.id, static_cast<int>(filled.size()), std::string(text.data())});
     }
     recorder.act(filled);
     rest(recorder, {title, {table.task}});
@@ -113,7 +112,7 @@ void open_gates(Recorder& recorder, const lesson::Step& step) {
     for (const lesson::LessonBlock& block : step.blocks)
         if (const auto* gate = std::get_if<lesson::Gate>(&block);
             gate != nullptr && !recorder.state().course.of_open().done.contains(gate_name(*gate))) {
-            recorder.act({LessonAction(ShowScene{gate->solution})});
+            recorder.act({ShowScene{gate->solution}});
             rest(recorder, {step.title, {gate->task}});
         }
 }
@@ -121,8 +120,7 @@ void open_gates(Recorder& recorder, const lesson::Step& step) {
 void answer(Recorder& recorder, const lesson::Question& question) {
     const int number = recorder.state().course.question_index();
     const auto right = std::ranges::find(question.choices, true, &lesson::QuizChoice::right);
-    recorder.act({LessonAction(
-        AnswerQuestion{number, static_cast<int>(std::distance(question.choices.begin(), right))})});
+    recorder.act({AnswerQuestion{number, static_cast<int>(std::distance(question.choices.begin(), right))}});
     const PageWords words(recorder.state());
     rest(recorder, {tr("Question {}", number + 1),
                     {words.of(question.text), words.of(right->text), words.of(right->why)}});
@@ -131,11 +129,11 @@ void answer(Recorder& recorder, const lesson::Question& question) {
 } // namespace
 
 void film_lesson(Recorder& recorder, const std::string& id) {
-    recorder.act({LessonAction(OpenLesson{id})});
+    recorder.act({OpenLesson{id}});
     const CourseState& course = recorder.state().course;
     for (int page = 0; page < course.pages(); ++page) {
         if (page > 0)
-            recorder.act({LessonAction(GoToPage{page})});
+            recorder.act({GoToPage{page}});
         rest(recorder, text_of_page(recorder.state()));
         if (course.step() != nullptr)
             open_gates(recorder, *course.step());

@@ -24,8 +24,8 @@ void open_again(Program& program, const FilmSource& source, Progress& progress) 
     program.open_checkpoint(open_model(part.model, texts, source.document->layer(), part.edits, progress));
     settle(program);
     const AttentionView& attention = source.view.attention;
-    program.act(ViewChange(AttentionChange(ShowStack{attention.stack})));
-    program.act(ViewChange(AttentionChange(OpenHead{attention.layer, source.view.head})));
+    program.act(ShowStack{attention.stack});
+    program.act(OpenHead{attention.layer, source.view.head});
     settle(program);
 }
 

@@ -276,7 +276,7 @@ bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools&
     if (push_button(tr("Replace it"), {bar.right() - replace - 3, bar.y + 3, replace, 28},
                     ButtonLook::primary, tools))
         if (const auto path = chooser.replace())
-            tools.send(FileCommand(ChosenPath{*path}));
+            tools.send(ChosenPath{*path});
     return true;
 }
 
@@ -325,7 +325,7 @@ bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
     const float accept = button_width(options.accept, tools), cancel = button_width(tr("Cancel"), tools);
     if (push_button(tr("Cancel"), {area.right() - accept - 8 - cancel, area.y, cancel, 34}, ButtonLook::plain,
                     tools, "Esc"))
-        tools.send(FileCommand(CloseChooser{}));
+        tools.send(CloseChooser{});
     return push_button(options.accept, {area.right() - accept, area.y, accept, 34}, ButtonLook::primary,
                        tools, "Enter");
 }
@@ -417,22 +417,22 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
         (chooser.new_folder() ? open.focus_folder : open.focus_name) = true;
     } else if (enter && !chooser.replacing().empty()) {
         if (const auto path = chooser.replace())
-            tools.send(FileCommand(ChosenPath{*path}));
+            tools.send(ChosenPath{*path});
     } else if ((enter || accept || entered >= 0) && !open.picture.wrong_width) {
         if (const auto path = chooser.accept())
-            tools.send(FileCommand(ChosenPath{*path}));
+            tools.send(ChosenPath{*path});
         leave_field();
         open.focus_name = true;
     }
     if (offered)
-        tools.send(FileCommand(ChosenPath{*offered}));
+        tools.send(ChosenPath{*offered});
     if (escape && chooser.new_folder())
         chooser.drop_new_folder();
     else if (escape && !chooser.replacing().empty()) {
         chooser.keep();
         open.focus_name = true;
     } else if (escape)
-        tools.send(FileCommand(CloseChooser{}));
+        tools.send(CloseChooser{});
     end_dialog();
 }
 

@@ -65,7 +65,7 @@ void unsaved_question(const UnsavedQuestion& question, const ViewTools& tools) {
                      tools);
     const float save = button_width(tr("Save"), tools), cancel = button_width(tr("Cancel"), tools),
                 discard = button_width(tr("Don't save"), tools);
-    const auto answer = [&](UnsavedAnswer what) { tools.send(FileCommand(AnswerUnsaved{what})); };
+    const auto answer = [&](UnsavedAnswer what) { tools.send(AnswerUnsaved{what}); };
     if (push_button(tr("Don't save"), {foot.x, foot.y, discard, foot.h}, ButtonLook::plain, tools, "D") ||
         letter_pressed('D'))
         answer(UnsavedAnswer::discard);
@@ -93,11 +93,11 @@ void damaged_offer(const DamagedOffer& offer, const ViewTools& tools) {
     if (push_button(tr("Cancel"), {foot.right() - open - 8 - cancel, foot.y, cancel, foot.h},
                     ButtonLook::plain, tools, "Esc") ||
         escape_pressed())
-        tools.send(FileCommand(AnswerDamaged{false}));
+        tools.send(AnswerDamaged{false});
     else if (push_button(tr("Open what is left"), {foot.right() - open, foot.y, open, foot.h},
                          ButtonLook::primary, tools, tr("Enter; the damaged file itself stays as it is")) ||
              enter)
-        tools.send(FileCommand(AnswerDamaged{true}));
+        tools.send(AnswerDamaged{true});
     end_dialog();
 }
 
@@ -142,14 +142,14 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
         const float by = y + 44;
         if (push_button(tr("Discard") + id, {x + w - buttons, by, discard, button_height}, ButtonLook::plain,
                         tools, tr("Throw it away for good")))
-            tools.send(FileCommand(DiscardRecovery{offer.path}));
+            tools.send(DiscardRecovery{offer.path});
         if (push_button(tr("Later") + id, {x + w - recover - 8 - later, by, later, button_height},
                         ButtonLook::plain, tools, tr("Decide at the next start")))
-            tools.send(FileCommand(LeaveRecovery{offer.path}));
+            tools.send(LeaveRecovery{offer.path});
         if (push_button(tr("Recover") + id, {x + w - recover, by, recover, button_height},
                         ButtonLook::primary, tools, tr("Open it as it was")) ||
             (enter && i == 0))
-            tools.send(FileCommand(RecoverProject{offer.path}));
+            tools.send(RecoverProject{offer.path});
         y += row;
     }
     if (offers.size() > most)
@@ -157,7 +157,7 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
                     figure::Font::ui, 12.5F, theme.muted, tools);
     if (escape_pressed())
         for (const RecoveryOffer& offer : offers)
-            tools.send(FileCommand(LeaveRecovery{offer.path}));
+            tools.send(LeaveRecovery{offer.path});
     end_dialog();
 }
 
@@ -187,7 +187,7 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
     if (push_button(tr("Cancel"), {foot.right() - cancel, foot.y, cancel, foot.h}, ButtonLook::plain, tools,
                     "Esc") ||
         escape_pressed() || enter)
-        tools.send(FileCommand(CancelJob{}));
+        tools.send(CancelJob{});
     end_dialog();
 }
 

@@ -38,7 +38,7 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     for (std::size_t i = 0; i < std::min(files.recent.size(), most_recent); ++i)
         rows.push_back({text::plain_text(std::filesystem::path(files.recent[i]).filename().string()),
                         {},
-                        {FileCommand(OpenPath{files.recent[i]})},
+                        {OpenPath{files.recent[i]}},
                         text::plain_text(files.recent[i]),
                         why_not(action("open"), now)});
     rows.push_back({tr("Export"), {}, {}, {}, {}});

@@ -41,22 +41,19 @@ std::vector<Offered> colour_maps(const ViewState& view) {
                                                                {"magma", ColourMap::magma}};
     std::vector<Offered> offered;
     for (const auto& [name, map] : maps)
-        offered.push_back({tr(name), view.colour_map == map, ViewChange(SetColourMap{map})});
+        offered.push_back({tr(name), view.colour_map == map, SetColourMap{map}});
     return offered;
 }
 
 std::vector<Offered> speeds(const ViewState& view) {
     std::vector<Offered> offered;
     for (const float speed : {0.5F, 1.0F, 2.0F, 4.0F})
-        offered.push_back(
-            {number(speed, speed < 1 ? 1 : 0) + "×", view.speed == speed, ViewChange(SetSpeed{speed})});
+        offered.push_back({number(speed, speed < 1 ? 1 : 0) + "×", view.speed == speed, SetSpeed{speed}});
     return offered;
 }
 
 std::vector<Offered> devices(const EngineState& engines) {
-    const auto choose = [](const std::string& id) {
-        return Action(EngineAction{EngineAction::Kind::choose, id});
-    };
+    const auto choose = [](const std::string& id) { return EngineAction{EngineAction::Kind::choose, id}; };
     std::vector<Offered> offered{{tr("automatic"), engines.chosen == "auto", choose("auto")}};
     if (!engines.found) {
         offered.push_back({engine_title("cpu"), engines.chosen == "cpu", choose("cpu")});
@@ -74,8 +71,7 @@ Setting of_language(const ViewState& view) {
         view.language.empty() ? std::string(language_in_use()) : language_of_locale(view.language);
     Setting setting{tr("Language")};
     for (const Language& language : all)
-        setting.choices.push_back(
-            {language.name, language.code == chosen, ViewChange(SetLanguage{language.code})});
+        setting.choices.push_back({language.name, language.code == chosen, SetLanguage{language.code}});
     setting.note = chosen == language_in_use() ? tr("of the window and of lessons")
                                                : tr("from the next start of the program on");
     return setting;
@@ -84,18 +80,15 @@ Setting of_language(const ViewState& view) {
 std::vector<Setting> settings(const AppState& state) {
     const ViewState& view = state.view;
     const float step = 0.1F;
-    const auto zoomed = [&](float by) {
-        return Action(ViewChange(SetZoom{std::round((view.zoom + by) * 10) / 10}));
-    };
+    const auto zoomed = [&](float by) { return SetZoom{std::round((view.zoom + by) * 10) / 10}; };
     std::vector<Setting> all{
         {tr("Look")},
         {tr("Theme"),
-         {{tr("light"), !view.dark, ViewChange(SetDark{false})},
-          {tr("dark"), view.dark, ViewChange(SetDark{true})}},
+         {{tr("light"), !view.dark, SetDark{false}}, {tr("dark"), view.dark, SetDark{true}}},
          key_hint("theme")},
         {tr("Size of everything"),
          {{"−", false, zoomed(-step)},
-          {number(view.zoom * 100, 0) + " %", true, ViewChange(SetZoom{1})},
+          {number(view.zoom * 100, 0) + " %", true, SetZoom{1}},
           {"+", false, zoomed(step)}},
          key_hint("smaller") + ", " + key_hint("larger")},
         on_off(
@@ -107,8 +100,8 @@ std::vector<Setting> settings(const AppState& state) {
             tr("for a moment after an edit")),
         {tr("Colours of cells"), colour_maps(view), key_hint("colour map")},
         {tr("Colour scale"),
-         {{tr("same for all heads"), view.same_scale, ViewChange(SetSameScale{true})},
-          {tr("own for each"), !view.same_scale, ViewChange(SetSameScale{false})}},
+         {{tr("same for all heads"), view.same_scale, SetSameScale{true}},
+          {tr("own for each"), !view.same_scale, SetSameScale{false}}},
          key_hint("scale")},
         on_off(
             tr("Numbers in cells"), view.numbers, [](bool on) { return ShowNumbers{on}; },
@@ -120,11 +113,11 @@ std::vector<Setting> settings(const AppState& state) {
          state.engines.found && !state.engines.found->missing.empty() ? tr("no Vulkan device here") : ""},
         {tr("Remembered")},
         {tr("Opens with"),
-         {{tr("the Start page"), view.start_page, ViewChange(OpenWithStart{true})},
-          {tr("the last file"), !view.start_page, ViewChange(OpenWithStart{false})}}}};
+         {{tr("the Start page"), view.start_page, OpenWithStart{true}},
+          {tr("the last file"), !view.start_page, OpenWithStart{false}}}}};
     if (const auto recent = static_cast<std::int64_t>(state.files.recent.size()); recent > 0)
         all.push_back({tr("Recent files"),
-                       {{tr("forget"), false, FileCommand(ForgetRecent{})}},
+                       {{tr("forget"), false, ForgetRecent{}}},
                        tr_n("{} file listed", "{} files listed", recent, grouped(recent))});
     return all;
 }
@@ -188,7 +181,7 @@ void view_settings(const AppState& state, const ViewTools& tools) {
                     {card.right() - settings_pad - done, card.bottom() - settings_pad - 34, done, 34},
                     ButtonLook::primary, tools, "Esc") ||
         escape_pressed() || (enter && !tools.focus.visible()))
-        tools.send(WindowAction(OpenSettings{false}));
+        tools.send(OpenSettings{false});
     end_dialog();
 }
 
