@@ -124,7 +124,7 @@ void speed_choice(const AppState& state, Picture& picture, const figure::Rect& a
                                        tools.theme.ink,
                                        figure::Align::center});
     const float next = speed >= 4 ? 0.5F : speed * 2;
-    picture.hotspots.push_back({area, "speed", SetSpeed{next}, tr("Playback speed; click for the next one")});
+    picture.add_spot(area, "speed", SetSpeed{next}, tr("Playback speed; click for the next one"));
 }
 
 /// The track with its ticks and handle; dragging it goes to the stage and row under the mouse.
@@ -235,7 +235,7 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         if (play)
             picture.scene.add(disc({x, y}, 17, theme.ink));
         draw_icon(picture.scene, button.icon, {x, y}, play ? theme.canvas : theme.ink);
-        picture.hotspots.push_back({{x - 17, y - 17, 34, 34}, button.label, button.action, button.tip});
+        picture.add_spot({x - 17, y - 17, 34, 34}, button.label, button.action, button.tip);
         x += play ? 42.0F : 34.0F;
     }
     const float left = x + 6;

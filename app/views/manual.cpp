@@ -29,9 +29,9 @@ void arrow_button(Picture& picture, const figure::Rect& area, bool left, bool po
     picture.scene.add(figure::LineItem{{x + back, y - 6}, {x, y}, colour, 2});
     picture.scene.add(figure::LineItem{{x, y}, {x + back, y + 6}, colour, 2});
     if (possible)
-        picture.hotspots.push_back(
-            {area, left ? "manual back" : "manual forward", StepManual{left ? -1 : 1},
-             left ? with_key(tr("Back"), "manual back") : with_key(tr("Forward"), "manual forward")});
+        picture.add_spot(area, left ? "manual back" : "manual forward", StepManual{left ? -1 : 1},
+                         left ? with_key(tr("Back"), "manual back")
+                              : with_key(tr("Forward"), "manual forward"));
 }
 
 /// The name of the panel, what leads to its contents, and what closes it.
@@ -49,10 +49,8 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
             picture.scene.add(
                 figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
         else
-            picture.hotspots.push_back({{x - 6, area.y, width + 12, strip_height},
-                                        text,
-                                        OpenManual{place},
-                                        tr("All pages of the manual")});
+            picture.add_spot({x - 6, area.y, width + 12, strip_height}, text, OpenManual{place},
+                             tr("All pages of the manual"));
         return x + width + 20;
     };
     words(words(area.x + manual_pad, tr("Manual"), true, {}), tr("Contents"), false, {});
@@ -61,10 +59,8 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
         figure::LineItem{{cross.x - 5, cross.y - 5}, {cross.x + 5, cross.y + 5}, theme.muted, 1.5F});
     picture.scene.add(
         figure::LineItem{{cross.x - 5, cross.y + 5}, {cross.x + 5, cross.y - 5}, theme.muted, 1.5F});
-    picture.hotspots.push_back({{cross.x - 16, area.y + 6, 32, 32},
-                                "close manual",
-                                CloseManual{},
-                                with_key(tr("Close the manual"), "let go")});
+    picture.add_spot({cross.x - 16, area.y + 6, 32, 32}, "close manual", CloseManual{},
+                     with_key(tr("Close the manual"), "let go"));
     return picture;
 }
 
@@ -140,10 +136,9 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     draw_text(picture, context, right - taken, baseline, screen, figure::Font::ui, 12.5F, theme.text);
     picture.scene.add(
         figure::LineItem{{right - taken, baseline + 3.5F}, {right, baseline + 3.5F}, theme.muted, 1});
-    picture.hotspots.push_back({{right - taken - 4, below, taken + 8, trail_high},
-                                screen,
-                                OpenManual{place_of_screen(state.shown, state.view)},
-                                tr("What the manual says of what is on screen")});
+    picture.add_spot({right - taken - 4, below, taken + 8, trail_high}, screen,
+                     OpenManual{place_of_screen(state.shown, state.view)},
+                     tr("What the manual says of what is on screen"));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     search_field({area.x + manual_pad, y, area.w - 2 * manual_pad - 2 * button_wide - 14, search_high}, panel,
                  tools);

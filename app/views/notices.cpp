@@ -42,10 +42,8 @@ void draw_cross(Picture& picture, const DrawContext& context, float width, bool 
                                            {centre.x + 5 * side, centre.y + 5},
                                            context.theme.muted,
                                            1.5F});
-    picture.hotspots.push_back({{centre.x - 14, centre.y - 14, 28, 28},
-                                error ? "dismiss error" : "dismiss notice",
-                                DismissNotice{error},
-                                tr("Close (Esc)")});
+    picture.add_spot({centre.x - 14, centre.y - 14, 28, 28}, error ? "dismiss error" : "dismiss notice",
+                     DismissNotice{error}, tr("Close (Esc)"));
 }
 
 Picture draw_told(const DrawContext& context, const std::string& told, float width) {

@@ -130,7 +130,7 @@ void view_rail(const figure::Rect& area, const std::string& name, bool opens_rig
                                        theme.text,
                                        figure::Align::left,
                                        90});
-    picture.hotspots.push_back({area, "open " + name, open, tr("Show the {} panel", shown)});
+    picture.add_spot(area, "open " + name, open, tr("Show the {} panel", shown));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
 
@@ -207,15 +207,14 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         if (on)
             picture.scene.add(
                 figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
-        picture.hotspots.push_back(
-            {{x - 6, area.y, width + 12, strip_height}, std::string(name), ShowTab{tab}, {}});
+        picture.add_spot({x - 6, area.y, width + 12, strip_height}, std::string(name), ShowTab{tab});
         x += width + gap;
     }
     draw_chevron(picture.scene, tip, Pointing::left, theme.muted, 5);
     // Beside the last tab where there is room, never narrower than the chevron.
     const float fold = std::clamp(x - 7, tip.x - 10, tip.x - 6);
-    picture.hotspots.push_back(
-        {{fold, area.y + 6, tip.x + 16 - fold, 32}, "fold left", OpenLeft{false}, tr("Fold this panel")});
+    picture.add_spot({fold, area.y + 6, tip.x + 16 - fold, 32}, "fold left", OpenLeft{false},
+                     tr("Fold this panel"));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     return strip_height;
 }
@@ -399,10 +398,8 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
     if (!presented) {
         const figure::Point tip{area.right() - 22, area.y + 22};
         draw_chevron(header.scene, tip, Pointing::right, theme.muted, 5);
-        header.hotspots.push_back({{tip.x - 16, area.y + 6, 26, 32},
-                                   "fold inspector",
-                                   OpenInspector{false},
-                                   tr("Fold this panel")});
+        header.add_spot({tip.x - 16, area.y + 6, 26, 32}, "fold inspector", OpenInspector{false},
+                        tr("Fold this panel"));
     }
     show_picture(header, origin.x, origin.y, tools, nullptr);
     if (!state.shown.ready())

@@ -60,8 +60,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
                                            figure::Align::center});
         places[static_cast<std::size_t>(g)] = {x, width};
         if (spot.w > 0)
-            picture.hotspots.push_back(
-                {spot, "stage " + std::string(info.label), GoTo{group}, tr(info.title)});
+            picture.add_spot(spot, "stage " + std::string(info.label), GoTo{group}, tr(info.title));
         if (g + 1 < group_count && gap >= 24) {
             const figure::Point tip{x + width + gap / 2 + 2, area.h / 2};
             draw_chevron(picture.scene, tip, Pointing::right, theme.line2);

@@ -235,10 +235,10 @@ void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tool
     half.fill = theme.raise;
     picture.scene.add(std::move(disc));
     picture.scene.add(std::move(half));
-    picture.hotspots.push_back({contrast, "theme", SetDark{!state.view.dark},
-                                state.view.dark ? tr("Light theme") : tr("Dark theme")});
-    picture.hotspots.push_back(
-        {help, "help", AskHelp{}, tr("{}; again: the list of keys", with_key(tr("Manual"), "help"))});
+    picture.add_spot(contrast, "theme", SetDark{!state.view.dark},
+                     state.view.dark ? tr("Light theme") : tr("Dark theme"));
+    picture.add_spot(help, "help", AskHelp{},
+                     tr("{}; again: the list of keys", with_key(tr("Manual"), "help")));
 }
 
 } // namespace

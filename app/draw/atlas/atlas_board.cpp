@@ -146,10 +146,8 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
     }
     if (const HeadEdits* const edits = scene.edits(l, h))
         draw_edit_marks(picture, context, area, *edits);
-    picture.hotspots.push_back({{area.x, area.y, area.w + tiles.gap / 2, tiles.pitch_y() - tiles.gap / 2},
-                                "tile " + scene.name(l, h),
-                                OpenHead{l, h},
-                                scene.tip(l, h, {scene.look.colour})});
+    picture.add_spot({area.x, area.y, area.w + tiles.gap / 2, tiles.pitch_y() - tiles.gap / 2},
+                     "tile " + scene.name(l, h), OpenHead{l, h}, scene.tip(l, h, {scene.look.colour}));
 }
 
 void draw_names(Picture& picture, const AtlasScene& scene, const Tiles& tiles) {

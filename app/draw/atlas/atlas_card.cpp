@@ -181,7 +181,7 @@ void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const s
     sheet.y = box.y + 27;
     sheet.put(box.x + 9, says, box.w - 100, Font::ui, 12, theme.muted);
     if (context.controls)
-        sheet.picture.hotspots.push_back({box, spot, action, tip});
+        sheet.picture.add_spot(box, spot, action, tip);
     sheet.y = box.bottom() + 8;
 }
 
@@ -204,9 +204,9 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
         const float wide = context.measure(tr("why?"), Font::ui_medium, 12) + 8;
         const figure::Rect link{sheet.right - 46 - wide, sheet.y + 27, wide, 20};
         if (why && context.controls) // over the example: asked first
-            sheet.picture.hotspots.push_back({link, "why " + cell,
-                                              as_they_are ? Action(opens(Screen::why)) : read_otherwise(),
-                                              tr("Shows what the score of this weight is made of")});
+            sheet.picture.add_spot(link, "why " + cell,
+                                   as_they_are ? Action(opens(Screen::why)) : read_otherwise(),
+                                   tr("Shows what the score of this weight is made of"));
         draw_example(sheet, scene.info().cross ? acts.queries : acts.keys, acts.keys, weight,
                      tr("{} reads {}", shortened(acts.queries[static_cast<std::size_t>(weight.i)], 10),
                         shortened(acts.keys[static_cast<std::size_t>(weight.j)], 10)),

@@ -72,12 +72,9 @@ void draw_row(Picture& picture, const AtlasScene& scene, const PlaceOnBoard& row
     if (!context.controls)
         return;
     const std::string name = scene.name(row.layer, row.head);
-    picture.hotspots.push_back(
-        {{pin, area.y, 20, area.h},
-         "pin " + name,
-         PinHead{row},
-         pinned ? tr("Takes the pin out") : tr("Pins the head: pinned heads are compared")});
-    picture.hotspots.push_back({area, "row " + name, OpenHead{row.layer, row.head}, ""});
+    picture.add_spot({pin, area.y, 20, area.h}, "pin " + name, PinHead{row},
+                     pinned ? tr("Takes the pin out") : tr("Pins the head: pinned heads are compared"));
+    picture.add_spot(area, "row " + name, OpenHead{row.layer, row.head});
 }
 
 } // namespace
@@ -97,9 +94,9 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
         draw_text(picture, context, area.right() - 6, area.y + 15, words, on ? Font::ui_semibold : Font::ui,
                   12, on ? theme.ink : theme.muted, Align::right);
         if (context.controls)
-            picture.hotspots.push_back(
-                {area, "sort by " + std::string(analysis::info_of(columns[c]).name), SortHeads{columns[c]},
-                 tr("{}. A click sorts by it, once more turns the order round.", name_of(columns[c]))});
+            picture.add_spot(
+                area, "sort by " + std::string(analysis::info_of(columns[c]).name), SortHeads{columns[c]},
+                tr("{}. A click sorts by it, once more turns the order round.", name_of(columns[c])));
     }
     draw_text(picture, context, room.x + 10, room.y + 15, tr("head"), Font::ui, 12, theme.muted);
     // Translators: column head over the labels that heads have
@@ -163,8 +160,7 @@ float draw_score_button(Picture& picture, const AtlasScene& scene, float x, floa
               theme.ink);
     const figure::Point tip{area.right() - 16, area.y + area.h / 2 + 2};
     draw_chevron(picture.scene, tip, Pointing::down, theme.muted);
-    picture.hotspots.push_back(
-        {area, "choose " + id, OpenAtlasMenu{what}, tr(analysis::info_of(score).formula)});
+    picture.add_spot(area, "choose " + id, OpenAtlasMenu{what}, tr(analysis::info_of(score).formula));
     if (context.controls && scene.view().menu == what)
         picture.lists.push_back({.area = area,
                                  .label = "list of scores",

@@ -81,10 +81,9 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
             draw_text(picture, context, x + 26, baseline, words, Font::ui, 12.5F, ink);
         draw_text(picture, context, area.right() - 10, baseline, count, Font::mono, 12.5F, pale,
                   Align::right);
-        picture.hotspots.push_back({area, "label " + (label.text.empty() ? "none" : label.text),
-                                    MarkPattern{letter},
-                                    on ? tr("{}: {}. A click takes the choice back.", words, tr(label.says))
-                                       : words + ": " + tr(label.says)});
+        picture.add_spot(area, "label " + (label.text.empty() ? "none" : label.text), MarkPattern{letter},
+                         on ? tr("{}: {}. A click takes the choice back.", words, tr(label.says))
+                            : words + ": " + tr(label.says));
         x += width + 8;
     }
 }

@@ -106,7 +106,7 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
                                            .stroke = open ? theme.ink : theme.line2,
                                            .stroke_width = open ? 2.0F : 1.0F});
         draw_map_labels(picture, scene, area, above);
-        picture.hotspots.push_back({area, "tile " + name, OpenHead{l, h}, tr("Its card")});
+        picture.add_spot(area, "tile " + name, OpenHead{l, h}, tr("Its card"));
         draw_text(picture, context, x, y + 16, scene.label(l, h).empty() ? tr("no label") : scene.label(l, h),
                   Font::ui_semibold, 12.5F, theme.ink);
         draw_text_button(picture, context, x, y + 26, tr("Unpin"), false, PinHead{heads[n]},

@@ -257,10 +257,8 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
                           : few              ? theme.canvas
                                              : 0,
                           scene.chosen(l, h) ? 1.5F : 1.0F);
-                picture.hotspots.push_back({{at->x - 7, at->y - 7, 14, 14},
-                                            "point " + scene.name(l, h),
-                                            OpenHead{l, h},
-                                            scene.tip(l, h, {scene.look.x, scene.look.y})});
+                picture.add_spot({at->x - 7, at->y - 7, 14, 14}, "point " + scene.name(l, h), OpenHead{l, h},
+                                 scene.tip(l, h, {scene.look.x, scene.look.y}));
                 if (stands_out || scene.chosen(l, h))
                     named.push_back({l, h, {at->x - size / 2, at->y - size / 2, size, size}, stands_out});
             }

@@ -204,10 +204,10 @@ void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixG
     for (std::int64_t row = 0; row < grid.rows; ++row) {
         const std::int64_t i = grid.index(row, 0)[1];
         const figure::Rect cell = grid.cell(row, 0);
-        picture.hotspots.push_back({{canvas_pad, cell.y, grid.area.x - canvas_pad, grid.pitch_y},
-                                    std::string(tensor_info(grid.tensor).name) + " row " + std::to_string(i),
-                                    GoTo{context.view.group, context.view.row == i ? -1 : i},
-                                    tr("Look at {}, token {}", query_word(context.shown.problem(), i), i)});
+        picture.add_spot({canvas_pad, cell.y, grid.area.x - canvas_pad, grid.pitch_y},
+                         std::string(tensor_info(grid.tensor).name) + " row " + std::to_string(i),
+                         GoTo{context.view.group, context.view.row == i ? -1 : i},
+                         tr("Look at {}, token {}", query_word(context.shown.problem(), i), i));
     }
 }
 

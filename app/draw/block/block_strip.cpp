@@ -376,8 +376,8 @@ Picture draw_block_strip(const ViewState& view, const Theme& theme, const figure
         if (piece.current)
             picture.scene.add(figure::RectItem{.area = {place.x, height - 3, place.w, 3}, .fill = theme.ink});
         if (piece.action)
-            picture.hotspots.push_back(
-                {{place.x - gap / 2, 0, place.w + gap, height}, piece.name, *piece.action, piece.tip});
+            picture.add_spot({place.x - gap / 2, 0, place.w + gap, height}, piece.name, *piece.action,
+                             piece.tip);
         if (k + 1 < pieces.size() && gap >= 10 && !piece.strong)
             draw_chevron(picture.scene, (place.right() + places[k + 1].x) / 2, middle, theme.line2);
     }

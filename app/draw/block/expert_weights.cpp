@@ -59,7 +59,7 @@ void draw_chips(Picture& picture, const DrawContext& context, const std::string&
                   : chip.faint ? theme.muted
                                : theme.ink);
         if (context.controls)
-            picture.hotspots.push_back({area, chip.name, Select{chip.selects}, chip.tip});
+            picture.add_spot(area, chip.name, Select{chip.selects}, chip.tip);
         x += area.w + gap;
     }
 }

@@ -292,9 +292,9 @@ private:
                 put(starts[side] + bars + 50, number(static_cast<double>(length), 1));
             }
             if (context.controls)
-                picture.hotspots.push_back({area, "norm row " + std::to_string(t),
-                                            GoTo{context.view.group, context.view.row == t ? -1 : t},
-                                            tr("Look at this token")});
+                picture.add_spot(area, "norm row " + std::to_string(t),
+                                 GoTo{context.view.group, context.view.row == t ? -1 : t},
+                                 tr("Look at this token"));
         }
         picture.scene.height = std::max(context.height, top + 24);
     }

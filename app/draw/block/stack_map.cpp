@@ -161,12 +161,10 @@ private:
                           number(static_cast<double>(*line.adds), 1), figure::Font::mono, 12, theme.text,
                           figure::Align::right);
         }
-        boxes.hotspots.push_back({{left, y, context.width - pad - left, pitch},
-                                  "map " + line.label,
-                                  line.target,
-                                  line.adds ? tr("{}: adds a vector of length {}", tr(line.label),
-                                                 number(static_cast<double>(*line.adds), 2))
-                                            : tr(line.label)});
+        boxes.add_spot({left, y, context.width - pad - left, pitch}, "map " + line.label, line.target,
+                       line.adds ? tr("{}: adds a vector of length {}", tr(line.label),
+                                      number(static_cast<double>(*line.adds), 2))
+                                 : tr(line.label));
         return y + pitch;
     }
 

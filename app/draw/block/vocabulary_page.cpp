@@ -48,8 +48,8 @@ float draw_positions(Picture& picture, const DrawContext& context, float y) {
         draw_text(picture, context, x + 6, figure::baseline_for(y + 11, 12.5F), text,
                   on ? figure::Font::ui_medium : figure::Font::ui, 12.5F, on ? theme.canvas : theme.ink);
         if (context.controls)
-            picture.hotspots.push_back({area, "after " + std::to_string(i), GoTo{context.view.group, i},
-                                        tr("What follows token {}", i)});
+            picture.add_spot(area, "after " + std::to_string(i), GoTo{context.view.group, i},
+                             tr("What follows token {}", i));
         x += width + 4;
     }
     return y + 40;

@@ -152,9 +152,9 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
                 draw_text(picture, context, at.x, figure::baseline_for(at.y, 12), "H" + std::to_string(h),
                           on ? Font::ui_semibold : Font::ui, 12, text_on(fill), Align::center);
             if (context.controls)
-                picture.hotspots.push_back(
-                    {area, "circuit " + std::to_string(l) + "." + std::to_string(h), OpenHead{l, h},
-                     tr("{} copies {} (−1 to 1)", head_name({l, h}), signed_number(copies, 2))});
+                picture.add_spot(area, "circuit " + std::to_string(l) + "." + std::to_string(h),
+                                 OpenHead{l, h},
+                                 tr("{} copies {} (−1 to 1)", head_name({l, h}), signed_number(copies, 2)));
         }
     }
     const float bottom = top + row * static_cast<float>(L - 1) + 26;
@@ -256,11 +256,10 @@ Picture draw_circuits_inspector(const DrawContext& context) {
         for (const Composition& one : own) {
             const analysis::HeadPlace other = from ? one.to : one.from;
             if (context.controls)
-                sheet.picture.hotspots.push_back(
-                    {{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
-                     title + " " + std::to_string(other.layer) + "." + std::to_string(other.head),
-                     OpenHead{other.layer, other.head},
-                     tr("Look at this head")});
+                sheet.picture.add_spot({sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
+                                       title + " " + std::to_string(other.layer) + "." +
+                                           std::to_string(other.head),
+                                       OpenHead{other.layer, other.head}, tr("Look at this head"));
             sheet.row(head_name(other),
                       number(one.queries, 2) + "  " + number(one.keys, 2) + "  " + number(one.values, 2));
         }

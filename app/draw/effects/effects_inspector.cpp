@@ -107,9 +107,8 @@ void add_largest(Sheet& sheet) {
                           part.writer.layer == sheet.context.view.attention.layer &&
                           part.writer.head == sheet.context.view.head;
         if (part.writer.head >= 0 && part.writer.stack == effects.stack && sheet.context.controls)
-            sheet.picture.hotspots.push_back({area, "largest " + std::to_string(n),
-                                              OpenHead{part.writer.layer, part.writer.head},
-                                              tr("Look at this head")});
+            sheet.picture.add_spot(area, "largest " + std::to_string(n),
+                                   OpenHead{part.writer.layer, part.writer.head}, tr("Look at this head"));
         row(sheet, writer_words(part.writer), part.value, limit, decimals, open);
     }
     if (const std::size_t others = parts.size() - count; others > 0)
@@ -180,11 +179,9 @@ void add_losses(Sheet& sheet) {
     for (std::size_t n = 0; n < losses.size(); ++n) {
         const Loss& loss = losses[n];
         if (sheet.context.controls)
-            sheet.picture.hotspots.push_back(
-                {{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
-                 "largest " + std::to_string(n),
-                 OpenHead{loss.layer, loss.head},
-                 tr("Look at this head")});
+            sheet.picture.add_spot({sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
+                                   "largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
+                                   tr("Look at this head"));
         row(sheet, writer_words(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
             std::max(sweep->limit, 1e-9), 2,
             loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);

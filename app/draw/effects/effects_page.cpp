@@ -169,9 +169,9 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
             if (edits != nullptr)
                 draw_edit_marks(picture, context, area, *edits);
             if (context.controls)
-                picture.hotspots.push_back(
-                    {area, "effect " + std::to_string(l) + "." + std::to_string(h), OpenHead{l, h},
-                     cell.words + (edits == nullptr ? "" : "\n" + edits_text(*edits))});
+                picture.add_spot(area, "effect " + std::to_string(l) + "." + std::to_string(h),
+                                 OpenHead{l, h},
+                                 cell.words + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
         if (shows_losses(context))
             continue;

@@ -92,10 +92,10 @@ Picture draw_patching_inspector(const DrawContext& context) {
     for (const Large& one : large) {
         const figure::Rect area{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height};
         if (context.controls)
-            sheet.picture.hotspots.push_back(
-                {area, "large " + std::to_string(one.row) + "." + std::to_string(one.column),
-                 PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)},
-                 tr("Look at this patch")});
+            sheet.picture.add_spot(
+                area, "large " + std::to_string(one.row) + "." + std::to_string(one.column),
+                PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)},
+                tr("Look at this patch"));
         constexpr float number_room = 58, bar = 76;
         const float end = sheet.right - number_room;
         sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,

@@ -308,9 +308,9 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                 : same ? map.asked.paths ? tr("{}: not later than the head the path begins at", place)
                                          : tr("{}: the same numbers in both runs", place)
                        : tr("{}: {} of the answer comes back", place, number(static_cast<double>(*share), 3));
-            picture.hotspots.push_back(
-                {area, "patch " + std::to_string(row) + "." + std::to_string(column),
-                 PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)}, says});
+            picture.add_spot(area, "patch " + std::to_string(row) + "." + std::to_string(column),
+                             PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)},
+                             says);
         }
     }
     if (chosen[0] >= 0 && std::cmp_less(chosen[0], grid.rows) && chosen[1] >= 0 &&

@@ -41,9 +41,9 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
         const figure::Rect beside{left, row.y, width, grid.pitch_y};
         const std::string adds = signed_number(sum, 3);
         if (context.controls)
-            picture.hotspots.push_back(
-                {beside, "position " + std::to_string(i), PredictAt{i},
-                 tr("After {} the head adds {}; a click takes this prediction apart", token, adds)});
+            picture.add_spot(
+                beside, "position " + std::to_string(i), PredictAt{i},
+                tr("After {} the head adds {}; a click takes this prediction apart", token, adds));
         else
             picture.tips.push_back({beside, tr("After {} the head adds {}", token, adds)});
     }

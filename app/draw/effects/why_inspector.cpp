@@ -36,10 +36,9 @@ void term_row(Sheet& sheet, const std::string& names, double value, double limit
 void add_way(Sheet& sheet, const WhyScore::Group& group, std::size_t n) {
     if (group.head < 0 || !sheet.context.controls)
         return;
-    sheet.picture.hotspots.push_back({{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
-                                      "term " + std::to_string(n),
-                                      OpenHead{group.layer, group.head},
-                                      tr("Take the same pair of tokens apart in {}", tr(group.name))});
+    sheet.picture.add_spot({sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
+                           "term " + std::to_string(n), OpenHead{group.layer, group.head},
+                           tr("Take the same pair of tokens apart in {}", tr(group.name)));
 }
 
 void add_terms(Sheet& sheet, const WhyScore& why) {

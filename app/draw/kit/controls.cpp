@@ -52,7 +52,7 @@ void draw_segmented(Picture& picture, const DrawContext& context, float x, float
                   figure::baseline_for(y + segment_height / 2, control_text), segment.label,
                   segment.on ? figure::Font::ui_semibold : figure::Font::ui_medium, control_text,
                   segment.on ? theme.canvas : theme.muted, figure::Align::center);
-        picture.hotspots.push_back({area, segment.label, segment.action, segment.tip});
+        picture.add_spot(area, segment.label, segment.action, segment.tip);
         at += width;
     }
 }
@@ -82,7 +82,7 @@ void draw_strip_tabs(Picture& picture, const DrawContext& context, const std::ve
         if (tab.on)
             picture.scene.add(figure::RectItem{.area = {x, height - 2, widths[n], 2}, .fill = theme.ink});
         if (const figure::Rect spot = name_spot(places, x - gap / 2, widths[n] + gap, height); spot.w > 0)
-            picture.hotspots.push_back({spot, prefix + tab.label, tab.action, tab.tip});
+            picture.add_spot(spot, prefix + tab.label, tab.action, tab.tip);
     }
     if (places.before || places.behind)
         picture.scene.add(figure::ClipItem{});
@@ -110,7 +110,7 @@ void draw_button(Picture& picture, const DrawContext& context, const figure::Rec
     draw_text(picture, context, area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, control_text),
               label, figure::Font::ui_semibold, control_text, primary ? theme.canvas : theme.ink,
               figure::Align::center);
-    picture.hotspots.push_back({area, label, action, tip});
+    picture.add_spot(area, label, action, tip);
 }
 
 float draw_text_button(Picture& picture, const DrawContext& context, float x, float y,
@@ -128,7 +128,7 @@ float draw_text_button(Picture& picture, const DrawContext& context, float x, fl
         picture.scene.add(figure::RectItem{.area = {x + 4, y + 21, width - 8, 2}, .fill = theme.ink});
     draw_text(picture, context, x + width / 2, figure::baseline_for(y + 12, 12.5F), label,
               figure::Font::ui_medium, 12.5F, on ? theme.ink : theme.text, figure::Align::center);
-    picture.hotspots.push_back({area, label, action, tip});
+    picture.add_spot(area, label, action, tip);
     return width;
 }
 

@@ -87,6 +87,10 @@ std::optional<std::pair<std::int64_t, std::int64_t>> MatrixGrid::find(const Inde
     return std::pair(row, col);
 }
 
+void Picture::add_spot(const figure::Rect& area, std::string label, Action action, std::string tip) {
+    hotspots.push_back({area, std::move(label), std::move(action), std::move(tip)});
+}
+
 void Picture::move_by(float dx, float dy) {
     const auto move = [dx, dy](figure::Rect& area) {
         area.x += dx;

@@ -66,6 +66,8 @@ struct Picture {
     bool scrolls = false;   ///< on screen: larger than its room
     float wanted_width = 0; ///< the width at which every number would be printed; 0: they are all printed
 
+    /// A hotspot; labels are unique in a picture.
+    void add_spot(const figure::Rect& area, std::string label, Action action, std::string tip = {});
     void move_by(float dx, float dy);
     /// Appends what another picture shows, moved by (dx, dy).
     void append(Picture other, float dx, float dy);

@@ -182,10 +182,9 @@ void TextColumn::draw(const lesson::CodeBlock& code) {
     if (copies_) {
         draw_text(picture_, context_, area.right() - code_inset, top + 17, tr("Copy"),
                   figure::Font::ui_medium, 12, context_.theme.muted, figure::Align::right);
-        picture_.hotspots.push_back({{area.right() - wide - 8, top + 2, wide + 6, 22},
-                                     "copy listing " + std::to_string(picture_.hotspots.size()),
-                                     CopyText{code.text, tr("this listing")},
-                                     tr("Copies these lines")});
+        picture_.add_spot({area.right() - wide - 8, top + 2, wide + 6, 22},
+                          "copy listing " + std::to_string(picture_.hotspots.size()),
+                          CopyText{code.text, tr("this listing")}, tr("Copies these lines"));
     }
     float baseline = top + head + code_inset + code_size;
     for (const std::string& line : lines) {

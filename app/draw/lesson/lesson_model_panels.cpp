@@ -67,10 +67,8 @@ public:
     }
     /// A click on the row opens the head.
     void opens(analysis::HeadPlace head) {
-        column_.picture.hotspots.push_back({{column_.x, column_.y, column_.width, table_row},
-                                            "panel " + head_text(head),
-                                            OpenHead{head.layer, head.head},
-                                            tr("Open this head")});
+        column_.picture.add_spot({column_.x, column_.y, column_.width, table_row}, "panel " + head_text(head),
+                                 OpenHead{head.layer, head.head}, tr("Open this head"));
     }
 
 private:

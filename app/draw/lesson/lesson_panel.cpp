@@ -19,7 +19,7 @@ void draw_head_link(Picture& picture, const DrawContext& context, float right, f
                                   context.theme.text, figure::Align::right);
     picture.scene.add(
         figure::LineItem{{right - width, baseline + 3}, {right, baseline + 3}, context.theme.line2, 1});
-    picture.hotspots.push_back({{right - width - 6, baseline - 16, width + 12, 24}, label, action, tip});
+    picture.add_spot({right - width - 6, baseline - 16, width + 12, 24}, label, action, tip);
 }
 
 /// The learner changed the problem by hand: what a button of the page changed, that button takes back.

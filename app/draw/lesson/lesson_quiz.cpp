@@ -81,7 +81,7 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
     draw_mark(picture, context, {x + 22, y + 20}, answered, choice.right, chosen);
     picture.append(std::move(words), 0, 0);
     if (!answered)
-        picture.hotspots.push_back({area, "choice " + std::to_string(c), AnswerQuestion{q, c}, {}});
+        picture.add_spot(area, "choice " + std::to_string(c), AnswerQuestion{q, c});
     return area.bottom() + 8;
 }
 
@@ -157,10 +157,8 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
                        lesson_state(context.shown, context.view, course),
                        {.size = 13.5F, .line = 19, .color = theme.text, .strong = theme.ink}) -
             6;
-        picture.hotspots.push_back({{course_pad, top, width, y - top},
-                                    "question " + std::to_string(q + 1),
-                                    GoToPage{1 + course.steps() + q},
-                                    tr("Look at it again")});
+        picture.add_spot({course_pad, top, width, y - top}, "question " + std::to_string(q + 1),
+                         GoToPage{1 + course.steps() + q}, tr("Look at it again"));
     }
     y += 10;
     for (const auto& lesson : after_open(course)) {
@@ -233,8 +231,8 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
         if (done > 0)
             picture.scene.add(figure::RectItem{
                 .area = {track.x, track.y, track.w * done, 3}, .fill = theme.ink, .radius = 1.5F});
-        picture.hotspots.push_back({area, "lesson " + lesson->id, OpenLesson{lesson->id},
-                                    done == 0 ? tr("Begin") : tr("Go on where you were")});
+        picture.add_spot(area, "lesson " + lesson->id, OpenLesson{lesson->id},
+                         done == 0 ? tr("Begin") : tr("Go on where you were"));
         y = area.bottom() + 8;
     }
     for (const UnlistedLesson& file : course.unlisted)

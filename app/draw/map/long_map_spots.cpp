@@ -132,9 +132,8 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
                   Font::mono, 12.5F, theme.text, Align::right);
         draw_text(picture, context, row.right() - 8, baseline, map_weight_text(spot.weight),
                   Font::mono_semibold, 12.5F, theme.ink, Align::right);
-        picture.hotspots.push_back(
-            {row, label, GoToWeight{spot.query, spot.key},
-             tr("Query {} reads key {}: goes there", grouped(spot.query), grouped(spot.key))});
+        picture.add_spot(row, label, GoToWeight{spot.query, spot.key},
+                         tr("Query {} reads key {}: goes there", grouped(spot.query), grouped(spot.key)));
     }
 }
 

@@ -224,11 +224,10 @@ void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t he
     if (!context.controls)
         return;
     const bool off = context.shown.problem().gain(head) == 0.0F;
-    picture.hotspots.push_back(
-        {{x, y - 4, width, 11},
-         "ablate head " + std::to_string(head) + " " + std::to_string(picture.hotspots.size()),
-         SetGain{head, off ? 1.0F : 0.0F},
-         off ? tr("Switch head {} on again", head) : tr("Switch head {} off (ablate)", head)});
+    picture.add_spot({x, y - 4, width, 11},
+                     "ablate head " + std::to_string(head) + " " + std::to_string(picture.hotspots.size()),
+                     SetGain{head, off ? 1.0F : 0.0F},
+                     off ? tr("Switch head {} on again", head) : tr("Switch head {} off (ablate)", head));
 }
 
 void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,

@@ -82,11 +82,11 @@ void draw_row_heads(Picture& picture, const DrawContext& context, const ProductS
         picture.scene.add(figure::RectItem{.area = {grid.area.x - 10, y, 4, block - 1}, .fill = color});
         if (context.controls) {
             const float gain = context.shown.problem().gain(head);
-            picture.hotspots.push_back({{grid.area.x - 96, y, 90, block},
-                                        "ablate head " + std::to_string(head) + " at " + spec.right_name,
-                                        SetGain{head, gain == 0.0F ? 1.0F : 0.0F},
-                                        gain == 0.0F ? tr("Switch head {} on again", head)
-                                                     : tr("Switch head {} off (ablate)", head)});
+            picture.add_spot({grid.area.x - 96, y, 90, block},
+                             "ablate head " + std::to_string(head) + " at " + spec.right_name,
+                             SetGain{head, gain == 0.0F ? 1.0F : 0.0F},
+                             gain == 0.0F ? tr("Switch head {} on again", head)
+                                          : tr("Switch head {} off (ablate)", head));
         }
         const std::string rows = tr("rows {} to {}", head * rows_each, (head + 1) * rows_each - 1);
         const float middle = y + block / 2;

@@ -199,11 +199,8 @@ void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, c
     if (edits != nullptr)
         draw_edit_marks(picture, context, map, *edits);
     const std::string name = analysis::head_name(info, l, h);
-    picture.hotspots.push_back(
-        {{map.x - 2, map.y - 2, map.w + 4, grid.pitch_y() - 4},
-         "open " + name,
-         OpenHead{l, h},
-         tip_of(facts, info, l, h) + (edits == nullptr ? "" : "\n" + edits_text(*edits))});
+    picture.add_spot({map.x - 2, map.y - 2, map.w + 4, grid.pitch_y() - 4}, "open " + name, OpenHead{l, h},
+                     tip_of(facts, info, l, h) + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
 }
 
 void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l) {

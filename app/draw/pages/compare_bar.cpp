@@ -128,10 +128,8 @@ Picture draw_compare_bar(const DrawContext& context) {
         figure::LineItem{{middle.x - 5, middle.y - 5}, {middle.x + 5, middle.y + 5}, theme.muted, 1.5F});
     picture.scene.add(
         figure::LineItem{{middle.x - 5, middle.y + 5}, {middle.x + 5, middle.y - 5}, theme.muted, 1.5F});
-    picture.hotspots.push_back({{close, 6, 28, compare_bar_height - 12},
-                                "forget A",
-                                DropBaseline{},
-                                tr("Stop comparing: forget A")});
+    picture.add_spot({close, 6, 28, compare_bar_height - 12}, "forget A", DropBaseline{},
+                     tr("Stop comparing: forget A"));
     picture.scene.width = context.width;
     picture.scene.height = compare_bar_height;
     return picture;

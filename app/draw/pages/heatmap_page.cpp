@@ -165,10 +165,8 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     if (head >= 0) {
         draw_head_bar(picture, context, head, spec.x, y + 22, width);
         if (context.controls)
-            picture.hotspots.push_back({{spec.x, y, width, 20},
-                                        "head " + std::to_string(head) + " by its title",
-                                        PickHead{head},
-                                        tr("Show head {}", head)});
+            picture.add_spot({spec.x, y, width, 20}, "head " + std::to_string(head) + " by its title",
+                             PickHead{head}, tr("Show head {}", head));
     } else
         picture.scene.add(figure::RectItem{.area = {spec.x, y + 22, width, 4}, .fill = theme.line2});
     if (plan.captions) {
@@ -315,8 +313,8 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         if (edits.any())
             edited.push_back(&edits);
         draw_edit_marks(picture, context, grid.area, edits);
-        picture.hotspots.push_back({frame, "head " + std::to_string(h), PickHead{h},
-                                    tr("Open head {}", h) + (edits.any() ? "\n" + edits_text(edits) : "")});
+        picture.add_spot(frame, "head " + std::to_string(h), PickHead{h},
+                         tr("Open head {}", h) + (edits.any() ? "\n" + edits_text(edits) : ""));
         // A click on a small map opens its head; only the large map shows numbers on hover.
         picture.grids.back().outlined = false;
         picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);

@@ -34,10 +34,8 @@ void draw_switch(Sheet& sheet, const Switch& one) {
                                 figure::Align::right);
     sheet.put(sheet.left + 26, one.label, sheet.width() - 26 - key - 12,
               one.on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
-    sheet.picture.hotspots.push_back({{sheet.left - 12, top, sheet.width() + 24, height},
-                                      one.label,
-                                      one.change,
-                                      one.tip + " (" + one.key + ")"});
+    sheet.picture.add_spot({sheet.left - 12, top, sheet.width() + 24, height}, one.label, one.change,
+                           one.tip + " (" + one.key + ")");
     sheet.y = top + height;
 }
 

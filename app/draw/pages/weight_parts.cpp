@@ -226,8 +226,8 @@ void add_query_spot(Picture& picture, const DrawContext& context, const figure::
     const Problem& problem = context.shown.problem();
     const std::int64_t key = Reading(context, HeadsView::each, head).largest(i);
     const CellAddress cell{TensorId::weights, {context.view.batch, head, i, key}};
-    picture.hotspots.push_back(
-        {area, spot_label(context, i, head), Select{cell}, tr("Show what {} reads", query_word(problem, i))});
+    picture.add_spot(area, spot_label(context, i, head), Select{cell},
+                     tr("Show what {} reads", query_word(problem, i)));
 }
 
 void draw_key_word(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t j,

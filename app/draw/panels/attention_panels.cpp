@@ -56,8 +56,8 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
     sheet.put(sheet.left + 26, pattern.label.empty() ? tr("no clear label") : tr(pattern.label),
               sheet.width() - 80, on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
     sheet.put(sheet.right, grouped(count), 50, figure::Font::mono, 12.5F, theme.text, figure::Align::right);
-    sheet.picture.hotspots.push_back({area, "pattern " + letter, MarkPattern{letter},
-                                      tr("{}; click to mark these heads on the board", tr(pattern.says))});
+    sheet.picture.add_spot(area, "pattern " + letter, MarkPattern{letter},
+                           tr("{}; click to mark these heads on the board", tr(pattern.says)));
     sheet.y = top + 32;
 }
 
@@ -81,8 +81,7 @@ void draw_head_row(Sheet& sheet, const Placed& placed) {
                          .fill = open ? theme.ink : theme.muted});
     sheet.put(sheet.right, number(static_cast<double>(placed.score), 2), 44, figure::Font::mono, 12.5F,
               theme.text, figure::Align::right);
-    sheet.picture.hotspots.push_back(
-        {area, "list " + name, OpenHead{placed.l, placed.h}, tr("Open {}", name)});
+    sheet.picture.add_spot(area, "list " + name, OpenHead{placed.l, placed.h}, tr("Open {}", name));
     sheet.y = top + 28;
 }
 

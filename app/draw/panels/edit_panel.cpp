@@ -70,11 +70,10 @@ void draw_gains(Sheet& sheet) {
                  tr("Multiplies what the head hands to concat; 0 switches it off. Double click: back to 1")},
             name, context.theme.head(h, problem.dims.H).colour, problem.gain(h) == 0.0F);
         const bool off = problem.gain(h) == 0.0F;
-        sheet.picture.hotspots.push_back(
-            {{sheet.left - 4, top, 18 + context.measure(name, figure::Font::ui_medium, 13) + 8, 26},
-             "switch head " + std::to_string(h),
-             SetGain{h, off ? 1.0F : 0.0F},
-             off ? tr("Switch this head on again") : tr("Switch this head off (ablate)")});
+        sheet.picture.add_spot(
+            {sheet.left - 4, top, 18 + context.measure(name, figure::Font::ui_medium, 13) + 8, 26},
+            "switch head " + std::to_string(h), SetGain{h, off ? 1.0F : 0.0F},
+            off ? tr("Switch this head on again") : tr("Switch this head off (ablate)"));
     }
 }
 
@@ -200,9 +199,9 @@ void draw_earlier(Sheet& sheet, float end, std::span<const std::string> earlier)
         const figure::Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, history_row};
         const float top = std::exchange(sheet.y, sheet.y + (history_row - Sheet::row_height) / 2);
         sheet.put(sheet.left, earlier[i], sheet.width(), figure::Font::ui, 13, sheet.context.theme.muted);
-        sheet.picture.hotspots.push_back(
-            {area, "earlier " + std::to_string(i), MoveInHistory{0},
-             tr("A step from before the project was saved; only steps since then can be taken back")});
+        sheet.picture.add_spot(
+            area, "earlier " + std::to_string(i), MoveInHistory{0},
+            tr("A step from before the project was saved; only steps since then can be taken back"));
         sheet.y = top + history_row;
     }
 }
@@ -243,8 +242,8 @@ void draw_history(Sheet& sheet, float end) {
         if (!said.empty())
             sheet.put(sheet.right, said, detail + 1, figure::Font::mono, 12, theme.muted,
                       figure::Align::right);
-        sheet.picture.hotspots.push_back({area, "history " + std::to_string(i), MoveInHistory{i - position},
-                                          here ? "" : tr("Go to this state")});
+        sheet.picture.add_spot(area, "history " + std::to_string(i), MoveInHistory{i - position},
+                               here ? "" : tr("Go to this state"));
         sheet.y = top + history_row;
     }
     if (!lines.empty() && newest < room)

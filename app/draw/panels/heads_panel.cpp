@@ -114,8 +114,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
         sheet.picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
     }
     sheet.picture.append(std::move(row.picture), 0, 0);
-    sheet.picture.hotspots.push_back(
-        {area, "Head " + std::to_string(h), PickHead{h}, tr("Put head {} in focus", h)});
+    sheet.picture.add_spot(area, "Head " + std::to_string(h), PickHead{h}, tr("Put head {} in focus", h));
     sheet.y = row.y + 4;
 }
 

@@ -237,10 +237,8 @@ float draw_recent(Picture& picture, const DrawContext& context, const std::vecto
         draw_text(picture, context, start_pad, baseline,
                   fitted(context, name, figure::Font::ui_medium, 13, width - kind - 12),
                   figure::Font::ui_medium, 13, theme.ink);
-        picture.hotspots.push_back({{start_pad, y, width, recent_high},
-                                    "recent " + std::to_string(i + 1),
-                                    OpenPath{recent[i]},
-                                    text::plain_text(recent[i])});
+        picture.add_spot({start_pad, y, width, recent_high}, "recent " + std::to_string(i + 1),
+                         OpenPath{recent[i]}, text::plain_text(recent[i]));
     }
     return y + card_gap;
 }
@@ -285,11 +283,9 @@ Picture draw_start_foot(const DrawContext& context) {
     }
     const float width = draw_text(picture, context, box.right() + 8, figure::baseline_for(box.y + 8, 13),
                                   tr("Show this page at start"), figure::Font::ui, 13, theme.text);
-    picture.hotspots.push_back({{box.x - 6, box.y - 6, 16 + 8 + width + 12, 28},
-                                "show at start",
-                                OpenWithStart{!on},
-                                on ? tr("Off: the program opens with your latest file instead")
-                                   : tr("On: the program opens with this page again")});
+    picture.add_spot({box.x - 6, box.y - 6, 16 + 8 + width + 12, 28}, "show at start", OpenWithStart{!on},
+                     on ? tr("Off: the program opens with your latest file instead")
+                        : tr("On: the program opens with this page again"));
     picture.scene.width = context.width;
     picture.scene.height = start_foot;
     return picture;

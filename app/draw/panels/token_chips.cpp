@@ -76,7 +76,7 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
         const std::string tip =
             i >= written ? tr("Token {}: {}, written by the model", i, token) : tr("Token {}: {}", i, token);
         if (position)
-            sheet.picture.hotspots.push_back({area, "token " + std::to_string(i), PredictAt{i}, tip});
+            sheet.picture.add_spot(area, "token " + std::to_string(i), PredictAt{i}, tip);
         else
             sheet.picture.tips.push_back({area, tip});
     }
@@ -99,9 +99,8 @@ void write_branch_tokens(Sheet& sheet, const std::vector<std::string>& tokens, c
                 figure::RectItem{.area = area, .fill = theme.panel, .stroke = theme.line2, .radius = 4});
         row.write(chip, figure::Font::ui, theme.muted);
         if (place)
-            sheet.picture.hotspots.push_back(
-                {area, label + ", token " + std::to_string(*place), action,
-                 tr("Goes back to this text. What is on screen stays as another branch")});
+            sheet.picture.add_spot(area, label + ", token " + std::to_string(*place), action,
+                                   tr("Goes back to this text. What is on screen stays as another branch"));
     };
     put(after + " …", {});
     for (std::size_t i = 0; i < std::min(tokens.size(), most); ++i)

@@ -66,8 +66,8 @@ void write_stacks(Sheet& sheet) {
         draw_text(sheet.picture, context, sheet.right, top + 18, mask, figure::Font::ui, 12.5F, theme.muted,
                   figure::Align::right);
         draw_text(sheet.picture, context, sheet.left, top + 35, reads, figure::Font::ui, 12.5F, theme.text);
-        sheet.picture.hotspots.push_back({area, "heads of " + std::string(words.name), ShowStack{words.stack},
-                                          tr("Show the heads of this kind on the board")});
+        sheet.picture.add_spot(area, "heads of " + std::string(words.name), ShowStack{words.stack},
+                               tr("Show the heads of this kind on the board"));
         sheet.y = top + height;
     }
     sheet.y += 12;

@@ -74,8 +74,8 @@ void write_candidate(Sheet& sheet, const ModelState& model, const Candidate& one
                                  : "–",
               value - 6, figure::Font::mono, 12.5F, kept ? theme.text : theme.muted, figure::Align::right);
     sheet.y = top + step;
-    sheet.picture.hotspots.push_back(
-        {area, "take token " + std::to_string(one.id), WriteToken{one.id}, tip_of(one, label, model)});
+    sheet.picture.add_spot(area, "take token " + std::to_string(one.id), WriteToken{one.id},
+                           tip_of(one, label, model));
 }
 
 /// What is kept as lengths from 0 to 1, and the random number as a needle.
