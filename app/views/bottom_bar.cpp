@@ -117,12 +117,8 @@ void speed_choice(const AppState& state, Picture& picture, const figure::Rect& a
     const std::string text = (speed < 1 ? number(speed, 1) : std::to_string(static_cast<int>(speed))) + "×";
     picture.scene.add(
         figure::RectItem{.area = area, .fill = tools.theme.raise, .stroke = tools.theme.line2, .radius = 6});
-    picture.scene.add(figure::TextItem{{area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 13)},
-                                       text,
-                                       figure::Font::ui_medium,
-                                       13,
-                                       tools.theme.ink,
-                                       figure::Align::center});
+    add_text(picture.scene, {area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 13)}, text,
+             figure::Font::ui_medium, 13, tools.theme.ink, figure::Align::center);
     const float next = speed >= 4 ? 0.5F : speed * 2;
     picture.add_spot(area, "speed", SetSpeed{next}, tr("Playback speed; click for the next one"));
 }
@@ -151,8 +147,8 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
     tools.surface.need_glyphs(text);
     const float text_x =
         std::clamp(handle, track.x + half - 4, std::max(track.right() - half + 4, track.x + half - 4));
-    scene.add(figure::TextItem{
-        {text_x, y - 13}, text, figure::Font::ui_semibold, 12.5F, theme.ink, figure::Align::center});
+    add_text(scene, {text_x, y - 13}, text, figure::Font::ui_semibold, 12.5F, theme.ink,
+             figure::Align::center);
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 
     const figure::Rect place{origin.x + (track.x - 8) * scale, origin.y + (y - 12) * scale,
@@ -253,19 +249,15 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         const float x_saved = area.w - 24 - saved_width;
         const float baseline = figure::baseline_for(y, 13);
         if (!status.text.empty())
-            picture.scene.add(
-                figure::TextItem{{x_saved, baseline}, "  ·  ", figure::Font::ui, 13, theme.text});
-        picture.scene.add(figure::TextItem{{x_saved + tools.measure("  ·  ", figure::Font::ui, 13), baseline},
-                                           saved.bad ? failed : saved.text,
-                                           figure::Font::ui,
-                                           13,
-                                           saved.bad ? theme.bad : theme.text});
+            add_text(picture.scene, {x_saved, baseline}, "  ·  ", figure::Font::ui, 13, theme.text);
+        add_text(picture.scene, {x_saved + tools.measure("  ·  ", figure::Font::ui, 13), baseline},
+                 saved.bad ? failed : saved.text, figure::Font::ui, 13, saved.bad ? theme.bad : theme.text);
         picture.tips.push_back({{x_saved, area.y, saved_width, area.h}, saved.tip});
     }
     if (!status.text.empty()) {
         picture.scene.add(figure::LineItem{{status_x - 20, y - 12}, {status_x - 20, y + 12}, theme.line2, 1});
-        picture.scene.add(figure::TextItem{
-            {status_x, figure::baseline_for(y, 13)}, status.text, figure::Font::ui, 13, theme.text});
+        add_text(picture.scene, {status_x, figure::baseline_for(y, 13)}, status.text, figure::Font::ui, 13,
+                 theme.text);
         picture.tips.push_back({{status_x, area.y, status.width, area.h}, status.tip});
     }
     const float speed_x = status_x - 40 - 44;

@@ -25,16 +25,11 @@ figure::Scene item_scene(const ActionInfo& info, const std::string& missing, boo
             .area = {4, y, width - 8, item_height(missing)}, .fill = theme.highlight, .radius = 4});
     const float baseline = figure::baseline_for(y + item_high / 2, item_text);
     const figure::Color colour = missing.empty() ? theme.ink : theme.muted;
-    scene.add(figure::TextItem{{item_edge, baseline}, info.title, figure::Font::ui, item_text, colour});
-    scene.add(figure::TextItem{{width - item_edge, baseline},
-                               info.keys.empty() ? "" : chord_text(info.keys.front()),
-                               figure::Font::mono,
-                               item_small,
-                               theme.muted,
-                               figure::Align::right});
+    add_text(scene, {item_edge, baseline}, info.title, figure::Font::ui, item_text, colour);
+    add_text(scene, {width - item_edge, baseline}, info.keys.empty() ? "" : chord_text(info.keys.front()),
+             figure::Font::mono, item_small, theme.muted, figure::Align::right);
     if (!missing.empty())
-        scene.add(figure::TextItem{
-            {item_edge, y + item_high + 8}, missing, figure::Font::ui, item_small, theme.muted});
+        add_text(scene, {item_edge, y + item_high + 8}, missing, figure::Font::ui, item_small, theme.muted);
     return scene;
 }
 

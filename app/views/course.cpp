@@ -25,12 +25,8 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     scene.add(figure::RectItem{.area = {0, 0, text.w, height}, .fill = theme.panel});
     scene.add(figure::LineItem{{0, 0.5F}, {text.w, 0.5F}, theme.line, 1});
     scene.add(figure::RectItem{.area = button, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    scene.add(figure::TextItem{{tip.x - 14, figure::baseline_for(button.y + button.h / 2, 13)},
-                               words,
-                               figure::Font::ui_medium,
-                               13,
-                               theme.ink,
-                               figure::Align::right});
+    add_text(scene, {tip.x - 14, figure::baseline_for(button.y + button.h / 2, 13)}, words,
+             figure::Font::ui_medium, 13, theme.ink, figure::Align::right);
     draw_chevron(scene, tip, Pointing::down, theme.ink);
     paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
     const figure::Rect place{at.x + button.x * scale, at.y + button.y * scale, button.w * scale,

@@ -102,7 +102,7 @@ float dialog_text(figure::Point at, const std::string& text, figure::Font font, 
                   figure::Color color, const ViewTools& tools, figure::Align align) {
     tools.surface.need_glyphs(text);
     figure::Scene scene;
-    scene.add(figure::TextItem{at, text, font, size, color, align});
+    add_text(scene, at, text, font, size, color, align);
     paint_here(scene, tools);
     return tools.measure(text, font, size);
 }
@@ -151,12 +151,9 @@ bool push_button(const std::string& label, const figure::Rect& area, ButtonLook 
                                                  : theme.raise,
                                .stroke = primary ? 0 : theme.line2,
                                .radius = 6});
-    scene.add(figure::TextItem{{area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, control_text)},
-                               label.substr(0, label.find("##")),
-                               figure::Font::ui_semibold,
-                               control_text,
-                               primary ? theme.canvas : theme.ink,
-                               figure::Align::center});
+    add_text(scene, {area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, control_text)},
+             label.substr(0, label.find("##")), figure::Font::ui_semibold, control_text,
+             primary ? theme.canvas : theme.ink, figure::Align::center);
     paint_here(scene, tools);
     if (hovered)
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -239,12 +236,9 @@ int dialog_segments(const std::string& id, figure::Point at, const std::vector<D
         const figure::Rect area{x, at.y + 2, width_of(option), 24};
         if (option.on)
             scene.add(figure::RectItem{.area = area, .fill = theme.ink, .radius = 4});
-        scene.add(figure::TextItem{{area.x + area.w / 2, figure::baseline_for(at.y + 14, 13)},
-                                   option.label,
-                                   option.on ? figure::Font::ui_semibold : figure::Font::ui_medium,
-                                   13,
-                                   option.on ? theme.canvas : theme.muted,
-                                   figure::Align::center});
+        add_text(scene, {area.x + area.w / 2, figure::baseline_for(at.y + 14, 13)}, option.label,
+                 option.on ? figure::Font::ui_semibold : figure::Font::ui_medium, 13,
+                 option.on ? theme.canvas : theme.muted, figure::Align::center);
         const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
                                  area.h * scale};
         ImGui::SetCursorScreenPos({place.x, place.y});

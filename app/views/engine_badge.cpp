@@ -68,12 +68,11 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
                                .stroke_width = fallen ? 2.0F : 1.0F,
                                .radius = 6});
     const float baseline = figure::baseline_for(26, 13);
-    scene.add(figure::TextItem{
-        {area.x + 12, baseline}, captioned, figure::Font::ui, 13, fallen ? theme.bad : theme.muted});
-    scene.add(figure::TextItem{
-        {area.x + 12 + caption + 7, baseline}, name, figure::Font::ui_medium, 13, theme.ink});
-    scene.add(figure::TextItem{
-        {area.right() - 32, baseline}, time, figure::Font::mono, 12.5F, theme.muted, figure::Align::right});
+    add_text(scene, {area.x + 12, baseline}, captioned, figure::Font::ui, 13,
+             fallen ? theme.bad : theme.muted);
+    add_text(scene, {area.x + 12 + caption + 7, baseline}, name, figure::Font::ui_medium, 13, theme.ink);
+    add_text(scene, {area.right() - 32, baseline}, time, figure::Font::mono, 12.5F, theme.muted,
+             figure::Align::right);
     const figure::Point chevron{area.right() - 16, 28};
     draw_chevron(scene, chevron, Pointing::down, theme.muted);
     const ImVec2 origin = ImGui::GetWindowPos();

@@ -15,8 +15,8 @@ void show_mark(bool right, const figure::Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale(), w = area.w / scale;
     figure::Scene scene;
     scene.add(figure::RectItem{.area = {0, 2, w - 14, 3}, .fill = color});
-    scene.add(figure::TextItem{
-        {w - 6, 10}, right ? "✓" : "×", figure::Font::ui_semibold, 13, color, figure::Align::center});
+    add_text(scene, {w - 6, 10}, right ? "✓" : "×", figure::Font::ui_semibold, 13, color,
+             figure::Align::center);
     paint(scene, area.x, area.bottom(), tools.surface, *ImGui::GetWindowDrawList());
 }
 

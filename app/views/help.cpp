@@ -63,24 +63,18 @@ void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, 
     const Theme& theme = tools.theme;
     const float baseline = figure::baseline_for(y + key_row_high / 2, 13);
     if (row.line == nullptr) {
-        scene.add(figure::TextItem{{x, figure::baseline_for(y + key_row_high / 2 + 3, 12.5F)},
-                                   tr(row.group),
-                                   figure::Font::ui_semibold,
-                                   12.5F,
-                                   theme.muted});
+        add_text(scene, {x, figure::baseline_for(y + key_row_high / 2 + 3, 12.5F)}, tr(row.group),
+                 figure::Font::ui_semibold, 12.5F, theme.muted);
         return;
     }
     scene.add(figure::LineItem{{x, y}, {end, y}, theme.line, 1});
-    scene.add(figure::TextItem{{x, baseline}, row.line->keys, figure::Font::ui_semibold, 13, theme.ink});
+    add_text(scene, {x, baseline}, row.line->keys, figure::Font::ui_semibold, 13, theme.ink);
     // Long words are written smaller rather than over the next column.
     const std::string& what = row.line->what;
     keys_wide = std::max(keys_wide, wide_of_keys(*row.line, tools));
     const float room = end + 20 - x - keys_wide, wide = tools.measure(what, figure::Font::ui, 13);
-    scene.add(figure::TextItem{{x + keys_wide, baseline},
-                               what,
-                               figure::Font::ui,
-                               wide > room ? 13 * room / wide : 13.0F,
-                               theme.text});
+    add_text(scene, {x + keys_wide, baseline}, what, figure::Font::ui, wide > room ? 13 * room / wide : 13.0F,
+             theme.text);
 }
 
 } // namespace
@@ -112,14 +106,10 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     Picture picture;
     picture.scene.add(
         figure::RectItem{.area = card, .fill = theme.raise, .stroke = theme.line2, .radius = 8});
-    picture.scene.add(figure::TextItem{
-        {card.x + card_pad, card.y + 42}, tr("Keyboard"), figure::Font::ui_semibold, 20, theme.ink});
-    picture.scene.add(figure::TextItem{{card.right() - card_pad, card.y + 42},
-                                       "Headscope " HEADSCOPE_VERSION,
-                                       figure::Font::ui,
-                                       12.5F,
-                                       theme.muted,
-                                       figure::Align::right});
+    add_text(picture.scene, {card.x + card_pad, card.y + 42}, tr("Keyboard"), figure::Font::ui_semibold, 20,
+             theme.ink);
+    add_text(picture.scene, {card.right() - card_pad, card.y + 42}, "Headscope " HEADSCOPE_VERSION,
+             figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
     for (std::size_t c = 0; c < columns.size(); ++c) {
         const float x = card.x + card_pad + column_wide * static_cast<float>(c);
         float y = card.y + card_head;

@@ -63,12 +63,8 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     const TextFrame frame(area, look, field.text, tools);
     if (!field.caption.empty()) {
         figure::Scene scene;
-        scene.add(figure::TextItem{{area.x + 10, figure::baseline_for(area.y + area.h / 2, caption_size)},
-                                   field.caption,
-                                   figure::Font::mono,
-                                   caption_size,
-                                   theme.muted,
-                                   figure::Align::left});
+        add_text(scene, {area.x + 10, figure::baseline_for(area.y + area.h / 2, caption_size)}, field.caption,
+                 figure::Font::mono, caption_size, theme.muted);
         paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     }
     if (field.take_keyboard)

@@ -69,7 +69,7 @@ Picture draw_error(const DrawContext& context, const std::string& error, float w
     picture.scene.height = end;
     picture.scene.add(figure::RectItem{
         .area = {0, 0, width, end}, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
-    picture.scene.add(figure::TextItem{{18, 28}, "⚠", figure::Font::ui_semibold, 15, theme.bad});
+    add_text(picture.scene, {18, 28}, "⚠", figure::Font::ui_semibold, 15, theme.bad);
     picture.append(std::move(text), 0, 0);
     draw_cross(picture, context, width, true);
     return picture;

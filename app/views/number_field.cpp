@@ -51,14 +51,11 @@ void name_cell(figure::Scene& scene, const figure::Rect& box, const std::string&
     constexpr int longest_address = 26;
     const std::string before = aside ? tr("Selected") : tr_in("verb", "Edit");
     const float baseline = box.y - 8;
-    scene.add(figure::TextItem{{box.x, baseline}, before, figure::Font::ui, size, theme.muted});
+    add_text(scene, {box.x, baseline}, before, figure::Font::ui, size, theme.muted);
     const std::string shown = shortened(address, longest_address);
     tools.surface.need_glyphs(shown);
-    scene.add(figure::TextItem{{box.x + tools.measure(before, figure::Font::ui, size) + 7, baseline},
-                               shown,
-                               figure::Font::mono,
-                               size,
-                               aside ? theme.muted : theme.ink});
+    add_text(scene, {box.x + tools.measure(before, figure::Font::ui, size) + 7, baseline}, shown,
+             figure::Font::mono, size, aside ? theme.muted : theme.ink);
 }
 
 } // namespace

@@ -113,11 +113,8 @@ const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palett
             continue;
         figure::Scene scene;
         if (heading > 0)
-            scene.add(figure::TextItem{{20, figure::baseline_for(top + heading / 2, 12.5F)},
-                                       tr(row.heading),
-                                       figure::Font::ui,
-                                       12.5F,
-                                       tools.theme.muted});
+            add_text(scene, {20, figure::baseline_for(top + heading / 2, 12.5F)}, tr(row.heading),
+                     figure::Font::ui, 12.5F, tools.theme.muted);
         tools.surface.need_glyphs(row.entry->title + row.entry->detail);
         scene.append(draw_palette_row(row, lit, area.w, tools.theme, tools.measure), 0, top + heading);
         paint(scene, start.x, start.y, tools.surface, *ImGui::GetWindowDrawList());

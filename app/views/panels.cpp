@@ -123,13 +123,8 @@ void view_rail(const figure::Rect& area, const std::string& name, bool opens_rig
     const std::string shown = tr(name);
     const figure::Point tip{area.x + rail_width / 2 + (opens_right ? 4.0F : -4.0F), area.y + 22};
     draw_chevron(picture.scene, tip, opens_right ? Pointing::right : Pointing::left, theme.ink, 7, 2);
-    picture.scene.add(figure::TextItem{{area.x + rail_width / 2 - 5, area.y + 60},
-                                       shown,
-                                       figure::Font::ui,
-                                       13,
-                                       theme.text,
-                                       figure::Align::left,
-                                       90});
+    add_text(picture.scene, {area.x + rail_width / 2 - 5, area.y + 60}, shown, figure::Font::ui, 13,
+             theme.text, figure::Align::left, 90);
     picture.add_spot(area, "open " + name, open, tr("Show the {} panel", shown));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
@@ -199,11 +194,9 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         // A newcomer's list of lessons lies behind the Start page.
         const bool on = state.view.tab == tab || (tab == LeftTab::start && state.view.tab == LeftTab::course);
         const float width = wide(label, size);
-        picture.scene.add(figure::TextItem{{x, figure::baseline_for(area.y + strip_height / 2 - 1, 13)},
-                                           label,
-                                           on ? figure::Font::ui_semibold : figure::Font::ui_medium,
-                                           size,
-                                           on ? theme.ink : theme.muted});
+        add_text(picture.scene, {x, figure::baseline_for(area.y + strip_height / 2 - 1, 13)}, label,
+                 on ? figure::Font::ui_semibold : figure::Font::ui_medium, size,
+                 on ? theme.ink : theme.muted);
         if (on)
             picture.scene.add(
                 figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
@@ -386,12 +379,8 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture header;
-    header.scene.add(
-        figure::TextItem{{area.x + panel_pad, figure::baseline_for(area.y + strip_height / 2 - 1, 13)},
-                         tr("Inspector"),
-                         figure::Font::ui_semibold,
-                         13,
-                         theme.ink});
+    add_text(header.scene, {area.x + panel_pad, figure::baseline_for(area.y + strip_height / 2 - 1, 13)},
+             tr("Inspector"), figure::Font::ui_semibold, 13, theme.ink);
     header.scene.add(figure::LineItem{
         {area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     const bool presented = state.presentation.on; // without what changes the window or a number

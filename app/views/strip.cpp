@@ -52,12 +52,9 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         const float width = widths[static_cast<std::size_t>(g)];
         const float x = strip.left[static_cast<std::size_t>(g)];
         const figure::Rect spot = name_spot(strip, x - gap / 2, width + gap, area.h);
-        picture.scene.add(figure::TextItem{{x + width / 2, figure::baseline_for(area.h / 2 - 1, 13)},
-                                           label,
-                                           on ? figure::Font::ui_semibold : figure::Font::ui_medium,
-                                           13,
-                                           passed ? theme.ink : theme.muted,
-                                           figure::Align::center});
+        add_text(picture.scene, {x + width / 2, figure::baseline_for(area.h / 2 - 1, 13)}, label,
+                 on ? figure::Font::ui_semibold : figure::Font::ui_medium, 13,
+                 passed ? theme.ink : theme.muted, figure::Align::center);
         places[static_cast<std::size_t>(g)] = {x, width};
         if (spot.w > 0)
             picture.add_spot(spot, "stage " + std::string(info.label), GoTo{group}, tr(info.title));

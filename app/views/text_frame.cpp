@@ -56,13 +56,8 @@ TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std:
     const bool shaped = !typed_into && tools.surface.shaped(text, look.font, look.size * scale) != nullptr;
     if (shaped) {
         scene.add(figure::ClipItem{{area.x + look.before, area.y, area.w - look.before - pad, area.h}});
-        scene.add(
-            figure::TextItem{{area.x + look.before, figure::baseline_for(area.y + area.h / 2, look.size)},
-                             text,
-                             look.font,
-                             look.size,
-                             look.muted ? tools.theme.muted : tools.theme.ink,
-                             figure::Align::left});
+        add_text(scene, {area.x + look.before, figure::baseline_for(area.y + area.h / 2, look.size)}, text,
+                 look.font, look.size, look.muted ? tools.theme.muted : tools.theme.ink);
     }
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     tools.surface.need_glyphs(text);

@@ -154,12 +154,8 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     const TextFrame frame(area, look, field.text, tools);
     if (!field.caption.empty()) {
         figure::Scene scene;
-        scene.add(figure::TextItem{{area.x + 10, figure::baseline_for(area.y + area.h / 2, 12)},
-                                   field.caption,
-                                   figure::Font::mono,
-                                   12,
-                                   theme.muted,
-                                   figure::Align::left});
+        add_text(scene, {area.x + 10, figure::baseline_for(area.y + area.h / 2, 12)}, field.caption,
+                 figure::Font::mono, 12, theme.muted);
         paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     }
     const bool fixed = !field.tip.empty();
@@ -214,12 +210,8 @@ void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tool
     for (const figure::Rect& area : {help, contrast})
         picture.scene.add(
             figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    picture.scene.add(figure::TextItem{{help.x + 16, figure::baseline_for(26, 14)},
-                                       "?",
-                                       figure::Font::ui_semibold,
-                                       14,
-                                       theme.ink,
-                                       figure::Align::center});
+    add_text(picture.scene, {help.x + 16, figure::baseline_for(26, 14)}, "?", figure::Font::ui_semibold, 14,
+             theme.ink, figure::Align::center);
     const figure::Point center{contrast.x + 16, 26};
     figure::PolygonItem disc, half;
     constexpr int corners = 32;

@@ -476,10 +476,10 @@ void combo(const std::string& caption, const std::string& value, const figure::R
     float x = area.x + 12;
     const float baseline = figure::baseline_for(area.y + area.h / 2, 13);
     if (!caption.empty()) {
-        scene.add(figure::TextItem{{x, baseline}, caption, figure::Font::ui, 13, theme.muted});
+        add_text(scene, {x, baseline}, caption, figure::Font::ui, 13, theme.muted);
         x += tools.measure(caption, figure::Font::ui, 13) + 7;
     }
-    scene.add(figure::TextItem{{x, baseline}, value, figure::Font::ui_medium, 13, theme.ink});
+    add_text(scene, {x, baseline}, value, figure::Font::ui_medium, 13, theme.ink);
     const figure::Point chevron{area.right() - 16, area.y + area.h / 2 + 2};
     draw_chevron(scene, chevron, Pointing::down, theme.muted);
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());

@@ -46,6 +46,11 @@ void Scene::move_by(float dx, float dy) {
         std::visit(Mover{dx, dy}, item);
 }
 
+void add_text(Scene& scene, Point at, std::string text, Font font, float size, Color color, Align align,
+              float angle) {
+    scene.items.emplace_back(TextItem{at, std::move(text), font, size, color, align, angle});
+}
+
 void Scene::append(Scene other, float dx, float dy) {
     other.move_by(dx, dy);
     std::ranges::move(other.items, std::back_inserter(items));

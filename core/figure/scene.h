@@ -103,6 +103,10 @@ struct Scene {
     void append(Scene other, float dx, float dy);
 };
 
+/// Adds one line of text; see TextItem.
+void add_text(Scene& scene, Point at, std::string text, Font font, float size, Color color,
+              Align align = Align::left, float angle = 0);
+
 /// Width of a line of text in logical pixels.
 using TextMeasure = std::function<float(std::string_view text, Font font, float size)>;
 

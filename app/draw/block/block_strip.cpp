@@ -358,20 +358,13 @@ Picture draw_block_strip(const ViewState& view, const Theme& theme, const figure
         const float text_x = place.x + (piece.chip ? chip_pad : 0),
                     baseline = figure::baseline_for(middle, text_size);
         const bool bold = piece.strong || piece.current;
-        picture.scene.add(figure::TextItem{{text_x, baseline},
-                                           piece.label,
-                                           bold ? figure::Font::ui_semibold : figure::Font::ui_medium,
-                                           text_size,
-                                           colour});
+        add_text(picture.scene, {text_x, baseline}, piece.label,
+                 bold ? figure::Font::ui_semibold : figure::Font::ui_medium, text_size, colour);
         if (piece.chip) {
             draw_chevron(picture.scene, place.right() - chip_pad - 2, middle, theme.muted);
             if (!piece.count.empty())
-                picture.scene.add(figure::TextItem{{place.right() - chip_pad - chevron, baseline},
-                                                   piece.count,
-                                                   figure::Font::mono,
-                                                   text_size,
-                                                   theme.muted,
-                                                   figure::Align::right});
+                add_text(picture.scene, {place.right() - chip_pad - chevron, baseline}, piece.count,
+                         figure::Font::mono, text_size, theme.muted, figure::Align::right);
         }
         if (piece.current)
             picture.scene.add(figure::RectItem{.area = {place.x, height - 3, place.w, 3}, .fill = theme.ink});

@@ -146,11 +146,8 @@ private:
                                          .stroke = line.on ? theme.ink : theme.line2,
                                          .radius = line.small ? 2.0F : 4.0F});
         if (!line.small)
-            boxes.scene.add(figure::TextItem{{left + 8, figure::baseline_for(middle, 12)},
-                                             label,
-                                             font,
-                                             12,
-                                             line.on ? theme.canvas : theme.ink});
+            add_text(boxes.scene, {left + 8, figure::baseline_for(middle, 12)}, label, font, 12,
+                     line.on ? theme.canvas : theme.ink);
         if (line.adds) {
             const float bar = pad + 132, room = context.width - pad - bar - 48;
             boxes.scene.add(figure::RectItem{.area = {bar, middle - (line.small ? 2.0F : 4.0F),

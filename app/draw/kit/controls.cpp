@@ -177,7 +177,7 @@ void draw_chevron(figure::Scene& scene, figure::Point tip, Pointing where, figur
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
                 const std::string& text, figure::Font font, float size, figure::Color color,
                 figure::Align align) {
-    picture.scene.add(figure::TextItem{{x, baseline}, text, font, size, color, align});
+    add_text(picture.scene, {x, baseline}, text, font, size, color, align);
     return context.measure(text, font, size);
 }
 

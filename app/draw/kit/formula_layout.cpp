@@ -47,7 +47,7 @@ private:
         FormulaBox box;
         const float gap = wide_sign(text) ? size * 0.22F : text == "," ? size * 0.05F : 0;
         const float width = context_.measure(text, figure::Font::ui, size);
-        box.scene.add(figure::TextItem{{gap, 0}, text, figure::Font::ui, size, color_});
+        add_text(box.scene, {gap, 0}, text, figure::Font::ui, size, color_);
         box.width = width + 2 * gap + (text == "," ? size * 0.2F : 0);
         box.ascent = size * ascent_of;
         box.descent = size * descent_of;

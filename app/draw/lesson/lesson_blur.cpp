@@ -56,14 +56,8 @@ void draw_words(PanelColumn& column, const lesson::BlurFigure& figure, float pit
         const figure::Font font = read ? figure::Font::ui_semibold : figure::Font::ui;
         const std::string word = shortened(figure.words[j], 10);
         longest = std::max(longest, column.context.measure(word, font, axis_word_size));
-        column.picture.scene.add(
-            figure::TextItem{{column.x + pitch * (static_cast<float>(j) + 0.5F) - 4, column.y},
-                             word,
-                             font,
-                             axis_word_size,
-                             read ? theme.ink : theme.muted,
-                             figure::Align::left,
-                             90});
+        add_text(column.picture.scene, {column.x + pitch * (static_cast<float>(j) + 0.5F) - 4, column.y},
+                 word, font, axis_word_size, read ? theme.ink : theme.muted, figure::Align::left, 90);
     }
     column.y += longest + 8;
 }

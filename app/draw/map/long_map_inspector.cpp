@@ -42,13 +42,9 @@ void draw_close_up(Sheet& sheet, const MapScene& scene) {
         const float y = top + cell * static_cast<float>(r);
         const std::int64_t query = close.part.row + r;
         const bool own = query == selected.query;
-        sheet.picture.scene.add(figure::TextItem{
-            {left - 6, figure::baseline_for(y + cell / 2, 11.5F)},
-            fitted(scene.context, scene.problem().query_label(query), Font::ui, 11.5F, labels - 8),
-            own ? Font::ui_semibold : Font::ui,
-            11.5F,
-            own ? theme.ink : theme.text,
-            Align::right});
+        add_text(sheet.picture.scene, {left - 6, figure::baseline_for(y + cell / 2, 11.5F)},
+                 fitted(scene.context, scene.problem().query_label(query), Font::ui, 11.5F, labels - 8),
+                 own ? Font::ui_semibold : Font::ui, 11.5F, own ? theme.ink : theme.text, Align::right);
         for (std::int64_t c = 0; c < close.part.cols; ++c) {
             const float x = left + cell * static_cast<float>(c), weight = close.weights->at(r, c);
             const std::int64_t key = close.part.col + c;
@@ -68,13 +64,9 @@ void draw_close_up(Sheet& sheet, const MapScene& scene) {
     for (std::int64_t c = 0; c < close.part.cols; ++c) {
         const std::int64_t key = close.part.col + c;
         const bool own = key == selected.key;
-        sheet.picture.scene.add(figure::TextItem{{left + cell * (static_cast<float>(c) + 0.5F) + 3, top - 5},
-                                                 shortened(scene.problem().key_label(key), 8),
-                                                 own ? Font::ui_semibold : Font::ui,
-                                                 11.5F,
-                                                 own ? theme.ink : theme.text,
-                                                 Align::left,
-                                                 -60.0F});
+        add_text(sheet.picture.scene, {left + cell * (static_cast<float>(c) + 0.5F) + 3, top - 5},
+                 shortened(scene.problem().key_label(key), 8), own ? Font::ui_semibold : Font::ui, 11.5F,
+                 own ? theme.ink : theme.text, Align::left, -60.0F);
     }
     sheet.y = top + cell * static_cast<float>(close.part.rows) + 10;
 }

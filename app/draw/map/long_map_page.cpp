@@ -115,16 +115,11 @@ void draw_ruler(Picture& picture, const MapScene& scene, const figure::Rect& roo
             picture.scene.add(keys ? figure::LineItem{{at, room.y - 6}, {at, room.y - 1}, theme.line2, 1}
                                    : figure::LineItem{{room.x - 6, at}, {room.x - 1, at}, theme.line2, 1});
         if (keys)
-            picture.scene.add(figure::TextItem{{words ? at + 4 : at, room.y - (words ? 6 : 11)},
-                                               text,
-                                               font,
-                                               12,
-                                               ink,
-                                               words ? Align::left : Align::center,
-                                               words ? -60.0F : 0.0F});
+            add_text(picture.scene, {words ? at + 4 : at, room.y - (words ? 6 : 11)}, text, font, 12, ink,
+                     words ? Align::left : Align::center, words ? -60.0F : 0.0F);
         else
-            picture.scene.add(figure::TextItem{
-                {room.x - 10, figure::baseline_for(at, 12)}, text, font, 12, ink, Align::right});
+            add_text(picture.scene, {room.x - 10, figure::baseline_for(at, 12)}, text, font, 12, ink,
+                     Align::right);
     }
 }
 
@@ -147,13 +142,9 @@ void draw_numbers(Picture& picture, const MapScene& scene, const figure::Rect& r
                 continue; // its digits would all be 0
             const figure::Point middle{room.x + sight.x(static_cast<double>(j)) + cell / 2,
                                        room.y + sight.y(static_cast<double>(i)) + cell / 2};
-            picture.scene.add(figure::TextItem{{middle.x, figure::baseline_for(middle.y, fine ? 12.5F : 11)},
-                                               fine || !finite ? map_weight_text(weight)
-                                                               : number(static_cast<double>(weight), 2),
-                                               Font::mono,
-                                               fine ? 12.5F : 11,
-                                               text_on(map_colour(scene, weight, end)),
-                                               Align::center});
+            add_text(picture.scene, {middle.x, figure::baseline_for(middle.y, fine ? 12.5F : 11)},
+                     fine || !finite ? map_weight_text(weight) : number(static_cast<double>(weight), 2),
+                     Font::mono, fine ? 12.5F : 11, text_on(map_colour(scene, weight, end)), Align::center);
         }
 }
 

@@ -163,13 +163,9 @@ private:
             picture_.scene.add(*place.line);
         picture_.scene.add(
             figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.ink, .radius = 3});
-        picture_.scene.add(
-            figure::TextItem{{area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, tag_text_size)},
-                             text,
-                             figure::Font::mono_semibold,
-                             tag_text_size,
-                             theme.ink,
-                             figure::Align::center});
+        add_text(picture_.scene,
+                 {area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, tag_text_size)}, text,
+                 figure::Font::mono_semibold, tag_text_size, theme.ink, figure::Align::center);
         picture_.tags.push_back({cell, area});
         taken_.push_back(area);
     }

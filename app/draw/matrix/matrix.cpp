@@ -193,13 +193,9 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
             if (numbers.shown()) {
                 const float center = cell.y + cell.h / 2 - (bars ? 3.0F : 0.0F);
                 const figure::Color ink = spec.fill == CellFill::owned ? context.theme.ink : text_on(fill);
-                picture.scene.add(
-                    figure::TextItem{{cell.x + cell.w / 2, figure::baseline_for(center, numbers.size)},
-                                     cell_text(spec, value, numbers.decimals),
-                                     figure::Font::mono,
-                                     numbers.size,
-                                     ink,
-                                     figure::Align::center});
+                add_text(picture.scene, {cell.x + cell.w / 2, figure::baseline_for(center, numbers.size)},
+                         cell_text(spec, value, numbers.decimals), figure::Font::mono, numbers.size, ink,
+                         figure::Align::center);
             } else if (spec.fill == CellFill::diverging)
                 mark_below_zero(picture, cell, static_cast<double>(value / std::max(spec.high, 1e-30F)),
                                 fill);

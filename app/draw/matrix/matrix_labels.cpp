@@ -119,14 +119,11 @@ void draw_log_marks(Picture& picture, const DrawContext& context, const figure::
         picture.scene.add(
             figure::LineItem{{at, bar.bottom()}, {at, bar.bottom() + 3}, context.theme.muted, 1});
         if (decade % 2 == 0)
-            picture.scene.add(figure::TextItem{{at, bar.y + 25},
-                                               (decade == 0 ? "≤ " : "") + text(value),
-                                               figure::Font::mono,
-                                               12,
-                                               context.theme.muted,
-                                               decade == 0   ? figure::Align::left
-                                               : decade == 4 ? figure::Align::right
-                                                             : figure::Align::center});
+            add_text(picture.scene, {at, bar.y + 25}, (decade == 0 ? "≤ " : "") + text(value),
+                     figure::Font::mono, 12, context.theme.muted,
+                     decade == 0   ? figure::Align::left
+                     : decade == 4 ? figure::Align::right
+                                   : figure::Align::center);
     }
 }
 
@@ -305,7 +302,7 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
     picture.scene.add(figure::RectItem{.area = bar, .stroke = theme.line2});
     const auto write = [&](float at, const std::string& text, figure::Font font, float text_size,
                            figure::Align align) {
-        picture.scene.add(figure::TextItem{{at, y + 25}, text, font, text_size, theme.muted, align});
+        add_text(picture.scene, {at, y + 25}, text, font, text_size, theme.muted, align);
     };
     if (log) {
         draw_log_marks(picture, context, bar, high);

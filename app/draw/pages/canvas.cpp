@@ -116,11 +116,8 @@ void draw_drag_tag(Picture& picture, const DrawContext& context) {
         const figure::Rect tag{std::max(cell.x + cell.w / 2 - width / 2, 4.0F), cell.y - 36, width, 28};
         picture.scene.add(figure::RectItem{
             .area = tag, .fill = context.theme.raise, .stroke = context.theme.ink, .radius = 5});
-        picture.scene.add(figure::TextItem{{tag.x + 10, figure::baseline_for(tag.y + 14, 13)},
-                                           text,
-                                           figure::Font::mono,
-                                           13,
-                                           context.theme.ink});
+        add_text(picture.scene, {tag.x + 10, figure::baseline_for(tag.y + 14, 13)}, text, figure::Font::mono,
+                 13, context.theme.ink);
         return;
     }
 }

@@ -133,14 +133,10 @@ void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring,
     // Moves the baseline beside the ray, so that the middle of the letters is on the ray.
     const figure::Point at = ring.at(n, distance);
     const float down = 0.364F * 12, radians = turn * std::numbers::pi_v<float> / 180;
-    picture.scene.add(
-        figure::TextItem{{at.x - down * std::sin(radians), at.y + down * std::cos(radians)},
-                         word,
-                         state == WordState::plain ? figure::Font::ui : figure::Font::ui_semibold,
-                         12,
-                         state == WordState::plain ? theme.text : theme.ink,
-                         flipped ? figure::Align::right : figure::Align::left,
-                         turn});
+    add_text(picture.scene, {at.x - down * std::sin(radians), at.y + down * std::cos(radians)}, word,
+             state == WordState::plain ? figure::Font::ui : figure::Font::ui_semibold, 12,
+             state == WordState::plain ? theme.text : theme.ink,
+             flipped ? figure::Align::right : figure::Align::left, turn);
     const float along = distance + std::min(width, 36.0F) / 2;
     const figure::Rect spot = around(ring.at(n, along), 14, 14);
     add_query_spot(picture, context, spot, n, head);

@@ -154,10 +154,10 @@ void draw_axis(Picture& picture, const DrawContext& context, const Window& windo
         const figure::Point point =
             keys ? figure::Point{window.area.x + at + 4, window.area.y - 8}
                  : figure::Point{window.area.x - 10, figure::baseline_for(window.area.y + at, 12)};
-        picture.scene.add(
-            figure::TextItem{point, shortened(full, 10), bold ? figure::Font::ui_semibold : figure::Font::ui,
-                             12, bold ? context.theme.ink : context.theme.text,
-                             keys ? figure::Align::left : figure::Align::right, keys ? -60.0F : 0.0F});
+        add_text(picture.scene, point, shortened(full, 10),
+                 bold ? figure::Font::ui_semibold : figure::Font::ui, 12,
+                 bold ? context.theme.ink : context.theme.text,
+                 keys ? figure::Align::left : figure::Align::right, keys ? -60.0F : 0.0F);
     };
     for (std::int64_t n = first; n < first + count; n += every)
         if (spoken < 0 || std::abs(n - spoken) >= every)

@@ -102,12 +102,8 @@ void draw_plate(Picture& picture, const Reading& reading, const Link& link, cons
     const figure::Rect plate{center.x - width / 2, center.y - 10, width, 20};
     picture.scene.add(figure::RectItem{
         .area = plate, .fill = context.theme.canvas, .stroke = context.theme.ink, .radius = 0});
-    picture.scene.add(figure::TextItem{{center.x, figure::baseline_for(center.y, 12)},
-                                       text,
-                                       figure::Font::mono_semibold,
-                                       12,
-                                       context.theme.ink,
-                                       figure::Align::center});
+    add_text(picture.scene, {center.x, figure::baseline_for(center.y, 12)}, text, figure::Font::mono_semibold,
+             12, context.theme.ink, figure::Align::center);
     reading.add_cell(picture, link.i, link.j, plate, end);
 }
 

@@ -125,13 +125,9 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
     if (show_names) {
         for (std::int64_t c = 0; c < cols; ++c) {
             const figure::Rect cell = grid.cell(0, c);
-            picture.scene.add(figure::TextItem{{cell.x + cell.w / 2 + 4, grid.area.y - 20},
-                                               tr(features[static_cast<std::size_t>(c)]),
-                                               figure::Font::ui,
-                                               12,
-                                               theme.muted,
-                                               figure::Align::left,
-                                               -50});
+            add_text(picture.scene, {cell.x + cell.w / 2 + 4, grid.area.y - 20},
+                     tr(features[static_cast<std::size_t>(c)]), figure::Font::ui, 12, theme.muted,
+                     figure::Align::left, -50);
         }
     }
     if (cell_w >= 18)

@@ -37,12 +37,8 @@ float draw_caps(figure::Scene& scene, const std::string& keys, float right, cons
                                    .fill = theme.raise,
                                    .stroke = theme.line2,
                                    .radius = 4});
-        scene.add(figure::TextItem{{right - width / 2, figure::baseline_for(palette_row / 2, cap_size)},
-                                   cap,
-                                   figure::Font::mono,
-                                   cap_size,
-                                   theme.text,
-                                   figure::Align::center});
+        add_text(scene, {right - width / 2, figure::baseline_for(palette_row / 2, cap_size)}, cap,
+                 figure::Font::mono, cap_size, theme.text, figure::Align::center);
         right -= width + 5;
     }
     return right;
@@ -60,7 +56,7 @@ float draw_cut(figure::Scene& scene, const std::string& text, figure::Point at, 
         cut = shortened(text, most);
     }
     const float width = measure(cut, figure::Font::ui, size);
-    scene.add(figure::TextItem{at, std::move(cut), figure::Font::ui, size, colour});
+    add_text(scene, at, std::move(cut), figure::Font::ui, size, colour);
     return width;
 }
 
@@ -77,7 +73,7 @@ float draw_title(figure::Scene& scene, const PaletteRow& row, float x, float roo
         const std::string text = title.substr(begin, end - begin);
         const figure::Font font = marked ? figure::Font::ui_semibold : figure::Font::ui;
         const float width = measure(text, font, title_size);
-        scene.add(figure::TextItem{{x, baseline}, text, font, title_size, colour});
+        add_text(scene, {x, baseline}, text, font, title_size, colour);
         if (marked)
             scene.add(figure::LineItem{{x, baseline + 3}, {x + width, baseline + 3}, colour, 1});
         x += width;
@@ -106,11 +102,8 @@ figure::Scene draw_palette_row(const PaletteRow& row, bool lit, float width, con
             figure::RectItem{.area = {8, 0, width - 16, palette_row}, .fill = theme.highlight, .radius = 4});
         scene.add(figure::RectItem{.area = {8, 0, 3, palette_row}, .fill = theme.ink});
     }
-    scene.add(figure::TextItem{{edge, figure::baseline_for(palette_row / 2, cap_size)},
-                               entry.label,
-                               figure::Font::mono,
-                               cap_size,
-                               theme.muted});
+    add_text(scene, {edge, figure::baseline_for(palette_row / 2, cap_size)}, entry.label, figure::Font::mono,
+             cap_size, theme.muted);
     const float right = draw_caps(scene, entry.keys, width - edge, theme, measure);
     const float x = edge + kind_width;
     const float end = draw_title(scene, row, x, right - x, can ? theme.ink : theme.muted, measure) + 14;

@@ -54,11 +54,9 @@ bool link(const std::string& id, const std::string& text, const figure::Rect& ar
     if (ImGui::IsItemHovered())
         scene.add(figure::RectItem{.area = area, .fill = tools.theme.highlight, .radius = 4});
     tools.surface.need_glyphs(text);
-    scene.add(figure::TextItem{{area.x + 8, figure::baseline_for(area.y + area.h / 2, 13)},
-                               text,
-                               strong ? figure::Font::ui_semibold : figure::Font::ui,
-                               13,
-                               strong ? tools.theme.ink : tools.theme.text});
+    add_text(scene, {area.x + 8, figure::baseline_for(area.y + area.h / 2, 13)}, text,
+             strong ? figure::Font::ui_semibold : figure::Font::ui, 13,
+             strong ? tools.theme.ink : tools.theme.text);
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     return tools.focus.offer(place) || clicked;
 }
@@ -180,27 +178,18 @@ figure::Scene row_scene(const FileRow& row, bool chosen, float w, const ViewTool
     const bool columns_fit = w >= 380;
     const std::string name = text::plain_text(row.name);
     tools.surface.need_glyphs(name);
-    scene.add(figure::TextItem{{38, baseline},
-                               fitted(name, figure::Font::ui_medium, 13, w - (columns_fit ? 240 : 50), tools),
-                               figure::Font::ui_medium,
-                               13,
-                               theme.ink});
+    add_text(scene, {38, baseline},
+             fitted(name, figure::Font::ui_medium, 13, w - (columns_fit ? 240 : 50), tools),
+             figure::Font::ui_medium, 13, theme.ink);
     if (!columns_fit)
         return scene;
-    scene.add(figure::TextItem{{w - 130, baseline},
-                               row.checkpoint ? tr("checkpoint")
-                               : row.folder   ? ""
-                                              : bytes_text(static_cast<std::int64_t>(row.bytes)),
-                               figure::Font::ui,
-                               12.5F,
-                               theme.muted,
-                               figure::Align::right});
-    scene.add(figure::TextItem{{w - 14, baseline},
-                               date_text(row.modified, std::time(nullptr)),
-                               figure::Font::ui,
-                               12.5F,
-                               theme.muted,
-                               figure::Align::right});
+    add_text(scene, {w - 130, baseline},
+             row.checkpoint ? tr("checkpoint")
+             : row.folder   ? ""
+                            : bytes_text(static_cast<std::int64_t>(row.bytes)),
+             figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
+    add_text(scene, {w - 14, baseline}, date_text(row.modified, std::time(nullptr)), figure::Font::ui, 12.5F,
+             theme.muted, figure::Align::right);
     return scene;
 }
 

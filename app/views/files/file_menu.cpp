@@ -84,24 +84,18 @@ void draw_row(const MenuRow& row, bool lit, const figure::Rect& area, const View
     if (row.commands.empty()) {
         const float y = row.label.empty() ? area.h / 2 : 4;
         scene.add(figure::LineItem{{0, y}, {area.w, y}, theme.line, 1});
-        scene.add(figure::TextItem{{14, baseline + 4}, row.label, figure::Font::ui, 12.5F, theme.muted});
+        add_text(scene, {14, baseline + 4}, row.label, figure::Font::ui, 12.5F, theme.muted);
     } else {
         const bool on = can_choose(row);
         if (lit && on)
             scene.add(
                 figure::RectItem{.area = {5, 0, area.w - 10, area.h}, .fill = theme.highlight, .radius = 4});
         const float keys = row.keys.empty() ? 0 : tools.measure(row.keys, figure::Font::ui, 12.5F) + 24;
-        scene.add(figure::TextItem{{14, baseline},
-                                   fitted(row.label, figure::Font::ui_medium, 13, area.w - 28 - keys, tools),
-                                   figure::Font::ui_medium,
-                                   13,
-                                   on ? theme.ink : theme.line2});
-        scene.add(figure::TextItem{{area.w - 14, baseline},
-                                   row.keys,
-                                   figure::Font::ui,
-                                   12.5F,
-                                   on ? theme.muted : theme.line2,
-                                   figure::Align::right});
+        add_text(scene, {14, baseline},
+                 fitted(row.label, figure::Font::ui_medium, 13, area.w - 28 - keys, tools),
+                 figure::Font::ui_medium, 13, on ? theme.ink : theme.line2);
+        add_text(scene, {area.w - 14, baseline}, row.keys, figure::Font::ui, 12.5F,
+                 on ? theme.muted : theme.line2, figure::Align::right);
     }
     tools.surface.need_glyphs(row.label);
     paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
@@ -172,11 +166,8 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
     const figure::Rect area{at.x, at.y, text + 24 + 15, 32};
     figure::Scene scene;
     scene.add(figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    scene.add(figure::TextItem{{area.x + 12, figure::baseline_for(area.y + area.h / 2, 13)},
-                               tr("File"),
-                               figure::Font::ui_medium,
-                               13,
-                               theme.ink});
+    add_text(scene, {area.x + 12, figure::baseline_for(area.y + area.h / 2, 13)}, tr("File"),
+             figure::Font::ui_medium, 13, theme.ink);
     const figure::Point chevron{area.right() - 15, area.y + area.h / 2 + 2};
     draw_chevron(scene, chevron, Pointing::down, theme.muted);
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
