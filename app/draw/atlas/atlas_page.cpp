@@ -219,17 +219,11 @@ Picture draw_atlas_strip(const DrawContext& context) {
 }
 
 Picture draw_atlas_page(const DrawContext& context) {
-    Picture picture;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
     const Atlas* const atlas = context.shown.atlas.get();
     if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
-        context.board->info().own_heads() != atlas->H) {
-        draw_page_head(picture, context, tr("Head atlas"), "");
-        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       tr("The heads are being measured."), Font::ui, 13.5F, 20, context.theme.muted);
-        return picture;
-    }
+        context.board->info().own_heads() != atlas->H)
+        return message_page(context, tr("Head atlas"), tr("The heads are being measured."));
+    Picture picture = empty_page(context);
     const AtlasView& view = context.view.attention.atlas;
     const AtlasScene scene(context, *atlas);
     picture.hotspots.reserve(2 * atlas->heads.size() + 64); // a tile and a point of each head
@@ -237,14 +231,11 @@ Picture draw_atlas_page(const DrawContext& context) {
     const bool beside = context.width >= beside_from;
     const float whole = context.width - 2 * canvas_pad;
     float bottom = 0;
-    if (view.tab == AtlasTab::survey && atlas->survey == nullptr) {
-        draw_page_head(picture, context, tr("Survey"), "");
-        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       atlas->survey_error.empty() ? tr("The survey is being read.") : atlas->survey_error,
-                       Font::ui, 13.5F, 20,
-                       atlas->survey_error.empty() ? context.theme.muted : context.theme.bad);
-        return picture;
-    }
+    if (view.tab == AtlasTab::survey && atlas->survey == nullptr)
+        return message_page(context, tr("Survey"),
+                            atlas->survey_error.empty() ? tr("The survey is being read.")
+                                                        : atlas->survey_error,
+                            !atlas->survey_error.empty());
     if (view.tab == AtlasTab::compare) {
         bottom = draw_atlas_pinned(picture, scene, {canvas_pad, 0, whole, context.height});
         picture.scene.height = std::max(context.height, bottom + 24);

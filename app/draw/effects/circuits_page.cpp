@@ -192,17 +192,14 @@ void draw_token_field(Picture& picture, const DrawContext& context, const Circui
 } // namespace
 
 Picture draw_circuits_page(const DrawContext& context) {
-    Picture picture;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
+    Picture picture = empty_page(context);
     const CircuitsView* const view = context.shown.circuits.get();
     draw_page_head(picture, context, tr("What the weights of {} do", head_name(open_head(context))),
                    tr("e W_V W_O W_U and e W_Q W_Kᵀ W_Eᵀ, without norms, biases and rotation"));
     if (view == nullptr || view->token == nullptr) {
-        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       view != nullptr && !view->error.empty() ? view->error
-                                                               : tr("The circuits are being worked out."),
-                       Font::ui, 13.5F, 20, context.theme.muted);
+        draw_message(picture, context,
+                     view != nullptr && !view->error.empty() ? view->error
+                                                             : tr("The circuits are being worked out."));
         return picture;
     }
     draw_token_field(picture, context, *view);

@@ -368,17 +368,11 @@ Picture draw_effects_strip(const DrawContext& context) {
 }
 
 Picture draw_effects_page(const DrawContext& context) {
-    Picture picture;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
     const Effects* const effects = context.shown.effects.get();
-    if (effects == nullptr) {
-        draw_page_head(picture, context, tr("What the heads do to the prediction"), "");
-        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       tr("Every writer's part is being worked out."), Font::ui, 13.5F, 20,
-                       context.theme.muted);
-        return picture;
-    }
+    if (effects == nullptr)
+        return message_page(context, tr("What the heads do to the prediction"),
+                            tr("Every writer's part is being worked out."));
+    Picture picture = empty_page(context);
     const std::string after = effects->queries[static_cast<std::size_t>(effects->question.position)];
     if (context.view.attention.effects == EffectKind::by_source) {
         draw_sources_map(picture, context);

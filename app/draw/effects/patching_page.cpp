@@ -403,9 +403,7 @@ Picture draw_patching_strip(const DrawContext& context) {
 }
 
 Picture draw_patching_page(const DrawContext& context) {
-    Picture picture;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
+    Picture picture = empty_page(context);
     const Theme& theme = context.theme;
     const PatchingView* const view = context.shown.patching.get();
     draw_page_head(picture, context, tr("Activation patching"),

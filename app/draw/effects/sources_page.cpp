@@ -69,18 +69,18 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
                             effects.against));
     draw_question_fields(picture, context);
     if (!known) {
-        draw_paragraph(picture, context, canvas_pad, source_map_top, context.width - 2 * canvas_pad,
-                       is_head ? tr("The head's parts are being worked out.")
-                               : tr("A mean of heads has no parts of its own; choose a head on the board."),
-                       Font::ui, 13.5F, 20, context.theme.muted);
+        draw_message(picture, context,
+                     is_head ? tr("The head's parts are being worked out.")
+                             : tr("A mean of heads has no parts of its own; choose a head on the board."),
+                     false, source_map_top);
         return;
     }
     const std::int64_t Tq = sources->map.shape()[0], Tk = sources->map.shape()[1];
     if (Tq != context.dims().Tq || Tk != context.dims().Tk) {
-        draw_paragraph(
-            picture, context, canvas_pad, source_map_top, context.width - 2 * canvas_pad,
-            tr("These parts belong to single tokens; show words as tokens again (Heads) to see them."),
-            Font::ui, 13.5F, 20, context.theme.muted);
+        draw_message(
+            picture, context,
+            tr("These parts belong to single tokens; show words as tokens again (Heads) to see them."), false,
+            source_map_top);
         return;
     }
     const float labels = row_label_width(context, false);

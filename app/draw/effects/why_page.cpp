@@ -239,17 +239,11 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
 } // namespace
 
 Picture draw_why_page(const DrawContext& context) {
-    Picture picture;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
     const WhyScore* const why = context.shown.why.get();
-    if (why == nullptr) {
-        draw_page_head(picture, context, tr("Why this score"), "");
-        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       tr("Select a score of a layer to see what its query and its key are made of."),
-                       Font::ui, 13.5F, 20, context.theme.muted);
-        return picture;
-    }
+    if (why == nullptr)
+        return message_page(context, tr("Why this score"),
+                            tr("Select a score of a layer to see what its query and its key are made of."));
+    Picture picture = empty_page(context);
     const Theme& theme = context.theme;
     const Problem& problem = context.shown.problem();
     draw_page_head(picture, context, tr("Why this score of L{} H{}", why->layer, why->question.head),

@@ -243,4 +243,25 @@ void draw_page_head(Picture& picture, const DrawContext& context, const std::str
         context.theme.muted);
 }
 
+Picture empty_page(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    return picture;
+}
+
+void draw_message(Picture& picture, const DrawContext& context, const std::string& text, bool fault,
+                  float baseline) {
+    draw_paragraph(picture, context, canvas_pad, baseline, context.width - 2 * canvas_pad, text,
+                   figure::Font::ui, 13.5F, 20, fault ? context.theme.bad : context.theme.muted);
+}
+
+Picture message_page(const DrawContext& context, const std::string& title, const std::string& text,
+                     bool fault) {
+    Picture picture = empty_page(context);
+    draw_page_head(picture, context, title, "");
+    draw_message(picture, context, text, fault);
+    return picture;
+}
+
 } // namespace headscope::app

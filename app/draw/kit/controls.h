@@ -75,4 +75,15 @@ void draw_page_head(Picture& picture, const DrawContext& context, const std::str
 
 inline constexpr float canvas_pad = 32.0F;
 
+/// An empty picture as large as its room.
+Picture empty_page(const DrawContext& context);
+
+/// Why there is nothing else on a page, from that baseline on. `fault`: something is wrong, rather than not
+/// there yet.
+void draw_message(Picture& picture, const DrawContext& context, const std::string& text, bool fault = false,
+                  float baseline = 130);
+/// A page of a title and a message alone.
+Picture message_page(const DrawContext& context, const std::string& title, const std::string& text,
+                     bool fault = false);
+
 } // namespace headscope::app

@@ -279,9 +279,7 @@ Picture draw_long_map_panel(const DrawContext& context) {
 }
 
 Picture draw_long_map_bar(const DrawContext& context) {
-    Picture picture;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
+    Picture picture = empty_page(context);
     const Theme& theme = context.theme;
     picture.scene.add(figure::RectItem{.area = {0, 0, context.width, context.height}, .fill = theme.panel});
     picture.scene.add(figure::LineItem{{0, 0}, {context.width, 0}, theme.line, 1});

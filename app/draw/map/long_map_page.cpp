@@ -436,20 +436,16 @@ figure::Rect long_map_room(const DrawContext& context) {
 }
 
 Picture draw_long_map_page(const DrawContext& context) {
-    Picture picture;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
     const LongMap* const map = context.shown.map.get();
     if (map == nullptr || !map->error.empty()) {
-        draw_page_head(picture, context, tr("Weights"), "");
         const bool given = context.shown.document->is_given();
-        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
-                       map != nullptr ? map->error
-                       : given        ? tr("The weights are being read.")
-                                      : tr("The queries and keys are being computed."),
-                       Font::ui, 13.5F, 20, map == nullptr ? context.theme.muted : context.theme.bad);
-        return picture;
+        return message_page(context, tr("Weights"),
+                            map != nullptr ? map->error
+                            : given        ? tr("The weights are being read.")
+                                           : tr("The queries and keys are being computed."),
+                            map != nullptr);
     }
+    Picture picture = empty_page(context);
     const MapScene scene = scene_of(context);
     const Places places = places_of(context);
     const Document& document = *context.shown.document;

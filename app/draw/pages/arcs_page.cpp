@@ -136,9 +136,7 @@ float draw_line_figure(Picture& picture, const Reading& reading, const SentenceL
 } // namespace
 
 Picture draw_arcs_page(const DrawContext& context) {
-    Picture picture;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
+    Picture picture = empty_page(context);
     const Reading focus = reading_in_focus(context);
     const float top = draw_weights_head(picture, context, weights_title(context), weights_formula(context));
 

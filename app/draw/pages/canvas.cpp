@@ -56,9 +56,7 @@ static_assert(in_order(pages, &PageDrawing::page), "every page has its drawing, 
 
 /// While the numbers of the page are being computed.
 Picture draw_awaited(const DrawContext& context) {
-    Picture picture;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
+    Picture picture = empty_page(context);
     draw_page_head(picture, context, tr(group_info(context.view.group).title), tr("Being computed …"));
     return picture;
 }

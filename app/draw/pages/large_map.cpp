@@ -291,9 +291,7 @@ std::optional<CellAddress> seen_at(const DrawContext& context, const MatrixGrid&
 }
 
 Picture draw_large_map_page(const DrawContext& context) {
-    Picture picture;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
+    Picture picture = empty_page(context);
     draw_weights_head(picture, context, head_page_title(context), head_page_line(context), false);
     const Reading reading = reading_in_focus(context);
     const Window window = window_of(context);
