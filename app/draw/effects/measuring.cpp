@@ -2,7 +2,7 @@
 
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
-#include "app/draw/pages/weight_parts.h"
+#include "app/draw/matrix/matrix.h"
 #include "core/base/message.h"
 
 #include <string>

@@ -119,16 +119,16 @@ std::vector<float> values_of(const DrawContext& context, const MatrixSpec& spec)
     return values;
 }
 
-void draw_masked(Picture& picture, const Theme& theme, const figure::Rect& cell) {
-    picture.scene.add(figure::RectItem{.area = cell, .fill = theme.panel});
-    picture.scene.add(figure::LineItem{{cell.x, cell.bottom()}, {cell.right(), cell.y}, theme.line2, 1});
-}
-
 bool is_masked(const MatrixSpec& spec, std::int64_t row, std::int64_t col, float value) {
     return !std::isfinite(value) || (spec.forbidden && spec.forbidden(row, col));
 }
 
 } // namespace
+
+void draw_hatched(Picture& picture, const Theme& theme, const figure::Rect& area) {
+    picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
+    picture.scene.add(figure::LineItem{{area.x, area.bottom()}, {area.right(), area.y}, theme.line2, 1});
+}
 
 float least_row_height(float rows) {
     constexpr float few = 48, some = 150, with_number = 22, least = 3;
@@ -185,7 +185,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                 continue;
             }
             if (is_masked(spec, row, col, value)) {
-                draw_masked(picture, context.theme, cell);
+                draw_hatched(picture, context.theme, cell);
                 continue;
             }
             const figure::Color fill = fill_of(spec, context, row, col, value);

@@ -54,6 +54,8 @@ inline constexpr float texture_below = 12.0F;
 MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec);
 /// Whether B holds another number there than A, or, without a baseline, than the preset or the file gave it.
 bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at);
+/// A masked cell: one diagonal, no number.
+void draw_hatched(Picture& picture, const Theme& theme, const figure::Rect& area);
 /// A score that is masked in A only (change +infinity) or in B only (minus infinity).
 void draw_masked_in_one(Picture& picture, const DrawContext& context, const figure::Rect& cell, float change);
 

@@ -18,15 +18,7 @@ constexpr float least_between = 110.0F, most_between = 380.0F;
 constexpr float track_width = 70.0F, number_width = 46.0F;
 
 float word_width(const DrawContext& context, bool keys) {
-    const Problem& problem = context.shown.problem();
-    const std::int64_t count = keys ? problem.dims.Tk : problem.dims.Tq;
-    float widest = 24;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const std::string word = keys ? problem.key_label(i) : problem.query_label(i);
-        widest = std::max(widest,
-                          context.measure(shortened(word, longest_word), figure::Font::ui_semibold, 13.5F));
-    }
-    return widest + 16;
+    return widest_word(context, keys, 13.5F) + 16;
 }
 
 /// Draws one weight as a bar in a track, with its number. A difference fills the track from its middle, any

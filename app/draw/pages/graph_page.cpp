@@ -20,6 +20,7 @@ constexpr std::int64_t most_level = 14; ///< with more tokens on the circle, lab
 constexpr float loop_size = 22.0F;
 constexpr float node_label_size = 13.5F;
 constexpr float label_height = 38.0F; ///< height of a word with its number
+constexpr float word_air = 14.0F;     ///< beside a word on its chip, both sides together
 
 /// The places of the graph's nodes, and the distance of their labels.
 struct Ring {
@@ -44,19 +45,6 @@ figure::Point toward(figure::Point from, figure::Point to, float distance) {
     const float dx = to.x - from.x, dy = to.y - from.y;
     const float length = std::max(std::hypot(dx, dy), 1e-3F);
     return {from.x + dx / length * distance, from.y + dy / length * distance};
-}
-
-/// The width of the widest word's chip.
-float widest_word(const DrawContext& context, bool keys, float size) {
-    const Problem& problem = context.shown.problem();
-    const std::int64_t count = keys ? problem.dims.Tk : problem.dims.Tq;
-    float widest = 24;
-    for (std::int64_t n = 0; n < count; ++n) {
-        const std::string word = keys ? problem.key_label(n) : problem.query_label(n);
-        widest =
-            std::max(widest, context.measure(shortened(word, longest_word), figure::Font::ui_semibold, size));
-    }
-    return widest + 14;
 }
 
 /// A line from node to node, bent to its left, so that two words that attend to each other have two lines.
@@ -154,8 +142,8 @@ float draw_ring(Picture& picture, const Reading& reading, const figure::Rect& ar
     ring.turned = ring.count > most_level;
     ring.node = ring.turned ? 5.0F : 10.0F;
     ring.label_gap = loop_size * 0.8F + 4;
-    const float outside =
-        ring.node + ring.label_gap + (ring.turned ? widest_word(context, false, 12) + 4 : label_height + 2);
+    const float outside = ring.node + ring.label_gap +
+                          (ring.turned ? widest_word(context, false, 12) + word_air + 4 : label_height + 2);
     const float inner = static_cast<float>(ring.count) * node_pitch / (2 * std::numbers::pi_v<float>);
     ring.radius = std::max({std::min(area.h / 2 - outside, 300.0F), inner, 70.0F});
     ring.center = {area.x + area.w / 2, area.y + outside + ring.radius};
@@ -193,7 +181,8 @@ float draw_rows(Picture& picture, const Reading& reading, const figure::Rect& ar
     const SpokenPlace spoken = spoken_place(context);
     const auto row_of = [&](bool keys, float y) {
         const auto count = static_cast<float>(keys ? dims.Tk : dims.Tq);
-        const float pitch = std::clamp(area.w / count, widest_word(context, keys, node_label_size), 150.0F);
+        const float pitch =
+            std::clamp(area.w / count, widest_word(context, keys, node_label_size) + word_air, 150.0F);
         return TokenRow{area.x + std::max(0.0F, (area.w - pitch * count) / 2), pitch, y};
     };
     const float between = std::clamp(area.h - 150, 140.0F, 360.0F);

@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
+#include "app/draw/pages/weight_parts.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -46,22 +47,12 @@ Picture draw_chosen(const DrawContext& context) {
     return draw_heatmap_page(context);
 }
 
-Segment way(const ViewState& view, const std::string& label, WeightsView as) {
-    return {label, ShowWeightsAs{as}, view.weights_view == as, {}};
-}
-
-Segment heads(const ViewState& view, const std::string& label, HeadsView as, const std::string& tip) {
-    return {label, ShowHeads{as}, view.heads_view == as, tip};
-}
-
 } // namespace
 
 void draw_head_switches(Picture& picture, const DrawContext& context) {
     const ViewState& view = context.view;
     const float right = context.width - canvas_pad;
-    const std::vector<Segment> ways{
-        way(view, tr("Heatmap"), WeightsView::heatmap), way(view, tr("Arcs"), WeightsView::arcs),
-        way(view, tr("Text"), WeightsView::text), way(view, tr("Graph"), WeightsView::graph)};
+    const std::vector<Segment> ways = view_segments(view);
     float x = right - segmented_width(context, ways);
     draw_segmented(picture, context, x, 28, ways);
     if (context.dims().H < 2)
@@ -69,9 +60,9 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
     const Document& document = *context.shown.document;
     const std::string pair = column_word(document, view.head) + " − " + column_word(document, view.other);
     const std::vector<Segment> choices{
-        heads(view, tr("Head"), HeadsView::each, tr("The open head")),
-        heads(view, pair, HeadsView::difference, tr("The open head minus another one of its layer")),
-        heads(view, tr("Mean"), HeadsView::mean, tr("The average over all heads of the layer"))};
+        heads_segment(view, tr("Head"), HeadsView::each, tr("The open head")),
+        heads_segment(view, pair, HeadsView::difference, tr("The open head minus another one of its layer")),
+        heads_segment(view, tr("Mean"), HeadsView::mean, tr("The average over all heads of the layer"))};
     x = right - segmented_width(context, choices);
     draw_segmented(picture, context, x, 62, choices);
     if (view.heads_view != HeadsView::difference)

@@ -145,6 +145,14 @@ bool any_hatched(const DrawContext& context, const MatrixSpec& spec) {
     return false;
 }
 
+/// Makes the picture large enough for the map drawn last, with its sums and legend.
+void make_room(Picture& picture, bool sums) {
+    const figure::Rect area = picture.grids.back().area;
+    picture.scene.width =
+        std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
+    picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
+}
+
 /// Draws one map with its title, labels, sums and legend. (x, y) is the top left corner of all of them.
 void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& given, const MapText& text,
               float x, float y, const MapPlan& plan, float label_width, std::int64_t head, bool sums) {
@@ -153,22 +161,11 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     spec.x = x + label_width;
     spec.y = y + plan.head_height;
     const float width = spec.cell_w * static_cast<float>(spec.cols);
-    const float title_width =
-        draw_text(picture, context, spec.x, y + 14, text.title, figure::Font::ui_semibold, 15, theme.ink);
-    const float role_room = width + (sums ? sum_width : 0.0F) - title_width - 10;
-    const std::string role = fitted_words(context, text.role, figure::Font::ui, 12.5F, role_room);
-    if (!role.empty())
-        draw_text(picture, context, spec.x + title_width + 10, y + 14, role, figure::Font::ui, 12.5F,
-                  theme.muted);
-    if (role != text.role)
-        picture.tips.push_back({{spec.x, y, width, 20}, text.role});
-    if (head >= 0) {
-        draw_head_bar(picture, context, head, spec.x, y + 22, width);
-        if (context.controls)
-            picture.add_spot({spec.x, y, width, 20}, "head " + std::to_string(head) + " by its title",
-                             PickHead{head}, tr("Show head {}", head));
-    } else
-        picture.scene.add(figure::RectItem{.area = {spec.x, y + 22, width, 4}, .fill = theme.line2});
+    draw_figure_title(picture, context, {text.title, text.role, head}, spec.x, y, width,
+                      sums ? sum_width : 0.0F);
+    if (head >= 0 && context.controls)
+        picture.add_spot({spec.x, y, width, 20}, "head " + std::to_string(head) + " by its title",
+                         PickHead{head}, tr("Show head {}", head));
     if (plan.captions) {
         draw_text(picture, context, spec.x + width / 2, y + 46, tr("key token j"), figure::Font::ui, 12,
                   theme.muted, figure::Align::center);
@@ -327,10 +324,7 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     const std::int64_t h = context.view.head;
     draw_map(picture, context, map_spec(context, subject, h, plan.cell_w, plan.cell),
              head_text(context, subject, h), left, y, plan, label_width, h, sums);
-    const figure::Rect area = picture.grids.back().area;
-    picture.scene.width =
-        std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
-    picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
+    make_room(picture, sums);
 }
 
 /// The head in focus alone, as large as possible.
@@ -342,10 +336,7 @@ void draw_open(Picture& picture, const DrawContext& context, const Subject& subj
         context, 1, plan_room(context, subject, context.width - 2 * canvas_pad, height, label_width, sums));
     draw_map(picture, context, map_spec(context, subject, h, plan.cell_w, plan.cell),
              head_text(context, subject, h), canvas_pad, y, plan, label_width, h, sums);
-    const figure::Rect area = picture.grids.back().area;
-    picture.scene.width =
-        std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
-    picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
+    make_room(picture, sums);
 }
 
 float symmetric_limit(const DrawContext& context, const MatrixSpec& spec) {
@@ -400,22 +391,17 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
                 spec.log ? tr("mean, log scale") : tr("mean")};
     }
     draw_map(picture, context, spec, text, canvas_pad, y, plan, label_width, -1, sums);
-    const figure::Rect area = picture.grids.back().area;
-    picture.scene.width =
-        std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
-    picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
+    make_room(picture, sums);
 }
 
 } // namespace
 
 Picture draw_heatmap_page(const DrawContext& context) {
-    Picture picture;
+    Picture picture = empty_page(context);
     const Dims& dims = context.dims();
     const Subject subject = subject_of(context);
     const bool one_head = context.shown.document->has_board(); // the board shows all heads already
     const bool named = one_head && subject.weights;
-    picture.scene.width = context.width;
-    picture.scene.height = context.height;
     const float top = draw_weights_head(
         picture, context, named ? head_page_title(context) : map_title(context, subject.info),
         named ? head_page_line(context) : formula_of(subject.tensor, context.shown.problem().parts()));

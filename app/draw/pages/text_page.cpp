@@ -105,10 +105,7 @@ void draw_block_label(Picture& picture, const Reading& reading, const Type& type
     const Theme& theme = context.theme;
     const figure::Rect bar{canvas_pad, y, 4, type.height + number_height - 6};
     const bool one = reading.kind() == HeadsView::each;
-    if (one && context.shown.problem().gain(reading.head()) == 0.0F)
-        picture.scene.add(figure::RectItem{.area = bar, .stroke = reading.line_color(1)});
-    else
-        picture.scene.add(figure::RectItem{.area = bar, .fill = one ? reading.line_color(1) : theme.line2});
+    draw_reading_bar(picture, reading, bar);
     const float x = canvas_pad + 14, room = text_label_width - 22;
     draw_text(picture, context, x, y + bar.h / 2 - 3, reading.title(), figure::Font::ui_semibold, 13.5F,
               theme.ink);

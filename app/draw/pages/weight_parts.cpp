@@ -209,11 +209,6 @@ std::string weights_formula(const DrawContext& context) {
     return {};
 }
 
-void draw_hatched(Picture& picture, const Theme& theme, const figure::Rect& area) {
-    picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
-    picture.scene.add(figure::LineItem{{area.x, area.bottom()}, {area.right(), area.y}, theme.line2, 1});
-}
-
 void draw_query_word(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t i,
                      std::int64_t head, WordState state, float size) {
     draw_word(picture, context, area, context.shown.problem().query_label(i), state, size,
@@ -278,22 +273,61 @@ void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::
               bold ? theme.ink : theme.text, figure::Align::center);
 }
 
-void draw_figure_title(Picture& picture, const Reading& reading, float x, float y, float width) {
-    const DrawContext& context = reading.context();
-    const float title = draw_text(picture, context, x, y + 14, reading.title(), figure::Font::ui_semibold, 15,
-                                  context.theme.ink);
-    const std::string full = reading.role();
-    const float room = width - title - 10;
-    const std::string role = fitted_words(context, full, figure::Font::ui, 12.5F, room);
+void draw_figure_title(Picture& picture, const DrawContext& context, const FigureTitle& title, float x,
+                       float y, float width, float beside) {
+    const Theme& theme = context.theme;
+    const float taken =
+        draw_text(picture, context, x, y + 14, title.text, figure::Font::ui_semibold, 15, theme.ink);
+    const std::string role =
+        fitted_words(context, title.role, figure::Font::ui, 12.5F, width + beside - taken - 10);
     if (!role.empty())
-        draw_text(picture, context, x + title + 10, y + 14, role, figure::Font::ui, 12.5F,
-                  context.theme.muted);
-    if (role != full)
-        picture.tips.push_back({{x, y, width, 20}, full});
-    if (reading.kind() == HeadsView::each)
-        draw_head_bar(picture, context, reading.head(), x, y + 22, width);
+        draw_text(picture, context, x + taken + 10, y + 14, role, figure::Font::ui, 12.5F, theme.muted);
+    if (role != title.role)
+        picture.tips.push_back({{x, y, width, 20}, title.role});
+    if (title.head >= 0)
+        draw_head_bar(picture, context, title.head, x, y + 22, width);
     else
-        picture.scene.add(figure::RectItem{.area = {x, y + 22, width, 4}, .fill = context.theme.line2});
+        picture.scene.add(figure::RectItem{.area = {x, y + 22, width, 4}, .fill = theme.line2});
+}
+
+void draw_figure_title(Picture& picture, const Reading& reading, float x, float y, float width) {
+    const bool one = reading.kind() == HeadsView::each;
+    draw_figure_title(picture, reading.context(),
+                      {reading.title(), reading.role(), one ? reading.head() : -1}, x, y, width);
+}
+
+void draw_reading_bar(Picture& picture, const Reading& reading, const figure::Rect& area) {
+    const DrawContext& context = reading.context();
+    const bool one = reading.kind() == HeadsView::each;
+    if (one && context.shown.problem().gain(reading.head()) == 0.0F)
+        picture.scene.add(figure::RectItem{.area = area, .stroke = reading.line_color(1)});
+    else
+        picture.scene.add(
+            figure::RectItem{.area = area, .fill = one ? reading.line_color(1) : context.theme.line2});
+}
+
+float widest_word(const DrawContext& context, bool keys, float size) {
+    const Problem& problem = context.shown.problem();
+    const std::int64_t count = keys ? problem.dims.Tk : problem.dims.Tq;
+    float widest = 24;
+    for (std::int64_t n = 0; n < count; ++n) {
+        const std::string word = keys ? problem.key_label(n) : problem.query_label(n);
+        widest =
+            std::max(widest, context.measure(shortened(word, longest_word), figure::Font::ui_semibold, size));
+    }
+    return widest;
+}
+
+std::vector<Segment> view_segments(const ViewState& view) {
+    const auto segment = [&](const std::string& label, WeightsView as) {
+        return Segment{label, ShowWeightsAs{as}, view.weights_view == as};
+    };
+    return {segment(tr("Heatmap"), WeightsView::heatmap), segment(tr("Arcs"), WeightsView::arcs),
+            segment(tr("Text"), WeightsView::text), segment(tr("Graph"), WeightsView::graph)};
+}
+
+Segment heads_segment(const ViewState& view, const std::string& label, HeadsView as, const std::string& tip) {
+    return {label, ShowHeads{as}, view.heads_view == as, tip};
 }
 
 float draw_head_buttons(Picture& picture, const DrawContext& context, float x, float y, float width) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/draw/kit/controls.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/reading.h"
 
@@ -14,9 +15,6 @@ inline constexpr int longest_word = 10; ///< code points of a word on a chip; th
 
 /// "“sat” may attend to nothing: its weights are 0".
 std::string reads_nothing_text(const DrawContext& context, std::int64_t i);
-
-/// A masked cell: one diagonal, no number.
-void draw_hatched(Picture& picture, const Theme& theme, const figure::Rect& area);
 
 /// The emphasis of a word.
 enum class WordState : std::uint8_t {
@@ -60,8 +58,25 @@ std::string map_title(const DrawContext& context, const TensorInfo& info);
 std::string weights_title(const DrawContext& context);
 std::string weights_formula(const DrawContext& context);
 
-/// Title and role at (x, y..y+20), and below them a bar, 4 high, in the head's colour, from y+22 to y+26.
+/// What stands above a figure.
+struct FigureTitle {
+    std::string text, role;
+    std::int64_t head = -1; ///< whose bar it has; -1: no head's
+};
+/// Title and role at (x, y..y+20), and below them a bar, 4 high, in the head's colour, from y+22 to y+26. The
+/// role may reach so far `beside` the bar.
+void draw_figure_title(Picture& picture, const DrawContext& context, const FigureTitle& title, float x,
+                       float y, float width, float beside = 0);
 void draw_figure_title(Picture& picture, const Reading& reading, float x, float y, float width);
+/// A bar in the colour of the reading's head, hollow where the head is switched off.
+void draw_reading_bar(Picture& picture, const Reading& reading, const figure::Rect& area);
+
+/// The width of the widest word, shortened as on a chip.
+float widest_word(const DrawContext& context, bool keys, float size);
+
+/// The switch between the views of weights, and a choice of the switch between the heads that they show.
+std::vector<Segment> view_segments(const ViewState& view);
+Segment heads_segment(const ViewState& view, const std::string& label, HeadsView as, const std::string& tip);
 
 /// Small buttons that put another head in focus, on as many lines as needed. Returns their lower edge.
 float draw_head_buttons(Picture& picture, const DrawContext& context, float x, float y, float width);

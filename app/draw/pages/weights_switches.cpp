@@ -11,14 +11,6 @@ namespace headscope::app {
 
 namespace {
 
-Segment view_segment(const ViewState& view, const std::string& label, WeightsView as) {
-    return {label, ShowWeightsAs{as}, view.weights_view == as, {}};
-}
-
-Segment heads_segment(const ViewState& view, const std::string& label, HeadsView as, const std::string& tip) {
-    return {label, ShowHeads{as}, view.heads_view == as, tip};
-}
-
 /// Draws the buttons for colour scale, colour map and mask painting, from right to left. A switch says its
 /// state, not what a click does. `all`: those that have keys too.
 void draw_colour_buttons(Picture& picture, const DrawContext& context, float right, bool all) {
@@ -72,10 +64,7 @@ void draw_switches(Picture& picture, const DrawContext& context) {
     const std::string title = map_title(context, tensor_info(group_info(view.group).main));
     const float title_end = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 24;
     if (weights) {
-        const std::vector<Segment> ways{view_segment(view, tr("Heatmap"), WeightsView::heatmap),
-                                        view_segment(view, tr("Arcs"), WeightsView::arcs),
-                                        view_segment(view, tr("Text"), WeightsView::text),
-                                        view_segment(view, tr("Graph"), WeightsView::graph)};
+        const std::vector<Segment> ways = view_segments(view);
         right -= segmented_width(context, ways);
         draw_segmented(picture, context, right, 28, ways);
         right -= 12;

@@ -101,13 +101,7 @@ void draw_row_head(Picture& picture, const Reading& reading, float y) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
     const figure::Rect bar{canvas_pad, y + 2, 4, chip_height - 4};
-    const bool one = reading.kind() == HeadsView::each;
-    const bool ablated = one && context.shown.problem().gain(reading.head()) == 0.0F;
-    const figure::Color color = one ? reading.line_color(1) : theme.line2;
-    if (ablated)
-        picture.scene.add(figure::RectItem{.area = bar, .stroke = color});
-    else
-        picture.scene.add(figure::RectItem{.area = bar, .fill = color});
+    draw_reading_bar(picture, reading, bar);
     std::string text = reading.title();
     if (reading.kind() == HeadsView::mean)
         text = tr("Mean of heads");
