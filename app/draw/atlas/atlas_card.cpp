@@ -304,17 +304,10 @@ Picture draw_atlas_inspector(const DrawContext& context) {
         return sheet.finish();
     }
     const AtlasScene scene(context, *atlas);
-    sheet.put(sheet.left,
-              "head" + (scene.info().axis == SetAxis::one ? "" : "[" + std::to_string(l) + "]") + "[" +
-                  std::to_string(h) + "]",
-              sheet.width(), Font::mono, 14, context.theme.ink);
-    const float taken = draw_text(sheet.picture, context, sheet.left, 84, scene.name(l, h), Font::ui_semibold,
-                                  34, context.theme.ink);
-    sheet.y = 68;
     const std::string label = scene.label(l, h);
-    sheet.put(sheet.left + taken + 12, label.empty() ? tr("no label") : label, sheet.width() - taken - 12,
-              Font::ui, 13, context.theme.muted);
-    sheet.y = 98;
+    sheet.headline("head" + (scene.info().axis == SetAxis::one ? "" : "[" + std::to_string(l) + "]") + "[" +
+                       std::to_string(h) + "]",
+                   scene.name(l, h), label.empty() ? tr("no label") : label, 13);
     add_buttons(sheet, scene, l, h);
     sheet.section(label.empty() ? tr("Why it has no label") : tr("Why it is called so"));
     sheet.paragraph(evidence(scene, l, h), context.theme.text);

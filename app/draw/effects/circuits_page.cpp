@@ -224,17 +224,11 @@ Picture draw_circuits_inspector(const DrawContext& context) {
     }
     const double copies =
         view->heads->copying[static_cast<std::size_t>(open.layer)][static_cast<std::size_t>(open.head)];
-    sheet.put(sheet.left, "copying[" + std::to_string(open.layer) + "][" + std::to_string(open.head) + "]",
-              sheet.width(), Font::mono, 14, theme.ink);
-    const float taken = draw_text(sheet.picture, context, sheet.left, 84, signed_number(copies, 2),
-                                  Font::ui_semibold, 34, theme.ink);
-    sheet.y = 68;
-    sheet.put(sheet.left + taken + 12,
-              copies > 0.3    ? tr("it copies")
-              : copies < -0.3 ? tr("it holds back")
-                              : tr("neither"),
-              sheet.width() - taken - 12, Font::ui, 12.5F, theme.muted);
-    sheet.y = 98;
+    sheet.headline("copying[" + std::to_string(open.layer) + "][" + std::to_string(open.head) + "]",
+                   signed_number(copies, 2),
+                   copies > 0.3    ? tr("it copies")
+                   : copies < -0.3 ? tr("it holds back")
+                                   : tr("neither"));
     sheet.paragraph(
         tr("Re Σλ ÷ Σ|λ| over the eigenvalues of W_E W_V W_O W_U: 1 writes what it reads, −1 writes against "
            "it."),
@@ -252,11 +246,8 @@ Picture draw_circuits_inspector(const DrawContext& context) {
         sheet.section(title, "Q     K     V");
         for (const Composition& one : own) {
             const analysis::HeadPlace other = from ? one.to : one.from;
-            if (context.controls)
-                sheet.picture.add_spot({sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
-                                       title + " " + std::to_string(other.layer) + "." +
-                                           std::to_string(other.head),
-                                       OpenHead{other.layer, other.head}, tr("Look at this head"));
+            sheet.row_spot(title + " " + std::to_string(other.layer) + "." + std::to_string(other.head),
+                           OpenHead{other.layer, other.head}, tr("Look at this head"));
             sheet.row(head_name(other),
                       number(one.queries, 2) + "  " + number(one.keys, 2) + "  " + number(one.values, 2));
         }

@@ -102,13 +102,12 @@ void add_largest(Sheet& sheet) {
     const double limit = std::max(std::abs(terms.front()), 1e-9);
     for (std::size_t n = 0; n < count; ++n) {
         const LogitPart& part = parts[effects.largest[n]];
-        const figure::Rect area{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height};
         const bool open = part.writer.head >= 0 && part.writer.stack == effects.stack &&
                           part.writer.layer == sheet.context.view.attention.layer &&
                           part.writer.head == sheet.context.view.head;
-        if (part.writer.head >= 0 && part.writer.stack == effects.stack && sheet.context.controls)
-            sheet.picture.add_spot(area, "largest " + std::to_string(n),
-                                   OpenHead{part.writer.layer, part.writer.head}, tr("Look at this head"));
+        if (part.writer.head >= 0 && part.writer.stack == effects.stack)
+            sheet.row_spot("largest " + std::to_string(n), OpenHead{part.writer.layer, part.writer.head},
+                           tr("Look at this head"));
         row(sheet, writer_words(part.writer), part.value, limit, decimals, open);
     }
     if (const std::size_t others = parts.size() - count; others > 0)
@@ -178,10 +177,8 @@ void add_losses(Sheet& sheet) {
     sheet.section(tr("Largest losses"), tr("logits"));
     for (std::size_t n = 0; n < losses.size(); ++n) {
         const Loss& loss = losses[n];
-        if (sheet.context.controls)
-            sheet.picture.add_spot({sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
-                                   "largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
-                                   tr("Look at this head"));
+        sheet.row_spot("largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
+                       tr("Look at this head"));
         row(sheet, writer_words(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
             std::max(sweep->limit, 1e-9), 2,
             loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);
@@ -210,20 +207,13 @@ Picture draw_effects_inspector(const DrawContext& context) {
         // The number is the one of the map on screen.
         const EffectsSweep::Cell* const lost =
             shows_losses(context) ? measured_without(context, part) : nullptr;
-        sheet.put(sheet.left,
-                  (lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" + std::to_string(h) +
-                      "][" + word_label(effects->queries, effects->question.position) + "]",
-                  sheet.width(), Font::mono, 14, theme.ink);
-        const float taken = draw_text(sheet.picture, context, sheet.left, 84,
-                                      signed_number(lost != nullptr ? lost->lost : part.value, 2),
-                                      Font::ui_semibold, 34, theme.ink);
-        sheet.y = 68;
-        sheet.put(sheet.left + taken + 12,
-                  lost == nullptr        ? tr("logits to {}", effects->token)
-                  : shows_means(context) ? tr("falls with the head's mean")
-                                         : tr("falls without the head"),
-                  sheet.width() - taken - 12, Font::ui, 12.5F, theme.muted);
-        sheet.y = 98;
+        sheet.headline((lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" +
+                           std::to_string(h) + "][" +
+                           word_label(effects->queries, effects->question.position) + "]",
+                       signed_number(lost != nullptr ? lost->lost : part.value, 2),
+                       lost == nullptr        ? tr("logits to {}", effects->token)
+                       : shows_means(context) ? tr("falls with the head's mean")
+                                              : tr("falls without the head"));
         if (context.controls) {
             const float half = (sheet.width() - 10) / 2;
             const bool off = context.shown.problem().gain(h) == 0.0F;

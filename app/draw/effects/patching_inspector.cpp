@@ -39,14 +39,8 @@ Picture draw_patching_inspector(const DrawContext& context) {
     if (inside) {
         const auto row = static_cast<std::size_t>(chosen[0]), column = static_cast<std::size_t>(chosen[1]);
         const auto& share = map.cells[row][column];
-        sheet.put(sheet.left, name_of(row, column), sheet.width(), Font::mono, 14, theme.ink);
-        const float taken =
-            draw_text(sheet.picture, context, sheet.left, 84,
-                      share ? number(static_cast<double>(*share), 2) : "…", Font::ui_semibold, 34, theme.ink);
-        sheet.y = 68;
-        sheet.put(sheet.left + taken + 12, tr("of the answer comes back"), sheet.width() - taken - 12,
-                  Font::ui, 12.5F, theme.muted);
-        sheet.y = 98;
+        sheet.headline(name_of(row, column), share ? number(static_cast<double>(*share), 2) : "…",
+                       tr("of the answer comes back"));
         if (share) {
             const double clean = pair.clean_difference, corrupted = pair.corrupted_difference,
                          patched = corrupted + static_cast<double>(*share) * (clean - corrupted);
@@ -90,12 +84,9 @@ Picture draw_patching_inspector(const DrawContext& context) {
     large.resize(std::min(large.size(), listed));
     sheet.section(tr("Largest shares"), tr("recovered"));
     for (const Large& one : large) {
-        const figure::Rect area{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height};
-        if (context.controls)
-            sheet.picture.add_spot(
-                area, "large " + std::to_string(one.row) + "." + std::to_string(one.column),
-                PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)},
-                tr("Look at this patch"));
+        sheet.row_spot("large " + std::to_string(one.row) + "." + std::to_string(one.column),
+                       PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)},
+                       tr("Look at this patch"));
         constexpr float number_room = 58, bar = 76;
         const float end = sheet.right - number_room;
         sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,

@@ -34,11 +34,9 @@ void term_row(Sheet& sheet, const std::string& names, double value, double limit
 
 /// A way to the writer's own head, where a group is one.
 void add_way(Sheet& sheet, const WhyScore::Group& group, std::size_t n) {
-    if (group.head < 0 || !sheet.context.controls)
-        return;
-    sheet.picture.add_spot({sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
-                           "term " + std::to_string(n), OpenHead{group.layer, group.head},
-                           tr("Take the same pair of tokens apart in {}", tr(group.name)));
+    if (group.head >= 0)
+        sheet.row_spot("term " + std::to_string(n), OpenHead{group.layer, group.head},
+                       tr("Take the same pair of tokens apart in {}", tr(group.name)));
 }
 
 void add_terms(Sheet& sheet, const WhyScore& why) {
@@ -99,17 +97,10 @@ Picture draw_why_inspector(const DrawContext& context) {
         return sheet.finish();
     }
     const Problem& problem = context.shown.problem();
-    sheet.put(sheet.left,
-              "scaled[" + std::to_string(why->question.head) + "][" +
-                  query_word(problem, why->question.query) + ", " + key_word(problem, why->question.key) +
-                  "]",
-              sheet.width(), Font::mono, 14, theme.ink);
-    const float taken = draw_text(sheet.picture, context, sheet.left, 84, number(why->score.scaled, 2),
-                                  Font::ui_semibold, 34, theme.ink);
-    sheet.y = 68;
-    sheet.put(sheet.left + taken + 12, "q · k / √dk", sheet.width() - taken - 12, Font::ui, 12.5F,
-              theme.muted);
-    sheet.y = 98;
+    sheet.headline("scaled[" + std::to_string(why->question.head) + "][" +
+                       query_word(problem, why->question.query) + ", " +
+                       key_word(problem, why->question.key) + "]",
+                   number(why->score.scaled, 2), "q · k / √dk");
     add_terms(sheet, *why);
     sheet.section(tr("Scale"), "");
     sheet.row(number(why->score.scaled / why->score.scale, 2) + " × " + number(why->score.scale, 4),

@@ -42,6 +42,18 @@ std::string fitted_words(const DrawContext& context, const std::string& text, fi
 Sheet::Sheet(const DrawContext& drawn_in)
     : context(drawn_in), left(pad), right(std::max(drawn_in.width, 4 * pad) - pad) {}
 
+void Sheet::headline(const std::string& subject, const std::string& value, const std::string& meaning,
+                     float meaning_size) {
+    y = 18;
+    put(left, subject, width(), figure::Font::mono, 14, context.theme.ink);
+    const float taken =
+        draw_text(picture, context, left, 84, value, figure::Font::ui_semibold, 34, context.theme.ink);
+    y = 68;
+    put(left + taken + 12, meaning, width() - taken - 12, figure::Font::ui, meaning_size,
+        context.theme.muted);
+    y = 98;
+}
+
 void Sheet::section(const std::string& name, const std::string& formula) {
     y += 12;
     draw_hairline(picture, context, left, y, width());
@@ -89,6 +101,12 @@ void Sheet::arithmetic(const std::string& expression, const std::string& result)
                             context.theme.ink, figure::Align::right);
     put(left, expression, width() - taken - value_gap, figure::Font::mono, text_size, context.theme.text);
     y += row_height;
+}
+
+void Sheet::row_spot(std::string label, Action action, std::string tip) {
+    if (context.controls)
+        picture.add_spot({left - 6, y, width() + 12, row_height}, std::move(label), std::move(action),
+                         std::move(tip));
 }
 
 void Sheet::rule(float length) {

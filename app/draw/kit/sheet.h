@@ -38,6 +38,10 @@ public:
     /// The baseline of a row that begins at `y`.
     float baseline(float size = text_size) const { return figure::baseline_for(y + row_height / 2, size); }
 
+    /// The top of an inspector: what it is about, below that its number or name, large, and beside it what
+    /// that means.
+    void headline(const std::string& subject, const std::string& value, const std::string& meaning,
+                  float meaning_size = text_size);
     /// A hairline, the name at the left, and a formula at the right, or below if the row is too narrow.
     void section(const std::string& name, const std::string& formula = {});
     /// A text over the whole width, wrapped.
@@ -48,6 +52,8 @@ public:
     void place(const std::string& name, const std::string& value, const std::string& words = {});
     /// A line of arithmetic with its result in bold, aligned at the right.
     void arithmetic(const std::string& expression, const std::string& result);
+    /// With controls, a click on the row that begins at `y`.
+    void row_spot(std::string label, Action action, std::string tip);
     /// The short rule above a total, under the last `length` pixels of the row.
     void rule(float length);
     /// One text, at most `most` pixels wide; hovering a shortened text shows it whole. Returns the width.
