@@ -21,10 +21,7 @@ bool has_compare_bar(const AppState& state) {
 
 /// A bar over the whole width of the canvas.
 void view_bar(const char* id, const figure::Rect& area, const Picture& picture, const ViewTools& tools) {
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
-    ImGui::BeginChild(id, {area.w * scale, area.h * scale});
+    begin_region(id, area, tools);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     show_picture(picture, at.x, at.y, tools, nullptr);
     ImGui::EndChild();

@@ -12,11 +12,7 @@ namespace {
 bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     constexpr float height = 40;
     const Theme& theme = tools.theme;
-    const float scale = tools.surface.scale();
-    const ImVec2 window = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({window.x + text.x * scale, window.y + (text.bottom() - height) * scale});
-    ImGui::BeginChild("task below", {text.w * scale, height * scale});
-    const ImVec2 at = ImGui::GetCursorScreenPos();
+    begin_region("task below", {text.x, text.bottom() - height, text.w, height}, tools);
     const figure::Rect button{course_pad, 6, text.w - 2 * course_pad, height - 12};
     const std::string words = tr("Your turn");
     const float width = tools.measure(words, figure::Font::ui_medium, 13);
@@ -28,9 +24,8 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     add_text(scene, {tip.x - 14, figure::baseline_for(button.y + button.h / 2, 13)}, words,
              figure::Font::ui_medium, 13, theme.ink, figure::Align::right);
     draw_chevron(scene, tip, Pointing::down, theme.ink);
-    paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
-    const figure::Rect place{at.x + button.x * scale, at.y + button.y * scale, button.w * scale,
-                             button.h * scale};
+    paint_here(scene, tools);
+    const figure::Rect place = physical(button, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton("Your turn", {place.w, place.h});
     if (ImGui::IsItemHovered()) {

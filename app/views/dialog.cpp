@@ -28,17 +28,6 @@ void begin_overlay(const char* id, figure::Color back) {
     ImGui::PopStyleColor();
 }
 
-void paint_here(const figure::Scene& scene, const ViewTools& tools) {
-    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-}
-
-figure::Rect physical(const figure::Rect& area, const ViewTools& tools) {
-    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
-    const float scale = tools.surface.scale();
-    return {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
-}
-
 bool key(ImGuiKey_ name) {
     return ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[name], false);
 }
@@ -86,7 +75,7 @@ figure::Rect begin_dialog(const char* id, float width, float height, const ViewT
     figure::Scene scene;
     scene.add(
         figure::RectItem{.area = card, .fill = tools.theme.panel, .stroke = tools.theme.line2, .radius = 8});
-    paint_here(scene, tools);
+    dialog_paint(scene, tools);
     return card;
 }
 
@@ -98,12 +87,23 @@ void end_dialog() {
     ImGui::End();
 }
 
+void dialog_paint(const figure::Scene& scene, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+}
+
+figure::Rect dialog_place(const figure::Rect& area, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    const float scale = tools.surface.scale();
+    return {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
+}
+
 float dialog_text(figure::Point at, const std::string& text, figure::Font font, float size,
                   figure::Color color, const ViewTools& tools, figure::Align align) {
     tools.surface.need_glyphs(text);
     figure::Scene scene;
     add_text(scene, at, text, font, size, color, align);
-    paint_here(scene, tools);
+    dialog_paint(scene, tools);
     return tools.measure(text, font, size);
 }
 
@@ -139,7 +139,7 @@ float button_width(const std::string& label, const ViewTools& tools) {
 bool push_button(const std::string& label, const figure::Rect& area, ButtonLook look, const ViewTools& tools,
                  const std::string& tip) {
     const Theme& theme = tools.theme;
-    const figure::Rect place = physical(area, tools);
+    const figure::Rect place = dialog_place(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton(label.c_str(), {place.w, place.h});
     const bool hovered = ImGui::IsItemHovered();
@@ -154,7 +154,7 @@ bool push_button(const std::string& label, const figure::Rect& area, ButtonLook 
     add_text(scene, {area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, control_text)},
              label.substr(0, label.find("##")), figure::Font::ui_semibold, control_text,
              primary ? theme.canvas : theme.ink, figure::Align::center);
-    paint_here(scene, tools);
+    dialog_paint(scene, tools);
     if (hovered)
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (hovered && !tip.empty())
@@ -165,7 +165,7 @@ bool push_button(const std::string& label, const figure::Rect& area, ButtonLook 
 TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bool focus,
                  const ViewTools& tools, const char* hint, std::size_t selected,
                  const std::function<std::string(const std::string&)>& on_tab) {
-    const bool entered_by_ring = tools.focus.offer(physical(area, tools));
+    const bool entered_by_ring = tools.focus.offer(dialog_place(area, tools));
     const TextFrame frame(area, {.stroke = tools.theme.ink, .stroke_width = 1.5F}, text, tools);
     if (focus || entered_by_ring)
         ImGui::SetKeyboardFocusHere();
@@ -217,8 +217,6 @@ std::string fitted(const std::string& text, figure::Font font, float size, float
 
 int dialog_segments(const std::string& id, figure::Point at, const std::vector<DialogOption>& options,
                     const ViewTools& tools, float& width) {
-    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
-    const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
     const auto width_of = [&](const DialogOption& one) {
         return tools.measure(one.label, figure::Font::ui_semibold, 13) + 22;
@@ -239,15 +237,14 @@ int dialog_segments(const std::string& id, figure::Point at, const std::vector<D
         add_text(scene, {area.x + area.w / 2, figure::baseline_for(at.y + 14, 13)}, option.label,
                  option.on ? figure::Font::ui_semibold : figure::Font::ui_medium, 13,
                  option.on ? theme.canvas : theme.muted, figure::Align::center);
-        const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
-                                 area.h * scale};
+        const figure::Rect place = dialog_place(area, tools);
         ImGui::SetCursorScreenPos({place.x, place.y});
         if (ImGui::InvisibleButton((id + " " + option.label).c_str(), {place.w, place.h}) ||
             tools.focus.offer(place))
             chosen = i;
         x += area.w;
     }
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    dialog_paint(scene, tools);
     return chosen;
 }
 

@@ -15,6 +15,9 @@ figure::Rect begin_dialog(const char* id, float width, float height, const ViewT
 void begin_shield(const char* id, const ViewTools& tools);
 void end_dialog();
 
+/// Paints a scene of a dialog, and says where a place of it is in physical pixels of the screen.
+void dialog_paint(const figure::Scene& scene, const ViewTools& tools);
+figure::Rect dialog_place(const figure::Rect& area, const ViewTools& tools);
 /// Text of a dialog. Returns the width it took.
 float dialog_text(figure::Point baseline_start, const std::string& text, figure::Font font, float size,
                   figure::Color color, const ViewTools& tools, figure::Align align = figure::Align::left);

@@ -75,12 +75,9 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
              figure::Align::right);
     const figure::Point chevron{area.right() - 16, 28};
     draw_chevron(scene, chevron, Pointing::down, theme.muted);
-    const ImVec2 origin = ImGui::GetWindowPos();
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    paint_here(scene, tools);
 
-    const float scale = tools.surface.scale();
-    const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
-                             area.h * scale};
+    const figure::Rect place = physical(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton("engine", {place.w, place.h});
     if (clicked || tools.focus.offer(place)) {

@@ -65,10 +65,7 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
 }
 
 void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools& tools) {
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    if (tools.focus.offer(
-            {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}))
+    if (tools.focus.offer(physical(area, tools)))
         panel.take_keyboard = true;
     const bool waits = panel.take_keyboard && !panel.typing;
     if (waits)
@@ -103,12 +100,9 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
                  const ViewTools& tools) {
     const Theme& theme = tools.theme;
     const float scale = tools.surface.scale();
-    const ImVec2 window = ImGui::GetWindowPos();
     // In a region of its own, which takes the mouse from what may lie behind it.
-    ImGui::SetCursorScreenPos({window.x + place.x * scale, window.y + place.y * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::BeginChild("manual", {place.w * scale, place.h * scale}, false,
-                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    begin_region("manual", place, tools, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
     const ImVec2 origin = ImGui::GetWindowPos();
     const figure::Rect area{0, 0, place.w, place.h};
@@ -116,7 +110,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     back.add(figure::RectItem{.area = area, .fill = theme.panel});
     back.add(
         figure::LineItem{{area.right() - 0.5F, area.y}, {area.right() - 0.5F, area.bottom()}, theme.line, 1});
-    paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    paint_here(back, tools);
     if (state.shown.document == nullptr)
         return ImGui::EndChild();
     const DrawContext context = draw_context(state, tools, area.w, area.h);
@@ -144,9 +138,8 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
                  tools);
 
     const figure::Rect page{area.x, below + trail_high, area.w - 1, area.bottom() - below - trail_high};
-    ImGui::SetCursorScreenPos({origin.x + page.x * scale, origin.y + page.y * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::BeginChild("manual page", {page.w * scale, page.h * scale});
+    begin_region("manual page", page, tools);
     ImGui::PopStyleVar();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     if (!panel.search.empty())

@@ -51,9 +51,7 @@ struct PromptField {
 /// A text field in a border.
 void prompt_field(const AppState& state, const PromptField& field, const figure::Rect& area,
                   const ViewTools& tools) {
-    const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
-    const ImVec2 origin = ImGui::GetWindowPos();
     // Not every error is about a text: of one that is, the document does not have the text.
     const bool wrong = !state.model.error.empty() && field.text != field.valid;
     FrameLook look{.stroke = theme.line2, .wrong = wrong, .id = field.id};
@@ -65,7 +63,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
         figure::Scene scene;
         add_text(scene, {area.x + 10, figure::baseline_for(area.y + area.h / 2, caption_size)}, field.caption,
                  figure::Font::mono, caption_size, theme.muted);
-        paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+        paint_here(scene, tools);
     }
     if (field.take_keyboard)
         ImGui::SetKeyboardFocusHere();
@@ -74,8 +72,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     if (ImGui::InputTextWithHint(field.id, field.hint.c_str(), &text))
         tools.send(field.typed(text));
     ImGui::PopAllowKeyboardFocus();
-    const figure::Rect on_screen{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
-                                 area.h * scale};
+    const figure::Rect on_screen = physical(area, tools);
     if (tools.focus.offer(on_screen))
         tools.send(TypeSentence{field.second});
     if (wrong && (ImGui::IsItemActive() || ImGui::IsItemHovered()))
@@ -132,7 +129,7 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     figure::Scene back;
     back.add(figure::RectItem{.area = area, .fill = theme.panel});
     back.add(figure::LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
-    paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    paint_here(back, tools);
     Picture picture;
     constexpr float gap = 8;
     const float file = view_file_button(state, {16, 10}, tools);

@@ -75,10 +75,9 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     const figure::Rect box{area.x + panel_pad, area.y + 34, area.w - 2 * panel_pad, 34};
     const bool aside = !edit.active && !edit.take_keyboard && state.view.hover && state.view.hover != cell;
     const bool wrong = edit.active && !state.error.empty();
-    const ImVec2 origin = ImGui::GetWindowPos();
     figure::Scene scene;
     name_cell(scene, box, address_text(state.shown, *cell), aside, tools);
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    paint_here(scene, tools);
     const TextFrame frame(box,
                           {.font = figure::Font::mono,
                            .size = 15,

@@ -31,11 +31,6 @@ figure::Rect place_of(const std::vector<PaletteRow>& rows, const ViewTools& tool
     return {std::round((window_w - width) / 2), top, width, frame + list};
 }
 
-void paint_over(const figure::Scene& scene, const ViewTools& tools) {
-    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-}
-
 void draw_card(const figure::Rect& card, const Theme& theme, const ViewTools& tools) {
     figure::Scene scene;
     for (float by = 4; by > 0; by -= 1) // a soft shadow: what is behind stays as it is
@@ -46,7 +41,7 @@ void draw_card(const figure::Rect& card, const Theme& theme, const ViewTools& to
     const float y = card.y + field_high, foot = card.bottom() - foot_high;
     scene.add(figure::LineItem{{card.x, y}, {card.right(), y}, theme.line, 1});
     scene.add(figure::LineItem{{card.x, foot}, {card.right(), foot}, theme.line, 1});
-    paint_over(scene, tools);
+    dialog_paint(scene, tools);
 }
 
 /// The field. What is typed before it has the keyboard is not lost.

@@ -214,25 +214,39 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
 
 } // namespace
 
-void draw_panel_back(const figure::Rect& area, const ViewTools& tools, bool border_right) {
+figure::Rect physical(const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
+    const float scale = tools.surface.scale();
+    return {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
+}
+
+void paint_here(const figure::Scene& scene, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+}
+
+void begin_region(const char* id, const figure::Rect& area, const ViewTools& tools, int flags) {
+    const figure::Rect place = physical(area, tools);
+    ImGui::SetCursorScreenPos({place.x, place.y});
+    ImGui::BeginChild(id, {place.w, place.h}, false, flags);
+}
+
+void draw_panel_back(const figure::Rect& area, const ViewTools& tools, bool border_right) {
     figure::Scene scene;
     scene.add(figure::RectItem{.area = area, .fill = tools.theme.panel});
     const float x = border_right ? area.right() - 0.5F : area.x;
     scene.add(figure::LineItem{{x, area.y}, {x, area.bottom()}, tools.theme.line, 1});
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    paint_here(scene, tools);
 }
 
 void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools& tools,
                       std::optional<CellAddress>* hovered, Picture* kept,
                       const std::function<Picture(float width, float height)>& draw, const Scrolling& how) {
     const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::BeginChild(id, {area.w * scale, area.h * scale}, false,
-                      ImGuiWindowFlags_HorizontalScrollbar |
-                          (how.by_wheel ? 0 : ImGuiWindowFlags_NoScrollWithMouse));
+    begin_region(id, area, tools,
+                 ImGuiWindowFlags_HorizontalScrollbar |
+                     (how.by_wheel ? 0 : ImGuiWindowFlags_NoScrollWithMouse));
     ImGui::PopStyleVar();
     int& shown_page = *ImGui::GetStateStorage()->GetIntRef(ImGui::GetID("page"), how.page);
     if (std::exchange(shown_page, how.page) != how.page) {
@@ -269,7 +283,6 @@ DrawContext draw_context(const AppState& state, const ViewTools& tools, float wi
 
 void view_canvas(const AppState& state, const figure::Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
-    const ImVec2 origin = ImGui::GetWindowPos();
     if (state.shown.awaits())
         scrolled_picture("awaited", whole, tools, nullptr, &kept, [&](float width, float height) {
             return draw_canvas(context_of(state, tools, width, height));
@@ -277,7 +290,6 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
     if (!state.shown.ready())
         return;
     const figure::Rect area = below_bars(state, whole);
-    const float scale = tools.surface.scale();
     view_bars(state, whole, tools);
     // The wheel changes the number it is turned over. Where the page scrolls, it does so when that is
     // selected.
@@ -301,10 +313,9 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
         veil.add(figure::RectItem{
             .area = {0, 0, area.w, area.h},
             .fill = figure::with_alpha(tools.theme.canvas, static_cast<std::uint32_t>(covered))});
-        ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
-        ImGui::BeginChild("veil", {area.w * scale, area.h * scale}, false, ImGuiWindowFlags_NoInputs);
-        paint(veil, origin.x + area.x * scale, origin.y + area.y * scale, tools.surface,
-              *ImGui::GetWindowDrawList());
+        const figure::Rect place = physical(area, tools);
+        begin_region("veil", area, tools, ImGuiWindowFlags_NoInputs);
+        paint(veil, place.x, place.y, tools.surface, *ImGui::GetWindowDrawList());
         ImGui::EndChild();
     }
 }

@@ -143,9 +143,7 @@ struct SentenceField {
 /// What was typed in this frame.
 std::optional<std::string> sentence_field(const AppState& state, const SentenceField& field,
                                           const figure::Rect& area, const ViewTools& tools) {
-    const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
-    const ImVec2 origin = ImGui::GetWindowPos();
     // Not every error is about the sentence.
     const bool wrong = !state.error.empty() && field.text != field.valid;
     FrameLook look{.stroke = theme.line2, .wrong = wrong, .id = field.id};
@@ -156,7 +154,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
         figure::Scene scene;
         add_text(scene, {area.x + 10, figure::baseline_for(area.y + area.h / 2, 12)}, field.caption,
                  figure::Font::mono, 12, theme.muted);
-        paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+        paint_here(scene, tools);
     }
     const bool fixed = !field.tip.empty();
     ImGui::BeginDisabled(fixed);
@@ -168,9 +166,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     const bool typed = ImGui::InputTextWithHint(field.id, (fixed ? field.tip : field.hint).c_str(), &text);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
-    if (tools.focus.offer(
-            {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}) &&
-        !fixed)
+    if (tools.focus.offer(physical(area, tools)) && !fixed)
         tools.send(TypeSentence{field.second});
     if (fixed && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
         show_tip(field.tip, tools);
@@ -310,7 +306,7 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
         for (std::size_t i = count; i < fields.size(); ++i)
             ring(fields[i].caption, more);
     }
-    paint(rings, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    paint_here(rings, tools);
 }
 
 } // namespace headscope::app

@@ -468,8 +468,6 @@ float combo_width(const std::string& caption, const std::string& value, const Vi
 
 void combo(const std::string& caption, const std::string& value, const figure::Rect& area,
            const std::vector<Choice>& choices, const ViewTools& tools) {
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     figure::Scene scene;
     scene.add(figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
@@ -482,10 +480,10 @@ void combo(const std::string& caption, const std::string& value, const figure::R
     add_text(scene, {x, baseline}, value, figure::Font::ui_medium, 13, theme.ink);
     const figure::Point chevron{area.right() - 16, area.y + area.h / 2 + 2};
     draw_chevron(scene, chevron, Pointing::down, theme.muted);
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    paint_here(scene, tools);
 
     const std::string id = caption.empty() ? value : caption;
-    const figure::Rect place = physical(area, origin.x, origin.y, scale);
+    const figure::Rect place = physical(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton(id.c_str(), {place.w, place.h});
     const std::string popup = id + " list";

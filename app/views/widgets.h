@@ -114,6 +114,13 @@ void scroll_to(const figure::Rect& area);
 /// Shows a picture's field at physical pixels.
 void show_field(const TextField& field, const figure::Rect& area, const ViewTools& tools);
 
+/// A place of the current ImGui window in physical pixels of the screen.
+figure::Rect physical(const figure::Rect& area, const ViewTools& tools);
+/// Paints a scene from the corner of the current ImGui window on.
+void paint_here(const figure::Scene& scene, const ViewTools& tools);
+/// Begins a region of its own in the current ImGui window, as ImGui::BeginChild does.
+void begin_region(const char* id, const figure::Rect& area, const ViewTools& tools, int flags = 0);
+
 /// Paints a picture with its origin at the given physical pixel of the current ImGui window and makes its
 /// hotspots, tips and (with `hovered`) its cells react. A hovered cell is written to `hovered`; a click
 /// selects it.

@@ -44,10 +44,7 @@ Parts parts_of(const figure::Rect& card, const OpenChooser& open) {
 /// window.
 bool link(const std::string& id, const std::string& text, const figure::Rect& area, bool strong,
           const ViewTools& tools) {
-    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
-    const float scale = tools.surface.scale();
-    const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
-                             area.h * scale};
+    const figure::Rect place = dialog_place(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton(id.c_str(), {place.w, place.h});
     figure::Scene scene;
@@ -57,7 +54,7 @@ bool link(const std::string& id, const std::string& text, const figure::Rect& ar
     add_text(scene, {area.x + 8, figure::baseline_for(area.y + area.h / 2, 13)}, text,
              strong ? figure::Font::ui_semibold : figure::Font::ui, 13,
              strong ? tools.theme.ink : tools.theme.text);
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    dialog_paint(scene, tools);
     return tools.focus.offer(place) || clicked;
 }
 
@@ -200,7 +197,7 @@ int list(FileChooser& chooser, const figure::Rect& area, bool follow, const View
     const Theme& theme = tools.theme;
     figure::Scene back;
     back.add(figure::RectItem{.area = area, .fill = theme.canvas, .stroke = theme.line2, .radius = 6});
-    paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    dialog_paint(back, tools);
     const FileListing& listing = chooser.listing();
     if (!listing.error.empty() || listing.rows.empty()) {
         const std::string what =
@@ -249,11 +246,10 @@ bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools&
     if (chooser.replacing().empty())
         return false;
     const Theme& theme = tools.theme;
-    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const figure::Rect& bar = parts.message;
     figure::Scene scene;
     scene.add(figure::RectItem{.area = bar, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    dialog_paint(scene, tools);
     const float keep = button_width(tr("Keep it"), tools), replace = button_width(tr("Replace it"), tools);
     const std::string text = tr("{} is already there.", text::plain_text(chooser.replacing()));
     dialog_text({bar.x + 12, figure::baseline_for(bar.y + bar.h / 2, 13)},

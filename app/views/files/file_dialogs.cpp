@@ -120,10 +120,9 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
     float y = card.y + 102;
     for (std::size_t i = 0; i < shown; ++i) {
         const RecoveryOffer& offer = offers[i];
-        const ImVec2 origin = ImGui::GetMainViewport()->Pos;
         figure::Scene scene;
         scene.add(figure::LineItem{{card.x + dialog_pad, y}, {card.right() - dialog_pad, y}, theme.line, 1});
-        paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+        dialog_paint(scene, tools);
         const float w = card.w - 2 * dialog_pad, x = card.x + dialog_pad;
         const float when = dialog_text({x + w, y + 28}, offer.when, figure::Font::ui, 12.5F, theme.muted,
                                        tools, figure::Align::right);
@@ -171,7 +170,6 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
                  (left < 1 ? tr("under 1 s left") : tr("about {} s left", std::lround(left)));
     }
     const figure::Rect foot = message_card("file job", text::plain_text(job.label), {detail, " "}, tools);
-    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     figure::Scene scene;
     const figure::Rect track{foot.x, foot.y - 26, foot.w, 6};
     scene.add(figure::RectItem{.area = track, .fill = theme.line, .radius = 3});
@@ -182,7 +180,7 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
     scene.add(figure::RectItem{.area = {track.x + track.w * start, track.y, track.w * share, track.h},
                                .fill = theme.ink,
                                .radius = 3});
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    dialog_paint(scene, tools);
     const float cancel = button_width(tr("Cancel"), tools);
     if (push_button(tr("Cancel"), {foot.right() - cancel, foot.y, cancel, foot.h}, ButtonLook::plain, tools,
                     "Esc") ||

@@ -160,7 +160,6 @@ void menu(const AppState& state, const ViewTools& tools) {
 
 float view_file_button(const AppState& state, figure::Point at, const ViewTools& tools) {
     const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const float text = tools.measure(tr("File"), figure::Font::ui_medium, 13);
     const figure::Rect area{at.x, at.y, text + 24 + 15, 32};
@@ -170,9 +169,8 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
              figure::Font::ui_medium, 13, theme.ink);
     const figure::Point chevron{area.right() - 15, area.y + area.h / 2 + 2};
     draw_chevron(scene, chevron, Pointing::down, theme.muted);
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
-                             area.h * scale};
+    paint_here(scene, tools);
+    const figure::Rect place = physical(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton("File", {place.w, place.h});
     if (ImGui::IsItemHovered())

@@ -139,8 +139,7 @@ void view_picture_preview(OpenChooser& open, const figure::Rect& area, const Vie
         pixels.area.y = std::round((frame.y + (frame.h - pixels.area.h) / 2) * scale) / scale;
         scene.add(std::move(pixels));
     }
-    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    dialog_paint(scene, tools);
     draw_words(open, {area.x, frame.bottom() + 4, area.w, words_height - 4}, tools);
 }
 
