@@ -26,7 +26,7 @@ enum class SpanStyle : std::uint8_t { plain, strong, emphasis, code };
 /// A run of text in one style, or a live value.
 struct Span {
     SpanStyle style = SpanStyle::plain;
-    std::string text;
+    std::string text = {};
     std::optional<LiveValue> value = {};
     /// Where a click on the text leads: "page#heading" of the manual, or a web address; empty: nowhere.
     std::string link = {};
