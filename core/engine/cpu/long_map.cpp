@@ -92,6 +92,10 @@ void LongMap::State::pool_rows(const MapPart& part, std::int64_t first, std::int
         for (std::int64_t r = 0; r < count; ++r) {
             const float* const weights = tile + r * keys_at_once - col;
             float* const pixels = out + ((first + r) / cells - first / cells) * width;
+            if (cells == 1) {
+                std::copy(weights + from, weights + col + keys, pixels + from - part.col);
+                continue;
+            }
             for (std::int64_t j = from; j < col + keys;) {
                 const std::int64_t pixel = (j - part.col) / cells;
                 const std::int64_t next = std::min(col + keys, part.col + (pixel + 1) * cells);
