@@ -445,6 +445,10 @@ TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atl
     CHECK(look.chosen[2]);
     desk.press("Stages");
     CHECK(desk.shown().atlas == nullptr);
+    desk.open(test_data("/attention/map_max_4.npy")); // 16 rows, 14 columns
+    desk.press("Atlas");
+    desk.settle();
+    CHECK(screen_shows(" reads "));
     end_recording();
 }
 

@@ -151,7 +151,7 @@ void draw_words(Sheet& sheet, const std::vector<std::string>& queries, const std
     const bool crossed = &queries != &keys || j > i;
     if (j > 0)
         word(token(j - 1), 0, theme.text);
-    if (i == j)
+    if (i == j && !crossed)
         return word(token(j), theme.ink, theme.canvas);
     word(token(j), amber, text_on(amber));
     if (!crossed) {
@@ -198,6 +198,7 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
     const bool why = has_screen(*context.shown.document, Screen::why) &&
                      context.view.attention.stack == checkpoint::Stack::own;
     const bool as_they_are = scene.info().reading.empty();
+    const bool same_tokens = !scene.info().cross && scene.info().Tq == scene.info().Tk;
     for (const analysis::PlacedWeight& weight : acts.cells) {
         const auto opens = [&](Screen screen) { return ShowWeight{weight.i, weight.j, screen}; };
         const std::string cell = std::to_string(weight.i) + " " + std::to_string(weight.j);
@@ -207,7 +208,7 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
             sheet.picture.add_spot(link, "why " + cell,
                                    as_they_are ? Action(opens(Screen::why)) : read_otherwise(),
                                    tr("Shows what the score of this weight is made of"));
-        draw_example(sheet, scene.info().cross ? acts.queries : acts.keys, acts.keys, weight,
+        draw_example(sheet, same_tokens ? acts.keys : acts.queries, acts.keys, weight,
                      tr("{} reads {}", shortened(acts.queries[static_cast<std::size_t>(weight.i)], 10),
                         shortened(acts.keys[static_cast<std::size_t>(weight.j)], 10)),
                      number(static_cast<double>(weight.value), 2), "example " + cell, opens(Screen::stages),
