@@ -449,6 +449,7 @@ TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atl
     desk.press("Atlas");
     desk.settle();
     CHECK(screen_shows(" reads "));
+    CHECK(screen_shows("2.03 nats"));
     end_recording();
 }
 

@@ -135,9 +135,12 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
         const float baseline = area.bottom() + words_height - 2;
         draw_text(picture, context, area.x + 2, baseline, mark, bold ? Font::mono_semibold : Font::mono, 12,
                   bold ? theme.ink : theme.muted);
-        draw_text(picture, context, area.right() - 1, baseline,
-                  scene.score_words(l, h, scene.look.colour).substr(0, 7),
-                  bold ? Font::mono_semibold : Font::mono, 12, bold ? theme.ink : theme.muted, Align::right);
+        const Font font = bold ? Font::mono_semibold : Font::mono;
+        std::string score = scene.score_words(l, h, scene.look.colour);
+        if (constexpr float room_of_mark = 16; context.measure(score, font, 12) > area.w - room_of_mark)
+            score.resize(std::min(score.find(' '), score.size())); // without its unit
+        draw_text(picture, context, area.right() - 1, baseline, score, font, 12,
+                  bold ? theme.ink : theme.muted, Align::right);
     } else if (tiles.tile >= 36 && letter != '-') {
         const figure::Rect corner{area.right() - 13, area.y, 13, 14};
         picture.scene.add(figure::RectItem{.area = corner, .fill = figure::with_alpha(theme.canvas, 220)});
