@@ -84,8 +84,8 @@ std::vector<std::pair<std::string, std::string>> walk(const std::string& path, b
     for (const ActionInfo& row : actions())
         for (const Chord& chord : row.keys) {
             if (number) {
-                desk.act(ViewChange(GoTo{StageGroup::output}));
-                desk.act(ViewChange(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}}));
+                desk.act(GoTo{StageGroup::output});
+                desk.act(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}});
             }
             const Situation now = situation(desk.program.state());
             if (!row.here(now) || !why_not(row, now).empty())
@@ -107,9 +107,9 @@ std::vector<std::pair<std::string, std::string>> walk(const std::string& path, b
             out.emplace_back(row.id + ", " + chord_text(chord), (after == before ? "nothing: " : "") + after);
             // Whatever was opened is closed again, and playback stands still: its steps come with the clock.
             if (desk.view().playing)
-                desk.act(ViewChange(TogglePlay{}));
+                desk.act(TogglePlay{});
             if (desk.program.state().files.chooser)
-                desk.act(FileCommand(CloseChooser{}));
+                desk.act(CloseChooser{});
             for (int times = 0; times < 2; ++times)
                 desk.driver.key(GLFW_KEY_ESCAPE);
             desk.settle();
@@ -155,8 +155,8 @@ TEST_CASE("the report names what can be done, with keys and reasons", "[gui][act
     CHECK(listed("next stage").at("missing") == "");
     CHECK(listed("zero").at("missing") == "Select a number of X, W_Q to W_O or a bias first");
     CHECK(listed("board").is_null());
-    desk.act(ViewChange(GoTo{StageGroup::output}));
-    desk.act(ViewChange(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}}));
+    desk.act(GoTo{StageGroup::output});
+    desk.act(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}});
     CHECK(listed("zero").at("missing") == "");
     CHECK(listed("next stage").at("missing") != "");
     desk.open(test_data("/attention/lh_f32.npy"));

@@ -63,7 +63,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
     int told = 0;
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h) {
-            desk.act(ViewChange(AttentionChange(OpenHead{l, h})));
+            desk.act(OpenHead{l, h});
             const auto label = look.labels[static_cast<std::size_t>(l * 8 + h)];
             const std::string here = label ? std::string(analysis::info_of(*label).label.text) : "";
             const std::string there(
@@ -74,7 +74,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
             told += says;
         }
     CHECK(told > 0);
-    desk.act(ViewChange(AttentionChange(OpenHead{2, 0})));
+    desk.act(OpenHead{2, 0});
     desk.press("tile L2 H0");
     CHECK(desk.view().attention.layer == 2);
     CHECK(desk.view().head == 0);
@@ -119,14 +119,14 @@ TEST_CASE("the distributions mark the open head, and no head while the mean of a
                    mark->points[2].x - mark->points[1].x == Approx(8);
         });
     };
-    desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+    desk.act(OpenHead{1, 0});
     CHECK(marks() > 4);
-    desk.act(ViewChange(AttentionChange(ReadWeights{{.means = true}})));
+    desk.act(ReadWeights{{.means = true}});
     CHECK(marks() > 4);
     const std::int64_t L = desk.atlas().L, H = desk.atlas().H;
     for (const auto& [l, h] : {std::pair{std::int64_t{0}, H}, {L - 1, H}, {L, std::int64_t{0}}}) {
-        desk.act(ViewChange(AttentionChange(OpenHead{l, h})));
-        desk.act(ViewChange(AttentionChange(ShowScreen{Screen::atlas})));
+        desk.act(OpenHead{l, h});
+        desk.act(ShowScreen{Screen::atlas});
         INFO("L" << l << " H" << h);
         REQUIRE(desk.view().attention.layer == l);
         REQUIRE(desk.view().head == h);
@@ -155,7 +155,7 @@ TEST_CASE("a problem has an atlas, with the scores of its panel of heads", "[gui
                   Approx(desk.shown().metrics[static_cast<std::size_t>(h)][score]));
     CHECK_FALSE(atlas.offers(HeadScore::copying));
     SECTION("that follows its weights") {
-        desk.act(Command(SetTemperature{4}));
+        desk.act(SetTemperature{4});
         CHECK((*desk.shown().atlas->at(0, 0))[HeadScore::entropy] > (*atlas.at(0, 0))[HeadScore::entropy]);
     }
     SECTION("in which a head is opened") {
@@ -167,7 +167,7 @@ TEST_CASE("a problem has an atlas, with the scores of its panel of heads", "[gui
         CHECK(screen_shows("Attention weights"));
     }
     SECTION("that Esc empties of a choice, and a key leaves") {
-        desk.act(ViewChange(AttentionChange(AtlasChange(SearchHeads{"H1"}))));
+        desk.act(SearchHeads{"H1"});
         CHECK_FALSE(desk.view().attention.atlas.search.empty());
         desk.driver.key(GLFW_KEY_ESCAPE);
         desk.settle();
@@ -184,7 +184,7 @@ TEST_CASE("a problem has an atlas, with the scores of its panel of heads", "[gui
         CHECK(screen_shows("Attention weights"));
     }
     SECTION("that a lesson does not stand on") {
-        desk.act(LessonAction(OpenLesson{desk.program.state().course.lessons.front()->id}));
+        desk.act(OpenLesson{desk.program.state().course.lessons.front()->id});
         CHECK(desk.view().attention.screen == Screen::stages);
     }
     end_recording();
@@ -283,8 +283,8 @@ TEST_CASE("the list of scores is worked with the keyboard and stays inside the w
 TEST_CASE("a list of scores that is higher than its room scrolls to the current one", "[gui][atlas]") {
     Desk desk("first-lesson", "", 860, 480);
     desk.open(checkpoint::model_folder("pocket"), "When Mary and John went");
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::atlas})));
-    desk.act(ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::colour}))));
+    desk.act(ShowScreen{Screen::atlas});
+    desk.act(OpenAtlasMenu{AtlasMenu::colour});
     const auto& items = screen_items();
     const auto current =
         std::ranges::find_if(items, [](const ScreenItem& one) { return one.label.starts_with("✓"); });
@@ -395,7 +395,7 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
     AtlasDesk desk;
     desk.press("tile L2 H0");
     // A survey replaces nothing: unsaved edits stay, and nobody is asked about them.
-    desk.act(Command(SetGain{1, 0.5F}));
+    desk.act(SetGain{1, 0.5F});
     desk.program.open_path(path, {});
     desk.settle();
     CHECK(desk.chosen().tab == AtlasTab::survey);
@@ -439,7 +439,7 @@ TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atl
     CHECK_FALSE(atlas.works.at(analysis::ScoreSource::probe).why_not.empty());
     CHECK(screen_shows("Head atlas"));
     // The layers of the file are called 2, 10 and 11, and so they are found.
-    desk.act(ViewChange(AttentionChange(AtlasChange(SearchHeads{"L10"}))));
+    desk.act(SearchHeads{"L10"});
     const AtlasLook look = look_of(*desk.shown().atlas, desk.view().attention.atlas, "");
     CHECK(look.chosen_count == 2);
     CHECK(look.chosen[2]);

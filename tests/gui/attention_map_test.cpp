@@ -112,7 +112,7 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         CHECK(screen_shows("3,700 back"));
         desk.driver.key(GLFW_KEY_HOME);
         desk.settle();
-        desk.act(ViewChange(LongMapChange(SelectOnMap{})));
+        desk.act(SelectOnMap{});
         const figure::Point far = place(desk, query, key);
         desk.driver.move(far.x, far.y);
         desk.driver.settle();
@@ -154,15 +154,15 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         desk.settle();
         CHECK(screen_shows("L1 H0"));
         CHECK(screen_shows("1 row does not sum to 1"));
-        desk.act(ViewChange(LongMapChange(GoToWeight{3000, 2000})));
+        desk.act(GoToWeight{3000, 2000});
         CHECK(desk.shown().map->selected->weight == 1.0F);
         CHECK(desk.shown().map->row->off);
         CHECK(screen_shows("2.0000 ⚠"));
     }
     SECTION("filters, the atlas and the panels are those of every file") {
-        desk.act(ViewChange(AttentionChange(ReadWeights{{.hide_first_token = true}})));
+        desk.act(ReadWeights{{.hide_first_token = true}});
         CHECK(desk.program.state().error.empty());
-        desk.act(ViewChange(LongMapChange(GoToWeight{query, 0})));
+        desk.act(GoToWeight{query, 0});
         CHECK(desk.shown().map->selected->weight == 0);
         CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
         desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
@@ -198,7 +198,7 @@ TEST_CASE("of a large layer the heads that are looked at are read, and nothing e
     REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::stages);
     CHECK(read() == std::vector<std::int64_t>{0});
     CHECK(weight(0, 5) == 0.25F);
-    desk.act(ViewChange(AttentionChange(OpenHead{0, 3})));
+    desk.act(OpenHead{0, 3});
     CHECK(read() == std::vector<std::int64_t>{3});
     CHECK(weight(3, 35) == 0.625F);
     CHECK(desk.shown().trace->stage(TensorId::weights_mean) == nullptr);
@@ -261,13 +261,13 @@ TEST_CASE("a layer of a checkpoint has a map of a head, which holds the layer's 
     REQUIRE(desk.program.state().error.empty());
     REQUIRE(desk.program.state().document->is_checkpoint());
     REQUIRE(desk.shown().trace != nullptr);
-    desk.act(ViewChange(AttentionChange(OpenHead{1, 2})));
+    desk.act(OpenHead{1, 2});
     desk.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
     desk.settle();
     REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::map);
     CHECK(screen_shows("L1 H2"));
     REQUIRE(desk.shown().map->overview->complete());
-    desk.act(ViewChange(LongMapChange(GoToWeight{1900, 40})));
+    desk.act(GoToWeight{1900, 40});
     REQUIRE(desk.shown().map->selected);
     REQUIRE(desk.shown().map->row);
     CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-4));

@@ -87,7 +87,7 @@ TEST_CASE("a file of attention weights opens as a board with one head large") {
             CHECK(desk.program.state().document == before);
             CHECK(desk.program.state().error.find("can be looked at, not changed") != std::string::npos);
         }
-        desk.program.act(FileCommand(SaveProjectAs{}));
+        desk.program.act(SaveProjectAs{});
         CHECK(desk.program.state().error.find("no project to save") != std::string::npos);
     }
     SECTION("closing it brings the sentence back") {
@@ -110,7 +110,7 @@ TEST_CASE("rows that do not sum to 1 are flagged where one looks") {
     desk.open(test_data("/attention/odd_f32.npy"));
     CHECK(screen_shows("Not as softmax gives it"));
     CHECK(screen_shows("1.25⚠"));
-    desk.act(ViewChange(AttentionChange(OpenHead{0, 1})));
+    desk.act(OpenHead{0, 1});
     CHECK(screen_shows("no finite number"));
     end_recording();
 }

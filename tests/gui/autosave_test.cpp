@@ -34,7 +34,7 @@ bool keeps(const TemporaryFolder& folder, const Program& program) {
 }
 
 Action edit(float value) {
-    return Command(EditCell{{TensorId::W_O, {0, 0, 0, 0}}, value});
+    return EditCell{{TensorId::W_O, {0, 0, 0, 0}}, value};
 }
 
 } // namespace
@@ -46,7 +46,7 @@ TEST_CASE("the program keeps what was edited, undone and redone, until it is giv
         CHECK(folder.entries() == 0); // nothing was edited
         program.act(edit(0.25F));
         CHECK(keeps(folder, program));
-        program.act(Command(SetGain{1, 0.5F})); // a step of its own
+        program.act(SetGain{1, 0.5F}); // a step of its own
         CHECK(keeps(folder, program));
         program.act(MoveInHistory{-1});
         CHECK(keeps(folder, program));
@@ -62,9 +62,9 @@ TEST_CASE("the program keeps what was edited, undone and redone, until it is giv
     {
         Program program({.recipe = {}, .state_folder = folder.file("")});
         program.act(edit(0.25F));
-        program.act(FileCommand(QuitProgram{}));
+        program.act(QuitProgram{});
         CHECK_FALSE(program.quitting()); // it asks first
-        program.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+        program.act(AnswerUnsaved{UnsavedAnswer::discard});
         CHECK(program.quitting());
     }
     CHECK(folder.entries() == 0);

@@ -151,7 +151,7 @@ TEST_CASE("a number of a norm or of the MLP is selected, typed over, followed ev
         const std::string folder = test_data("/models/") + c.folder;
         Desk desk;
         desk.open(folder, ids_typed);
-        desk.act(ViewChange(GoTo{c.page, 5, c.layer}));
+        desk.act(GoTo{c.page, 5, c.layer});
         const std::vector<float> before = logits_of(desk);
         const checkpoint::BlockTracePtr block = desk.shown().block;
         select(desk, c.cell);
@@ -180,8 +180,8 @@ TEST_CASE("the weights of the selected unit stand on the MLP's pages and are edi
         INFO(tensor_info(tensor).name);
         Desk desk;
         desk.open(folder, ids_typed);
-        desk.act(ViewChange(GoTo{StageGroup::mlp_act, 5, 0}));
-        desk.act(ViewChange(Select{CellAddress{TensorId::mlp_act, {0, 5, 11, 0}}}));
+        desk.act(GoTo{StageGroup::mlp_act, 5, 0});
+        desk.act(Select{CellAddress{TensorId::mlp_act, {0, 5, 11, 0}}});
         CHECK(desk.shown().unit_words->unit == 11);
         const CellAddress cell{tensor, first ? Index{6, 11, 0, 0} : Index{11, 6, 0, 0}};
         select(desk, cell);
@@ -210,17 +210,17 @@ TEST_CASE("the weights of the selected unit stand on the MLP's pages and are edi
 TEST_CASE("an edit before the attention reaches it, and B − A tells of every page behind it", "[model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    desk.act(ViewChange(GoTo{StageGroup::norm1, 5, 1}));
+    desk.act(GoTo{StageGroup::norm1, 5, 1});
     const Trace before = *desk.shown().trace;
-    desk.act(Command(EditCell{{TensorId::norm1_weight, {3, 0, 0, 0}}, 4.0F}));
+    desk.act(EditCell{{TensorId::norm1_weight, {3, 0, 0, 0}}, 4.0F});
     const auto differ = [](const Tensor& a, const Tensor& b) {
         return !std::ranges::equal(a.values(), b.values());
     };
     CHECK(differ(*desk.shown().trace->stage(TensorId::q), *before.stage(TensorId::q)));
     CHECK(differ(*desk.shown().trace->stage(TensorId::weights), *before.stage(TensorId::weights)));
-    desk.act(Action(MarkBaseline{true}));
+    desk.act(MarkBaseline{true});
     desk.settle();
-    desk.act(ViewChange(SetCompare{Compare::difference}));
+    desk.act(SetCompare{Compare::difference});
     const Comparison& compare = desk.program.state().compare;
     CHECK(std::ranges::equal(compare.baseline().trace->stage(TensorId::q)->values(),
                              before.stage(TensorId::q)->values()));
@@ -232,7 +232,7 @@ TEST_CASE("an edit before the attention reaches it, and B − A tells of every p
                                             {StageGroup::logits, TensorId::logits, true},
                                             {StageGroup::probabilities, TensorId::probabilities, true}}) {
         INFO(tensor_info(id).name);
-        desk.act(ViewChange(GoTo{page, 5, 1}));
+        desk.act(GoTo{page, 5, 1});
         desk.settle();
         REQUIRE(compare.of(id) != nullptr);
         CHECK((compare.of(id)->changed > 0) == changes);
@@ -255,8 +255,8 @@ TEST_CASE("a token's row of W_U is edited below its logit, and of a tied model i
         const std::string folder = test_data("/models/") + name;
         Desk desk;
         desk.open(folder, ids_typed);
-        desk.act(ViewChange(GoTo{StageGroup::logits, 5}));
-        desk.act(ViewChange(Select{CellAddress{TensorId::logits, {0, 5, 17, 0}}}));
+        desk.act(GoTo{StageGroup::logits, 5});
+        desk.act(Select{CellAddress{TensorId::logits, {0, 5, 17, 0}}});
         const std::int64_t D = desk.shown().dims().D;
         const CellAddress cell{TensorId::W_U, {17, 6, 0, 0}};
         const float logit = desk.shown().value({TensorId::logits, {0, 5, 17, 0}});
@@ -285,7 +285,7 @@ TEST_CASE("the router's weights stand below a mixture of experts, those of the e
     const std::string folder = test_data("/models/gpt_oss_tiny");
     Desk desk;
     desk.open(folder, ids_typed);
-    desk.act(ViewChange(GoTo{StageGroup::mlp_out, 5, 1}));
+    desk.act(GoTo{StageGroup::mlp_out, 5, 1});
     const auto shares = [&] { return desk.shown().tensor(TensorId::router)->values(); };
     std::int64_t expert = 0; // that the token uses, not the first of all
     for (std::int64_t e = 1; e < 4; ++e)
@@ -309,14 +309,14 @@ TEST_CASE("the weights of a unit of the chosen expert stand below the router's a
     const std::string folder = test_data("/models/gpt_oss_tiny");
     Desk desk;
     desk.open(folder, ids_typed);
-    desk.act(ViewChange(GoTo{StageGroup::mlp_out, 5, 1}));
+    desk.act(GoTo{StageGroup::mlp_out, 5, 1});
     const std::vector<float> before = logits_of(desk);
     const auto share = [&](std::int64_t e) { return desk.shown().value({TensorId::router, {0, 5, e, 0}}); };
     std::int64_t e = 1;
     for (const std::int64_t other : {2, 3})
         e = share(other) > share(e) ? other : e;
     REQUIRE(share(e) > 0);
-    desk.act(ViewChange(Select{CellAddress{TensorId::W_router, {0, e, 0, 0}}}));
+    desk.act(Select{CellAddress{TensorId::W_router, {0, e, 0, 0}}});
     desk.settle();
     REQUIRE(desk.shown().expert != nullptr);
     CHECK(desk.shown().expert->expert == e);
@@ -334,7 +334,7 @@ TEST_CASE("the weights of a unit of the chosen expert stand below the router's a
           {CellAddress{TensorId::expert_b_out, {e, 9, 0, 0}}, WeightId::experts_out_bias, e * D + 9}}) {
         INFO(tensor_info(cell.tensor).name);
         const float was = desk.shown().value(cell);
-        desk.act(ViewChange(Select{CellAddress{TensorId::expert_W_out, {e, k, 0, 0}}}));
+        desk.act(Select{CellAddress{TensorId::expert_W_out, {e, k, 0, 0}}});
         select(desk, cell);
         type_number(desk, "1.75");
         REQUIRE(desk.program.state().error.empty());
@@ -354,21 +354,21 @@ TEST_CASE("the weights of a unit of the chosen expert stand below the router's a
     }
     // Another unit of the list, a block of its column, and B − A behind it.
     const std::int64_t other = k == 3 ? 4 : 3;
-    desk.act(Action(MarkBaseline{true}));
-    desk.act(ViewChange(Select{CellAddress{TensorId::expert_W_out, {e, other, 0, 0}}}));
+    desk.act(MarkBaseline{true});
+    desk.act(Select{CellAddress{TensorId::expert_W_out, {e, other, 0, 0}}});
     desk.settle();
     const CellAddress cell{TensorId::expert_W_in, {e, 7, other, 0}},
         next{TensorId::expert_W_in, {e, 8, other, 0}};
     const float was = desk.shown().value(cell), next_was = desk.shown().value(next);
-    desk.act(Command(EditBlock{{TensorId::expert_W_in, cell.at, 1, 2}, ScaleBy{2}}));
+    desk.act(EditBlock{{TensorId::expert_W_in, cell.at, 1, 2}, ScaleBy{2}});
     desk.settle();
     CHECK(desk.shown().value(cell) == 2 * was);
     CHECK(desk.shown().value(next) == 2 * next_was);
-    desk.act(ViewChange(SetCompare{Compare::difference}));
+    desk.act(SetCompare{Compare::difference});
     desk.settle();
     REQUIRE(desk.program.state().compare.of(TensorId::mlp_out) != nullptr);
     CHECK(desk.program.state().compare.of(TensorId::mlp_out)->changed > 0);
-    desk.act(Command(EditCell{{TensorId::expert_W_in, {4, 0, 0, 0}}, 1}));
+    desk.act(EditCell{{TensorId::expert_W_in, {4, 0, 0, 0}}, 1});
     CHECK_FALSE(desk.program.state().error.empty());
 }
 
@@ -376,17 +376,17 @@ TEST_CASE("a block of a table's row is worked on like every block, and taken bac
           "[model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    desk.act(ViewChange(GoTo{StageGroup::embedding, 5}));
+    desk.act(GoTo{StageGroup::embedding, 5});
     const CellAddress cell{TensorId::W_E, {9, 4, 0, 0}};
     const float was = desk.shown().value(cell), next = desk.shown().value({TensorId::W_E, {9, 5, 0, 0}});
-    desk.act(Command(EditBlock{{TensorId::W_E, {9, 4, 0, 0}, 1, 2}, ScaleBy{2}}));
+    desk.act(EditBlock{{TensorId::W_E, {9, 4, 0, 0}, 1, 2}, ScaleBy{2}});
     CHECK(desk.shown().value(cell) == 2 * was);
     CHECK(desk.shown().value({TensorId::W_E, {9, 5, 0, 0}}) == 2 * next);
-    desk.act(Command(EditCell{cell, was}));
-    desk.act(Command(EditCell{{TensorId::W_E, {9, 5, 0, 0}}, next}));
+    desk.act(EditCell{cell, was});
+    desk.act(EditCell{{TensorId::W_E, {9, 5, 0, 0}}, next});
     CHECK(desk.program.state().document->part()->edits.empty());
     CHECK(desk.program.state().document->part()->marks.empty());
-    desk.act(Command(EditBlock{{TensorId::W_E, {9, 4, 0, 0}, 2, 2}, Zero{}}));
+    desk.act(EditBlock{{TensorId::W_E, {9, 4, 0, 0}, 2, 2}, Zero{}});
     CHECK(desk.program.state().error == "one row of W_E is changed at a time; select numbers of one row");
 }
 
@@ -400,8 +400,8 @@ TEST_CASE("the point on the activation curve is dragged, what comes after follow
         Desk desk;
         desk.open(folder, ids_typed);
         const CellAddress act{TensorId::mlp_act, {0, 5, 11, 0}};
-        desk.act(ViewChange(GoTo{StageGroup::mlp_act, 5, 0}));
-        desk.act(ViewChange(Select{act}));
+        desk.act(GoTo{StageGroup::mlp_act, 5, 0});
+        desk.act(Select{act});
         const std::vector<float> before = logits_of(desk);
         const float computed = desk.shown().value(act);
         const auto point = [&] {
@@ -437,7 +437,7 @@ TEST_CASE("the point on the activation curve is dragged, what comes after follow
         type_number(desk, "1.5");
         CHECK(desk.shown().value(act) == 1.5F);
         CHECK(desk.program.state().document->part()->edits.at(0).patched.size() == 1);
-        desk.act(ViewChange(Select{act}));
+        desk.act(Select{act});
         const figure::Point now = point();
         desk.driver.double_click(now.x, now.y);
         desk.settle();
@@ -448,7 +448,7 @@ TEST_CASE("the point on the activation curve is dragged, what comes after follow
         desk.settle();
         CHECK(desk.shown().value(act) == 1.5F);
         // It belongs to the text.
-        desk.act(ModelAction(TypePrompt{"3 1 4"}));
+        desk.act(TypePrompt{"3 1 4"});
         desk.settle();
         CHECK(desk.program.state().document->part()->edits.empty());
     }

@@ -61,14 +61,14 @@ bool bar_says(Desk& desk, const std::string& part) {
 
 TEST_CASE("mark, edit, and flip between A, B and B − A with one key", "[gui][compare]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(GoTo{StageGroup::output});
     const Trace a = computed(desk.problem());
     desk.driver.key(GLFW_KEY_B, GLFW_MOD_SHIFT);
     desk.settle();
     REQUIRE(desk.program.state().compare.marked());
     CHECK(desk.view().compare == Compare::now);
-    desk.act(Command(EditCell{edited, 1.7F}));
-    desk.act(Command(SetGain{0, 0.5F}));
+    desk.act(EditCell{edited, 1.7F});
+    desk.act(SetGain{0, 0.5F});
     const Trace b = computed(desk.problem());
     const auto in_a = [&](const Index& index) { return at(a, TensorId::output, index); };
     const auto in_b = [&](const Index& index) { return at(b, TensorId::output, index); };
@@ -113,9 +113,9 @@ TEST_CASE("mark, edit, and flip between A, B and B − A with one key", "[gui][c
 TEST_CASE("without a baseline, asking for the difference compares with the problem as it was built",
           "[gui][compare]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(GoTo{StageGroup::output});
     const Trace built = computed(desk.problem());
-    desk.act(Command(EditCell{edited, 1.7F}));
+    desk.act(EditCell{edited, 1.7F});
     const Trace now = computed(desk.problem());
     desk.driver.key(GLFW_KEY_X);
     desk.settle();
@@ -134,21 +134,21 @@ TEST_CASE("without a baseline, asking for the difference compares with the probl
 
 TEST_CASE("what is still computed for A is dropped with the document", "[gui][compare]") {
     Desk desk;
-    desk.act(Command(EditCell{edited, 1}));
+    desk.act(EditCell{edited, 1});
     desk.program.act(MarkBaseline{.as_built = true});
     REQUIRE_FALSE(desk.program.state().compare.marked());
-    desk.program.act(FileCommand(NewProject{}));
-    desk.program.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+    desk.program.act(NewProject{});
+    desk.program.act(AnswerUnsaved{UnsavedAnswer::discard});
     desk.settle();
     CHECK_FALSE(desk.program.state().compare.marked());
 }
 
 TEST_CASE("an edit leaves A for B, and A cannot be dragged", "[gui][compare]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(GoTo{StageGroup::output});
     desk.act(MarkBaseline{});
-    desk.act(Command(EditCell{edited, 1.7F}));
-    desk.act(ViewChange(SetCompare{Compare::baseline}));
+    desk.act(EditCell{edited, 1.7F});
+    desk.act(SetCompare{Compare::baseline});
     const auto& grids = desk.program.canvas().grids;
     const auto grid = std::ranges::find(grids, TensorId::W_O, &MatrixGrid::tensor);
     REQUIRE(grid != grids.end());
@@ -158,7 +158,7 @@ TEST_CASE("an edit leaves A for B, and A cannot be dragged", "[gui][compare]") {
     desk.settle();
     CHECK(desk.program.state().document->revision == revision);
     CHECK(desk.view().compare == Compare::baseline);
-    desk.act(Command(SetTemperature{2}));
+    desk.act(SetTemperature{2});
     CHECK(desk.view().compare == Compare::now);
 }
 
@@ -166,14 +166,14 @@ TEST_CASE("with other sizes the switch is greyed and says why; it comes back whe
           "[gui][compare]") {
     Desk desk;
     desk.act(MarkBaseline{});
-    desk.act(ViewChange(SetCompare{Compare::difference}));
-    desk.act(Command(SetHeads{4}));
+    desk.act(SetCompare{Compare::difference});
+    desk.act(SetHeads{4});
     CHECK(bar_says(desk, "A has H 2, dk 4, B has H 4, dk 2."));
     CHECK_FALSE(desk.click("A baseline"));
     CHECK(check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem()) > 0);
     for (const MatrixGrid& grid : desk.program.canvas().grids)
         CHECK(grid.actual);
-    desk.act(Command(SetHeads{2}));
+    desk.act(SetHeads{2});
     CHECK(bar_says(desk, "Largest change") != bar_says(desk, "no number differs from A"));
     CHECK(desk.view().compare == Compare::difference);
     desk.type_sentence("The dog ran home");
@@ -185,11 +185,11 @@ TEST_CASE("with other sizes the switch is greyed and says why; it comes back whe
 
 TEST_CASE("A is marked, compared and forgotten with the mouse", "[gui][compare]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::output}));
-    desk.act(ViewChange(ShowTab{LeftTab::edit}));
+    desk.act(GoTo{StageGroup::output});
+    desk.act(ShowTab{LeftTab::edit});
     REQUIRE(desk.click("Mark as A"));
     REQUIRE(desk.program.state().compare.marked());
-    desk.act(Command(EditCell{edited, 1.7F}));
+    desk.act(EditCell{edited, 1.7F});
     REQUIRE(desk.click("B − A"));
     CHECK(desk.view().compare == Compare::difference);
     REQUIRE(desk.click("A baseline"));
@@ -205,9 +205,9 @@ TEST_CASE("A is marked, compared and forgotten with the mouse", "[gui][compare]"
 
 TEST_CASE("a change flashes for a quarter of a second, and not where it is unwanted", "[gui][compare]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(GoTo{StageGroup::output});
     const auto edit = [&](float value) {
-        desk.program.act(Command(EditCell{edited, value}));
+        desk.program.act(EditCell{edited, value});
         desk.program.settle();
     };
     edit(1.0F);
@@ -216,7 +216,7 @@ TEST_CASE("a change flashes for a quarter of a second, and not where it is unwan
     desk.driver.wait(20);
     CHECK(desk.program.state().flash.strength == 0);
     CHECK_FALSE(desk.program.animating());
-    desk.act(ViewChange(SetFlash{false}));
+    desk.act(SetFlash{false});
     edit(2.0F);
     desk.driver.wait(2);
     CHECK(desk.program.state().flash.strength == 0);
@@ -247,10 +247,10 @@ TEST_CASE("the bar of A and B stands where it does something", "[gui][compare]")
     };
     CHECK(has_bar());
     for (const Screen screen : {Screen::atlas, Screen::effects, Screen::patching, Screen::circuits}) {
-        desk.act(ViewChange(AttentionChange(ShowScreen{screen})));
+        desk.act(ShowScreen{screen});
         CHECK_FALSE(has_bar());
     }
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
+    desk.act(ShowScreen{Screen::stages});
     CHECK(has_bar());
 }
 

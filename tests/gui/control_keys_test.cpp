@@ -46,7 +46,7 @@ void walk_to(Desk& desk, const std::string& label) {
 struct AtlasOfPocket : Desk {
     AtlasOfPocket() {
         open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book");
-        act(ViewChange(AttentionChange(ShowScreen{Screen::atlas})));
+        act(ShowScreen{Screen::atlas});
         settle();
     }
     const AtlasView& atlas() const { return view().attention.atlas; }
@@ -56,7 +56,7 @@ struct AtlasOfPocket : Desk {
 
 TEST_CASE("arrow keys move a slider, in whole decimals", "[gui][focus][keys]") {
     Desk desk;
-    desk.act(ViewChange(ShowTab{LeftTab::edit}));
+    desk.act(ShowTab{LeftTab::edit});
     const StageGroup stage = desk.view().group;
     const auto gain = [&] { return desk.problem().gain(1); };
     REQUIRE(gain() == 1.0F);
@@ -85,7 +85,7 @@ TEST_CASE("arrow keys move a slider, in whole decimals", "[gui][focus][keys]") {
 
 TEST_CASE("arrow keys move the scrubber", "[gui][focus][keys]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::scores}));
+    desk.act(GoTo{StageGroup::scores});
     walk_to(desk, "scrubber");
     press(desk, GLFW_KEY_RIGHT);
     CHECK(desk.view().group == StageGroup::scaled);
@@ -216,8 +216,8 @@ TEST_CASE("Tab and arrows walk the rows of menus", "[gui][focus][keys]") {
     CHECK(desk.program.state().presentation.on);
     press(desk, GLFW_KEY_ESCAPE);
 
-    desk.act(ViewChange(GoTo{StageGroup::output}));
-    desk.act(ViewChange(Select{CellAddress{TensorId::W_O, {5, 1, 0, 0}}}));
+    desk.act(GoTo{StageGroup::output});
+    desk.act(Select{CellAddress{TensorId::W_O, {5, 1, 0, 0}}});
     desk.driver.key(GLFW_KEY_F10, GLFW_MOD_SHIFT);
     desk.driver.wait(3);
     press(desk, next);

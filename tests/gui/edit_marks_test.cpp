@@ -44,18 +44,18 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
     desk.settle();
     CHECK_FALSE(says(desk, "open L0 H0", "Edited"));
     CHECK_FALSE(screen_shows("ablated"));
-    desk.act(Command(SetGain{0, 0}));
+    desk.act(SetGain{0, 0});
     CHECK(says(desk, "open L0 H0", "Edited: gain 0.00, ablated"));
     CHECK_FALSE(says(desk, "open L0 H1", "Edited"));
     CHECK_FALSE(says(desk, "open L1 H0", "Edited"));
     CHECK(screen_shows("ablated"));
     CHECK_FALSE(screen_shows("gain changed"));
     CHECK(diamonds(desk) == 0);
-    desk.act(ViewChange(AttentionChange(OpenHead{1, 3})));
-    desk.act(Command(SetGain{3, 0.5F}));
+    desk.act(OpenHead{1, 3});
+    desk.act(SetGain{3, 0.5F});
     const Dims& dims = desk.problem().dims;
     REQUIRE(dims.Hkv < dims.H);
-    desk.act(Command(EditCell{{TensorId::W_V, {3, 1, 0, 0}}, 2.5F}));
+    desk.act(EditCell{{TensorId::W_V, {3, 1, 0, 0}}, 2.5F});
     const auto check = [&] {
         CHECK(says(desk, "open L0 H0", "ablated"));
         CHECK(says(desk, "open L1 H3", "gain 0.50"));
@@ -67,17 +67,17 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
     check();
 
     SECTION("also where weights are read otherwise, and with means") {
-        desk.act(ViewChange(AttentionChange(ReadWeights{{.hide_first_token = true, .means = true}})));
+        desk.act(ReadWeights{{.hide_first_token = true, .means = true}});
         desk.settle();
         check();
         CHECK_FALSE(says(desk, "open L1 mean", "Edited"));
     }
     SECTION("a weight that is brought back by hand is none, also in the list of edited layers") {
         const CellAddress own{TensorId::W_V, {3, 1, 0, 0}};
-        desk.act(Command(ResetEdits{}));
-        desk.act(Command(EditCell{own, 2.5F}));
+        desk.act(ResetEdits{});
+        desk.act(EditCell{own, 2.5F});
         CHECK(desk.program.state().document->part()->edits.size() == 1);
-        desk.act(Command(EditCell{own, desk.program.state().document->unedited->weights.W_V->at(3, 1)}));
+        desk.act(EditCell{own, desk.program.state().document->unedited->weights.W_V->at(3, 1)});
         CHECK(desk.program.state().document->part()->edits.empty());
         desk.act(MoveInHistory{-1});
         CHECK(desk.problem().weights.W_V->at(3, 1) == 2.5F);
@@ -89,21 +89,21 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
         CHECK_FALSE(screen_shows("gain changed"));
         desk.act(MoveInHistory{2});
         check();
-        desk.act(Command(ResetEdits{}));
+        desk.act(ResetEdits{});
         CHECK_FALSE(says(desk, "open L0 H0", "Edited"));
         CHECK_FALSE(screen_shows("ablated"));
     }
     SECTION("another prompt keeps them, and a patch brings them") {
-        desk.act(ModelAction(TypePrompt{"7 8 9"}));
+        desk.act(TypePrompt{"7 8 9"});
         desk.settle();
         check();
         const ModelPart& part = *desk.program.state().document->part();
         const std::string path = folder.file("mine.patch.safetensors");
         checkpoint::save_patch(*part.model->model, part.edits, path);
-        desk.act(Command(ResetEdits{}));
+        desk.act(ResetEdits{});
         desk.program.open_path(path);
         desk.settle();
-        desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+        desk.act(AnswerUnsaved{UnsavedAnswer::discard});
         desk.settle();
         check();
     }
@@ -114,16 +114,16 @@ TEST_CASE("effects and atlas mark heads as the board does", "[model]") {
     Desk desk;
     begin_recording();
     desk.open(test_data("/models/qwen2_tiny_bf16"), "3 1 4 1 5 9 2 6");
-    desk.act(ViewChange(AttentionChange(OpenHead{1, 2})));
+    desk.act(OpenHead{1, 2});
     const auto has_legend = [] {
         return std::ranges::count(screen_texts(), "ablated", &ScreenText::text) > 0;
     };
     for (const auto& [screen, spot] :
          {std::pair(Screen::effects, std::string("effect 1.2")), {Screen::atlas, "tile L1 H2"}}) {
-        desk.act(ViewChange(AttentionChange(ShowScreen{screen})));
+        desk.act(ShowScreen{screen});
         desk.driver.wait(2);
         CHECK_FALSE(has_legend());
-        desk.act(Command(SetGain{2, 0}));
+        desk.act(SetGain{2, 0});
         desk.driver.wait(2);
         CHECK(has_legend());
         const auto head = std::ranges::find(screen_items(), spot, &ScreenItem::label);
@@ -141,11 +141,11 @@ TEST_CASE("effects and atlas mark heads as the board does", "[model]") {
 TEST_CASE("the small maps of one layer's heads are marked too") {
     Desk desk("eight-experts", words(40), 1280, 720);
     begin_recording();
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(GoTo{StageGroup::weights});
     REQUIRE(desk.problem().dims.H > 1);
     CHECK_FALSE(says(desk, "head 2", "Edited"));
-    desk.act(Command(SetGain{2, 0}));
-    desk.act(Command(EditCell{{TensorId::W_Q, {0, 0, 0, 0}}, 3.0F}));
+    desk.act(SetGain{2, 0});
+    desk.act(EditCell{{TensorId::W_Q, {0, 0, 0, 0}}, 3.0F});
     CHECK(says(desk, "head 2", "ablated"));
     CHECK(says(desk, "head 0", "Edited: W_Q"));
     CHECK_FALSE(says(desk, "head 1", "Edited"));
@@ -161,7 +161,7 @@ TEST_CASE("the bias of a layer's output is marked at the layer", "[model]") {
     desk.settle();
     desk.settle();
     CHECK(diamonds(desk) == 0);
-    desk.act(Command(EditCell{{TensorId::b_O, {2, 0, 0, 0}}, 2.5F}));
+    desk.act(EditCell{{TensorId::b_O, {2, 0, 0, 0}}, 2.5F});
     CHECK(diamonds(desk) == 2); // with the paper around it
     CHECK_FALSE(says(desk, "open L0 H0", "Edited"));
     CHECK_FALSE(screen_shows("weights edited"));

@@ -16,7 +16,7 @@ struct DragDesk {
     Driver driver{program};
 
     explicit DragDesk(StageGroup group) {
-        program.act(ViewChange(GoTo{group}));
+        program.act(GoTo{group});
         settle();
     }
     void settle() {
@@ -95,7 +95,7 @@ TEST_CASE("a number is typed in the inspector; what is no number is told and cha
 
 TEST_CASE("a gain is dragged to nothing, and a double click brings it back") {
     DragDesk desk(StageGroup::output);
-    desk.program.act(ViewChange(ShowTab{LeftTab::edit}));
+    desk.program.act(ShowTab{LeftTab::edit});
     desk.settle();
     const auto track = desk.driver.find("gain 0");
     REQUIRE(track);
@@ -114,10 +114,10 @@ TEST_CASE("a line of the history is clicked") {
     DragDesk desk(StageGroup::output);
     const float before = desk.W_O(5, 1);
     for (const float value : {1.0F, 2.0F, 3.0F}) {
-        desk.program.act(Command(EditCell{dragged, value}));
+        desk.program.act(EditCell{dragged, value});
         desk.settle();
     }
-    desk.program.act(ViewChange(ShowTab{LeftTab::edit}));
+    desk.program.act(ShowTab{LeftTab::edit});
     desk.settle();
     REQUIRE(desk.driver.click_item("history 0"));
     desk.settle();

@@ -34,7 +34,7 @@ float W_O(Desk& desk, std::int64_t row, std::int64_t col) {
 struct Editing : Desk {
     explicit Editing(std::int64_t row = 5, std::int64_t col = 1, float width = 1600, float height = 1000)
         : Desk("first-lesson", "", width, height) {
-        act(ViewChange(GoTo{StageGroup::output}));
+        act(GoTo{StageGroup::output});
         click_cell(W_O_cell(row, col));
     }
     void click_cell(const CellAddress& cell) {
@@ -139,7 +139,7 @@ TEST_CASE("Enter that follows at once takes the number and closes the field") {
 
 TEST_CASE("keys behind Enter in a field are commands again, however fast they come") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(GoTo{StageGroup::output});
     const auto type = [&](const char* text) {
         REQUIRE(desk.driver.click_item("##sentence"));
         desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
@@ -318,7 +318,7 @@ TEST_CASE("operations on the selection, with numbers typed in place") {
 
 TEST_CASE("the mask is painted over scores and weights, a stroke is one step") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(GoTo{StageGroup::weights});
     REQUIRE(desk.click("Paint mask: off"));
     const auto cell = [](std::int64_t i, std::int64_t j) {
         return CellAddress{TensorId::weights, {0, 0, i, j}};
@@ -353,7 +353,7 @@ TEST_CASE("the mask is painted over scores and weights, a stroke is one step") {
 
 TEST_CASE("a head is switched off by its bar, its name, X and the panel; exact gains are typed") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(GoTo{StageGroup::output});
     desk.press_key(GLFW_KEY_0);
     CHECK(desk.problem().gain(0) == 0);
     desk.press_key(GLFW_KEY_0);
@@ -366,7 +366,7 @@ TEST_CASE("a head is switched off by its bar, its name, X and the panel; exact g
     };
     REQUIRE(desk.click(item("ablate head 1")));
     CHECK(desk.problem().gain(1) == 0);
-    desk.act(ViewChange(ShowTab{LeftTab::edit}));
+    desk.act(ShowTab{LeftTab::edit});
     REQUIRE(desk.click("switch head 1"));
     CHECK(desk.problem().gain(1) == 1);
     REQUIRE(desk.click("##gain 1 value"));
@@ -388,11 +388,11 @@ TEST_CASE("a head is switched off by its bar, its name, X and the panel; exact g
 
 TEST_CASE("H says what it did to the weights where the user looks, and Escape takes it away") {
     Desk desk;
-    desk.act(Command(SetHeads{4}));
+    desk.act(SetHeads{4});
     CHECK(test::screen_shows("dealt to 4 heads of width 2"));
     desk.press_key(GLFW_KEY_ESCAPE);
     CHECK(desk.program.state().notice.empty());
-    desk.act(Command(SetHeads{3}));
+    desk.act(SetHeads{3});
     CHECK_THAT(desk.program.state().error, Catch::Contains("does not divide"));
     CHECK(desk.problem().dims.H == 4);
 }
@@ -407,11 +407,11 @@ TEST_CASE("a large matrix is edited in the numbers around the selected cell") {
     recipe.base = std::make_shared<const Problem>(problem);
     Program program({.recipe = recipe, .device = "cpu", .wake = {}});
     program.settle();
-    program.act(ViewChange(GoTo{StageGroup::output}));
-    program.act(ViewChange(OpenInspector{true}));
+    program.act(GoTo{StageGroup::output});
+    program.act(OpenInspector{true});
     test::Driver driver(program);
     driver.settle();
-    program.act(ViewChange(Select{W_O_cell(300, 200)}));
+    program.act(Select{W_O_cell(300, 200)});
     driver.settle();
     // The canvas shows the part of W_O that holds it, in cells that can be read.
     const auto W_O_grid = [&] {
@@ -422,10 +422,10 @@ TEST_CASE("a large matrix is edited in the numbers around the selected cell") {
     CHECK(W_O_grid()->find({300, 200, 0, 0}));
     CHECK(W_O_grid()->area.right() < 1272);
     CHECK(W_O_grid()->pitch_x > 30);
-    program.act(ViewChange(Select{W_O_cell(511, 511)}));
+    program.act(Select{W_O_cell(511, 511)});
     driver.settle();
     CHECK(W_O_grid()->find({511, 511, 0, 0}));
-    program.act(ViewChange(Select{W_O_cell(303, 200)}));
+    program.act(Select{W_O_cell(303, 200)});
     driver.settle();
     CHECK(W_O_grid()->find({303, 200, 0, 0}));
     const auto before_page = W_O_grid()->origin;

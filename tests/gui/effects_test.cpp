@@ -31,8 +31,8 @@ struct PocketDesk : Desk {
 
     const ModelState& model() const { return program.state().model; }
     void ask(const std::string& token, const std::string& against) {
-        act(ModelAction(AskEffects{AskEffects::What::token, token}));
-        act(ModelAction(AskEffects{AskEffects::What::against, against}));
+        act(AskEffects{AskEffects::What::token, token});
+        act(AskEffects{AskEffects::What::against, against});
         settle();
     }
 };
@@ -91,13 +91,13 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     CHECK(desk.shown().effects->question.position == 9);
     CHECK(desk.shown().effects->part(2, 7).value == Approx(sources_at(desk, 9)).margin(1e-4));
     desk.press("position " + std::to_string(last));
-    desk.act(ViewChange(AttentionChange(ReadWeights{{.means = true}})));
-    desk.act(ViewChange(AttentionChange(OpenHead{2, desk.shown().dims().H})));
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::effects})));
+    desk.act(ReadWeights{{.means = true}});
+    desk.act(OpenHead{2, desk.shown().dims().H});
+    desk.act(ShowScreen{Screen::effects});
     desk.settle();
     CHECK(screen_shows("A mean of heads has no parts of its own"));
     CHECK_FALSE(screen_shows("being worked out"));
-    desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
+    desk.act(OpenHead{2, 7});
     desk.press("Direct");
     desk.settle();
 
@@ -119,7 +119,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     CHECK(desk.view().attention.screen == Screen::stages);
     desk.driver.key(GLFW_KEY_3, GLFW_MOD_CONTROL);
     CHECK(desk.view().attention.screen == Screen::effects);
-    desk.act(ModelAction(AskEffects{AskEffects::What::token, "Zanzibar"}));
+    desk.act(AskEffects{AskEffects::What::token, "Zanzibar"});
     CHECK_THAT(desk.program.state().error, Catch::Matchers::Contains("tokens of pocket; give one"));
 }
 
@@ -130,8 +130,8 @@ TEST_CASE("the pair of tokens stays while an edit makes another token likelier",
     const analysis::LogitQuestion before = desk.shown().effects->question;
     const double logit = desk.shown().effects->attribution.logit;
     CHECK(logit > 0);
-    desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
-    desk.act(Command(SetGain{7, 0}));
+    desk.act(OpenHead{2, 7});
+    desk.act(SetGain{7, 0});
     desk.settle();
     CHECK(desk.shown().effects->question == before);
     CHECK(desk.shown().effects->attribution.logit < 0);
@@ -139,7 +139,7 @@ TEST_CASE("the pair of tokens stays while an edit makes another token likelier",
     // A stands on the stages: this screen shows B, and says so where a key would flip.
     desk.press_key(GLFW_KEY_B);
     CHECK(screen_shows("A and B are compared on the stages; this screen shows B"));
-    desk.act(ViewChange(SetCompare{Compare::baseline}));
+    desk.act(SetCompare{Compare::baseline});
     desk.settle();
     REQUIRE(desk.shown().effects != nullptr);
     CHECK(screen_shows("= " + signed_number(desk.shown().effects->attribution.logit, 2)));
@@ -173,10 +173,10 @@ TEST_CASE("every head is switched off in turn, as whole runs do it", "[gui][effe
 
 TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][effects]") {
     PocketDesk desk;
-    desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
-    desk.act(ViewChange(GoTo{StageGroup::scores}));
+    desk.act(OpenHead{2, 7});
+    desk.act(GoTo{StageGroup::scores});
     desk.settle();
-    desk.act(ViewChange(Select{CellAddress{TensorId::scores, {0, 7, 14, 2}}}));
+    desk.act(Select{CellAddress{TensorId::scores, {0, 7, 14, 2}}});
     desk.press("Taken apart");
     desk.settle();
     REQUIRE(desk.shown().why != nullptr);
@@ -220,12 +220,12 @@ TEST_CASE("the second prompt begins as a copy of the first, and stays", "[gui][e
     desk.settle();
     CHECK(second == changed);
     CHECK(desk.shown().patching->map != nullptr);
-    desk.act(ModelAction(TypePrompt{other_names}));
+    desk.act(TypePrompt{other_names});
     desk.settle();
     CHECK(second == changed);
     CHECK(desk.shown().patching->pair != nullptr);
-    desk.act(LessonAction(OpenLesson{"next-word"}));
-    desk.act(LessonAction(CloseLesson{}));
+    desk.act(OpenLesson{"next-word"});
+    desk.act(CloseLesson{});
     desk.settle();
     CHECK(desk.model().patching.corrupted == changed);
 }
@@ -234,11 +234,11 @@ TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     PocketDesk desk;
     desk.press("Patching");
     CHECK(screen_shows("Type a second prompt"));
-    desk.act(ModelAction(AskPatching{.corrupted = "When Mary"}));
+    desk.act(AskPatching{.corrupted = "When Mary"});
     desk.settle();
     CHECK(screen_shows("they part at token"));
     desk.ask("Mary", "John");
-    desk.act(ModelAction(AskPatching{.corrupted = other_names}));
+    desk.act(AskPatching{.corrupted = other_names});
     desk.settle();
     REQUIRE(desk.shown().patching != nullptr);
     REQUIRE(desk.shown().patching->map != nullptr);
@@ -297,7 +297,7 @@ TEST_CASE("the map and the words of long prompts are in sight where they differ"
             *text += " The cat sat down.";
     PocketDesk desk(clean);
     desk.press("Patching");
-    desk.act(ModelAction(AskPatching{.corrupted = other}));
+    desk.act(AskPatching{.corrupted = other});
     desk.settle();
     REQUIRE(desk.shown().patching->map != nullptr);
     REQUIRE(desk.shown().patching->map->cells.front().size() > 120);
@@ -311,7 +311,7 @@ TEST_CASE("paths begin at a head that brings something back, and the page choose
     PocketDesk desk;
     desk.press("Patching");
     desk.ask("Mary", "John");
-    desk.act(ModelAction(AskPatching{.corrupted = other_names}));
+    desk.act(AskPatching{.corrupted = other_names});
     desk.settle();
     REQUIRE(desk.view().attention.layer == 0);
     desk.press("patch Head output");
@@ -344,9 +344,9 @@ TEST_CASE("paths begin at a head that brings something back, and the page choose
 
 TEST_CASE("the weights alone say what a head promotes, looks for and composes with", "[gui][effects]") {
     PocketDesk desk;
-    desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
+    desk.act(OpenHead{2, 7});
     desk.press("Circuits");
-    desk.act(ModelAction(AskCircuits{.word = "Mary"}));
+    desk.act(AskCircuits{.word = "Mary"});
     desk.settle();
     REQUIRE(desk.shown().circuits != nullptr);
     const CircuitsView& view = *desk.shown().circuits;
@@ -376,10 +376,10 @@ TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", 
         PocketDesk desk;
         desk.press("Effects");
         desk.ask("Mary", "John");
-        desk.act(ModelAction(AskPatching{.corrupted = other_names}));
-        desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
+        desk.act(AskPatching{.corrupted = other_names});
+        desk.act(OpenHead{2, 7});
         desk.settle();
-        desk.act(Command(SetGain{7, 0.5F}));
+        desk.act(SetGain{7, 0.5F});
         const std::string table = folder.file("effects.csv");
         write_numbers({desk.shown(), desk.view()}, table);
         const std::string text = read_file(table);
@@ -407,7 +407,7 @@ TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", 
     CHECK(desk.program.state().document->part()->edits.at(2).gains[7] == 0.5F);
     // The text that all this was asked of comes back with it.
     const std::string asked_of = desk.model().prompt;
-    desk.act(ModelAction(TypePrompt{"Anna lost her ribbon."}));
+    desk.act(TypePrompt{"Anna lost her ribbon."});
     desk.settle();
     desk.program.open_path(patch);
     desk.settle();

@@ -72,12 +72,12 @@ const ModelPart& part_of(const Desk& desk) {
 }
 
 void show(Desk& desk, Stack stack) {
-    desk.act(ViewChange(AttentionChange(ShowStack{stack})));
+    desk.act(ShowStack{stack});
     desk.settle();
 }
 
 void open_head(Desk& desk, std::int64_t layer, std::int64_t head) {
-    desk.act(ViewChange(AttentionChange(OpenHead{layer, head})));
+    desk.act(OpenHead{layer, head});
     desk.settle();
 }
 
@@ -180,17 +180,17 @@ TEST_CASE("every stage of all three attentions prints the numbers that the engin
         int printed = 0;
         for (const StageGroup stop : attention_stops()) {
             for (const Projection projection : {Projection::q, Projection::k, Projection::v}) {
-                desk.act(ViewChange(GoTo{stop}));
-                desk.act(ViewChange(ShowProjection{projection}));
+                desk.act(GoTo{stop});
+                desk.act(ShowProjection{projection});
                 CHECK(desk.program.state().error.empty());
                 printed += check_printed_numbers(desk.program.canvas(), trace, desk.problem());
             }
         }
         CHECK(printed > 100);
-        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        desk.act(GoTo{StageGroup::weights});
         for (const WeightsView as : {WeightsView::arcs, WeightsView::text, WeightsView::graph})
-            desk.act(ViewChange(ShowWeightsAs{as}));
-        desk.act(ViewChange(ShowWeightsAs{WeightsView::heatmap}));
+            desk.act(ShowWeightsAs{as});
+        desk.act(ShowWeightsAs{WeightsView::heatmap});
     }
     end_recording();
 }
@@ -212,11 +212,11 @@ TEST_CASE("a cross-attention asks with the decoder's vectors and reads the encod
     const std::vector<std::string>& source = model_of(desk).run->inputs().source.front().tokens;
     CHECK(desk.problem().kv_tokens == source);
     CHECK(desk.problem().tokens == model_of(desk).run->inputs().tokens);
-    desk.act(ViewChange(GoTo{StageGroup::x}));
+    desk.act(GoTo{StageGroup::x});
     CHECK(screen_shows("X_kv"));
     // Neither side is anybody's to edit.
     for (const TensorId id : {TensorId::x, TensorId::x_kv}) {
-        desk.act(Command(EditCell{{id, {0, 1, 2, 0}}, 1.0F}));
+        desk.act(EditCell{{id, {0, 1, 2, 0}}, 1.0F});
         CHECK(desk.program.state().error.find("edit W or b") != std::string::npos);
         CHECK(part_of(desk).edits.empty());
     }
@@ -233,7 +233,7 @@ TEST_CASE("edits of all three attentions are followed and undone across the boar
     };
     open_head(desk, 1, 2);
     const float was = desk.problem().weights.W_Q->at(3, 17);
-    desk.act(Command(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 2.5F}));
+    desk.act(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 2.5F});
     REQUIRE(part_of(desk).edits.contains(number(Stack::cross, 1)));
     check_predictions(desk, part_of(desk).edits);
     const Predictions with_one = *model_of(desk).predictions;
@@ -242,7 +242,7 @@ TEST_CASE("edits of all three attentions are followed and undone across the boar
 
     show(desk, Stack::encoder);
     open_head(desk, 0, 3);
-    desk.act(Command(SetGain{3, 0}));
+    desk.act(SetGain{3, 0});
     REQUIRE(part_of(desk).edits.contains(number(Stack::encoder, 0)));
     check_predictions(desk, part_of(desk).edits);
     CHECK(model_of(desk).predictions->kl != with_one.kl);
@@ -274,7 +274,7 @@ TEST_CASE("edits of all three attentions are followed and undone across the boar
     desk.act(MoveInHistory{2});
     CHECK(part_of(desk).edits.size() == 2);
     check_predictions(desk, part_of(desk).edits);
-    desk.act(Command(ResetEdits{}));
+    desk.act(ResetEdits{});
     CHECK(part_of(desk).edits.empty());
     CHECK(desk.program.state().error.empty());
     end_recording();
@@ -285,8 +285,8 @@ TEST_CASE("A and B of a cross-attention are compared", "[model][stacks]") {
     Desk desk;
     open(desk, "marian_tiny", golden);
     desk.act(MarkBaseline{});
-    desk.act(Command(EditCell{{TensorId::W_K, {1, 2, 0, 0}}, 1.5F}));
-    desk.act(ViewChange(SetCompare{Compare::difference}));
+    desk.act(EditCell{{TensorId::W_K, {1, 2, 0, 0}}, 1.5F});
+    desk.act(SetCompare{Compare::difference});
     CHECK(desk.program.state().error.empty());
     CHECK(desk.program.state().compare.marked());
     CHECK(desk.program.state().compare.obstacle().empty());
@@ -314,13 +314,13 @@ TEST_CASE("boards of different sizes follow each other", "[model][stacks]") {
     desk.settle();
     open_head(desk, 0, 3);
     for (const std::int64_t heads : {2, 3}) { // the second time with means and a filter
-        desk.program.act(ViewChange(AttentionChange(ShowStack{Stack::encoder})));
+        desk.program.act(ShowStack{Stack::encoder});
         desk.driver.wait(1);
         desk.settle();
         CHECK(desk.view().head < heads);
         open_head(desk, 1, 1);
         CHECK(desk.shown().document->checkpoint()->place == checkpoint::AttentionPlace{Stack::encoder, 1});
-        desk.program.act(ViewChange(AttentionChange(ShowStack{Stack::cross})));
+        desk.program.act(ShowStack{Stack::cross});
         desk.driver.wait(1);
         desk.settle();
         CHECK(desk.shown().document->checkpoint()->place == checkpoint::AttentionPlace{Stack::cross, 0});
@@ -328,7 +328,7 @@ TEST_CASE("boards of different sizes follow each other", "[model][stacks]") {
         CHECK(desk.view().head == 3);
         INFO(desk.program.state().error);
         CHECK(desk.program.state().error.empty());
-        desk.act(ViewChange(AttentionChange(ReadWeights{{.hide_first_token = true, .means = true}})));
+        desk.act(ReadWeights{{.hide_first_token = true, .means = true}});
         CHECK(desk.program.state().board->info().H == 5);
         CHECK(desk.shown().document->shows_weights());
     }
@@ -407,11 +407,11 @@ TEST_CASE("a target is written on and taken back", "[model][stacks][writing]") {
     CHECK(part_of(desk).inputs->ids.size() == typed.size() + 1);
 
     // The token that ends a text ends the writing.
-    desk.act(ModelAction(TypeTarget{"7"}));
+    desk.act(TypeTarget{"7"});
     desk.settle();
     const std::int64_t end = part_of(desk).model->end_ids.front();
-    desk.program.act(ModelAction(WriteOn{true}));
-    desk.program.act(ModelAction(WriteToken{end}));
+    desk.program.act(WriteOn{true});
+    desk.program.act(WriteToken{end});
     desk.settle();
     CHECK(part_of(desk).inputs->ids.back() == end);
     CHECK(desk.program.state().error.empty());
@@ -452,8 +452,8 @@ TEST_CASE("the split of a cross-attention has a row of keys and values for each 
     desk.settle();
     desk.driver.key(GLFW_KEY_X, GLFW_MOD_ALT);
     desk.settle();
-    desk.act(ViewChange(GoTo{StageGroup::split}));
-    desk.act(ViewChange(ShowOneHead{true}));
+    desk.act(GoTo{StageGroup::split});
+    desk.act(ShowOneHead{true});
     desk.settle();
     const Dims& dims = desk.shown().dims();
     REQUIRE(dims.Tq > dims.Tk);

@@ -16,7 +16,7 @@ using namespace headscope::app;
 TEST_CASE("every export of the menu writes or copies what is on screen", "[gui][files]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(GoTo{StageGroup::weights});
     const auto write = [&](const std::string& item, const std::string& name) {
         desk.choose(item);
         REQUIRE(desk.files().chooser);
@@ -49,7 +49,7 @@ TEST_CASE("every export of the menu writes or copies what is on screen", "[gui][
     CHECK(count == weights.values().size());
 
     desk.press(GLFW_KEY_ESCAPE);
-    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 1, 2, 3}}}));
+    desk.act(Select{CellAddress{TensorId::weights, {0, 1, 2, 3}}});
     desk.press(GLFW_KEY_C, GLFW_MOD_CONTROL);
     std::istringstream head(desk.driver.clipboard);
     count = 0;
@@ -191,7 +191,7 @@ TEST_CASE("a picture has the width that was chosen, and its dialog says so befor
 TEST_CASE("a picture is cropped to its content, or is as large as the canvas", "[gui][files]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);
-    desk.act(ViewChange(GoTo{StageGroup::x}));
+    desk.act(GoTo{StageGroup::x});
     const auto height_of = [&](const std::string& option, const std::string& name) {
         open_picture_dialog(desk);
         click_option(desk, option);
@@ -224,10 +224,10 @@ TEST_CASE("a picture may have no background", "[gui][files]") {
 TEST_CASE("what a lesson does to the canvas is not in a picture", "[gui][files]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);
-    desk.act(LessonAction(OpenLesson{"first-lesson"}));
+    desk.act(OpenLesson{"first-lesson"});
     desk.driver.key(GLFW_KEY_PAGE_DOWN); // to the first step, of weights
     desk.settle();
-    desk.act(ViewChange(StepRow{1})); // rows after this one are blank on the canvas
+    desk.act(StepRow{1}); // rows after this one are blank on the canvas
     open_picture_dialog(desk);
     click_option(desk, "kind svg");
     ViewState bare = desk.view();
@@ -306,8 +306,8 @@ TEST_CASE("dialogs fit into small windows and large text", "[gui][files]") {
                 CHECK(item.area.bottom() <= 720);
             }
         CHECK(buttons == 2);
-        desk.act(FileCommand(CloseChooser{}));
-        desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::cancel}));
+        desk.act(CloseChooser{});
+        desk.act(AnswerUnsaved{UnsavedAnswer::cancel});
     }
 }
 
@@ -339,8 +339,8 @@ TEST_CASE("edits of the model that comes with the program are not saved into the
     TemporaryFolder folder;
     FilesDesk desk(folder);
     desk.open(checkpoint::model_folder("pocket"), "The cat");
-    desk.act(Command(SetGain{0, 0}));
-    desk.act(FileCommand(SaveProjectAs{}));
+    desk.act(SetGain{0, 0});
+    desk.act(SaveProjectAs{});
     REQUIRE(desk.files().chooser);
     CHECK(desk.files().chooser->purpose == PathPurpose::save_patch);
     CHECK(desk.files().chooser->chooser.listing().folder == std::filesystem::current_path());
@@ -351,7 +351,7 @@ TEST_CASE("the Open dialog says what a model's weights lack, and stays within it
     const std::string weights = folder.file("model.safetensors");
     std::filesystem::copy_file(test_data("/models/llama_tiny_tied/model.safetensors"), weights);
     FilesDesk desk(folder);
-    desk.act(FileCommand(ChooseProject{}));
+    desk.act(ChooseProject{});
     desk.type_path(weights);
     desk.press(GLFW_KEY_ENTER);
     desk.settle();
@@ -378,7 +378,7 @@ TEST_CASE("the Open dialog lists lessons", "[gui][files]") {
     TemporaryFolder folder;
     std::ofstream(folder.file("mine.md")) << "---\n";
     FilesDesk desk(folder);
-    desk.act(FileCommand(ChooseProject{}));
+    desk.act(ChooseProject{});
     FileChooser& chooser = desk.program.state().files.chooser->chooser;
     chooser.go(std::filesystem::path(folder.file("mine.md")).parent_path());
     CHECK(std::ranges::count(chooser.listing().rows, "mine.md", &FileRow::name) == 1);

@@ -108,9 +108,9 @@ TEST_CASE("a project is opened as it was looked at when it was saved", "[gui][fi
     {
         FilesDesk desk(folder);
         desk.edit();
-        desk.act(ViewChange(GoTo{StageGroup::output}));
-        desk.act(ViewChange(PickHead{1}));
-        desk.act(ViewChange(Select{cell}));
+        desk.act(GoTo{StageGroup::output});
+        desk.act(PickHead{1});
+        desk.act(Select{cell});
         desk.save_as(path);
     }
     FilesDesk desk(folder);
@@ -123,7 +123,7 @@ TEST_CASE("a project is opened as it was looked at when it was saved", "[gui][fi
     // The steps before are told, and not taken back.
     REQUIRE(desk.program.state().history.size() == 1);
     CHECK(desk.program.state().history.front().earlier == std::vector<std::string>{"edit W_O[5, 1]"});
-    desk.act(ViewChange(ShowTab{LeftTab::edit}));
+    desk.act(ShowTab{LeftTab::edit});
     CHECK(screen_shows("none since it was saved"));
     CHECK(screen_shows("edit W_O[5, 1]"));
 
@@ -131,7 +131,7 @@ TEST_CASE("a project is opened as it was looked at when it was saved", "[gui][fi
     const project::Recipe recipe = desk.recipe();
     for (const char* text : {"", "{", R"({"stage": "nowhere", "head": "one", "row": 99, "map": {"zoom": -3},
              "selected": {"tensor": "W_O", "at": [4, 800]}, "steps": [1, "x"]})"}) {
-        desk.act(ViewChange(GoTo{StageGroup::scores}));
+        desk.act(GoTo{StageGroup::scores});
         project::save_project(recipe, desk.program.state().document->problem, folder.file("other.headscope"),
                               {{"headscope.view", text}});
         desk.program.open_path(folder.file("other.headscope"));
@@ -160,7 +160,7 @@ TEST_CASE("a problem made elsewhere is opened, with the heads that its file tell
     for (std::size_t i = 0; i < got.size(); ++i)
         CHECK(std::abs(got[i] - wanted[i]) < 2e-5F);
 
-    desk.act(Command(SetHeads{4})); // four queries share each key/value head, as before
+    desk.act(SetHeads{4}); // four queries share each key/value head, as before
     CHECK((desk.problem().dims.H == 4 && desk.problem().dims.Hkv == 1 && desk.problem().dims.dk == 8));
     CHECK(desk.problem().weights.W_K->values().size() == std::size_t{32 * 8});
     desk.act(MoveInHistory{-1});
@@ -176,7 +176,7 @@ TEST_CASE("a problem made elsewhere is opened, with the heads that its file tell
     desk.settle();
     CHECK(desk.problem().dims.H == 1);
     CHECK(screen_shows("plain.safetensors does not say how many heads"));
-    desk.act(Command(SetHeads{2}));
+    desk.act(SetHeads{2});
     CHECK(desk.problem().dims.H == 2);
     CHECK(desk.problem().dims.dk == 4);
     desk.choose("gqa_h8_kv2_causal.safetensors");
@@ -412,7 +412,7 @@ TEST_CASE("what a killed program left is offered at the next start", "[gui][file
     {
         FilesDesk desk(folder);
         desk.edit(7.5F);
-        desk.act(Command(SetGain{1, 0.25F}));
+        desk.act(SetGain{1, 0.25F});
         lost = desk.recipe();
         // As a kill leaves it: the file is there, and nobody holds its lock.
         for (const auto& entry : fs::directory_iterator(folder.file("state")))
@@ -465,10 +465,10 @@ TEST_CASE("what a killed program left is offered at the next start", "[gui][file
 TEST_CASE("a new project begins at its beginning, without the comparison of the one before", "[gui][files]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);
-    desk.act(ViewChange(GoTo{StageGroup::output}));
-    desk.act(ViewChange(PickHead{1}));
+    desk.act(GoTo{StageGroup::output});
+    desk.act(PickHead{1});
     desk.edit();
-    desk.act(ViewChange(SetCompare{Compare::difference}));
+    desk.act(SetCompare{Compare::difference});
     REQUIRE(desk.program.state().compare.marked());
     desk.press(GLFW_KEY_N, GLFW_MOD_CONTROL);
     desk.press(GLFW_KEY_D); // the edit is not kept

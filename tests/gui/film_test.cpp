@@ -66,7 +66,7 @@ TEST_CASE("the window films its stages as the command does, with its edits", "[g
 TEST_CASE("the lesson that plays is filmed page by page", "[gui][film]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);
-    desk.act(LessonAction(OpenLesson{"shapes-and-cost"}));
+    desk.act(OpenLesson{"shapes-and-cost"});
     const int page = desk.program.state().course.page;
     const std::string path = folder.file("lesson.html");
     desk.choose("Record a film…");
@@ -88,12 +88,12 @@ TEST_CASE("a film of a checkpoint has the edits and the layer on screen", "[gui]
     TemporaryFolder folder;
     FilesDesk desk(folder);
     desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
-    desk.act(ViewChange(AttentionChange(OpenHead{1, 1})));
+    desk.act(OpenHead{1, 1});
     const std::string whole = folder.file("whole.html"), ablated = folder.file("ablated.html");
     ask(desk, whole);
     desk.settle();
     REQUIRE(std::filesystem::exists(whole));
-    desk.act(Command(SetGain{1, 0}));
+    desk.act(SetGain{1, 0});
     ask(desk, ablated);
     desk.settle();
     REQUIRE(std::filesystem::exists(ablated));
@@ -110,7 +110,7 @@ TEST_CASE("a film that is cancelled leaves no file and no half of one", "[gui][f
     CHECK(desk.files().chooser->chooser.replacing() == "stages.html"); // a taken name is asked about
     desk.press(GLFW_KEY_ENTER);
     desk.driver.wait();
-    desk.act(FileCommand(CancelJob{}));
+    desk.act(CancelJob{});
     desk.settle();
     CHECK(text_of(path) == "an older film");
 }

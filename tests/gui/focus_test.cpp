@@ -88,18 +88,18 @@ void check_all_reached(Desk& desk) {
 TEST_CASE("Tab reaches everything in the window and shows where it is", "[gui][focus]") {
     const auto [width, height] = GENERATE(std::pair(1600.0F, 1000.0F), std::pair(1280.0F, 720.0F));
     Desk desk("first-lesson", "", width, height);
-    desk.act(ViewChange(OpenLeft{true}));
-    desk.act(ViewChange(OpenInspector{true}));
+    desk.act(OpenLeft{true});
+    desk.act(OpenInspector{true});
     for (const LeftTab tab :
          {LeftTab::start, LeftTab::course, LeftTab::guide, LeftTab::tensors, LeftTab::heads, LeftTab::edit}) {
         INFO("tab " << static_cast<int>(tab));
-        desk.act(ViewChange(ShowTab{tab}));
+        desk.act(ShowTab{tab});
         check_all_reached(desk);
         desk.driver.key(GLFW_KEY_ESCAPE);
         desk.driver.wait(2);
     }
     for (const StageGroup stage : {StageGroup::x, StageGroup::split, StageGroup::output}) {
-        desk.act(ViewChange(GoTo{stage}));
+        desk.act(GoTo{stage});
         check_all_reached(desk);
         desk.driver.key(GLFW_KEY_ESCAPE);
         desk.driver.wait(2);
@@ -109,14 +109,14 @@ TEST_CASE("Tab reaches everything in the window and shows where it is", "[gui][f
 TEST_CASE("Tab reaches everything of a lesson's page", "[gui][focus]") {
     const bool presented = GENERATE(false, true);
     Desk desk("first-lesson", "", 1280, 720);
-    desk.act(LessonAction(OpenLesson{"by-hand"}));
+    desk.act(OpenLesson{"by-hand"});
     if (presented)
-        desk.act(WindowAction(Present{}));
+        desk.act(Present{});
     for (int page = 0; page < desk.program.state().course.pages(); ++page) {
         INFO("page " << page);
-        desk.act(LessonAction(GoToPage{page}));
+        desk.act(GoToPage{page});
         check_all_reached(desk);
-        desk.act(WindowAction(WalkControls{0}));
+        desk.act(WalkControls{0});
     }
 }
 
@@ -125,9 +125,9 @@ TEST_CASE("Tab reaches everything around a checkpoint", "[gui][focus]") {
     desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
     for (const Screen screen : {Screen::stages, Screen::effects, Screen::atlas}) {
         INFO("screen " << static_cast<int>(screen));
-        desk.act(ViewChange(AttentionChange(ShowScreen{screen})));
+        desk.act(ShowScreen{screen});
         check_all_reached(desk);
-        desk.act(WindowAction(WalkControls{0}));
+        desk.act(WalkControls{0});
     }
 }
 
@@ -137,9 +137,8 @@ TEST_CASE("Tab reaches everything in dialogs", "[gui][focus]") {
     desk.edit();
     desk.save_as(folder.file("one.headscope")); // in a folder where Tab has nothing to complete
     desk.edit(1.5F);
-    const Action dialogs[] = {FileCommand(ChooseProject{}), FileCommand(ExportPicture{}),
-                              FileCommand(RecordFilm{}),    FileCommand(SaveProjectAs{}),
-                              FileCommand(QuitProgram{}),   WindowAction(OpenSettings{})};
+    const Action dialogs[] = {ChooseProject{}, ExportPicture{}, RecordFilm{},
+                              SaveProjectAs{}, QuitProgram{},   OpenSettings{}};
     int dialog = 0;
     for (const Action& open : dialogs) {
         INFO("dialog " << dialog++);

@@ -104,8 +104,8 @@ TEST_CASE("the parts of the window stand where the design puts them", "[gui][gri
     }
     SECTION("with both panels folded the canvas takes their room") {
         SizedDesk desk({1600, 1000, scale}, dark);
-        desk.act(ViewChange(OpenLeft{false}));
-        desk.act(ViewChange(OpenInspector{false}));
+        desk.act(OpenLeft{false});
+        desk.act(OpenInspector{false});
         check_area(desk.area("open Guide"), {0, 52, 44, 892});
         check_area(desk.region("canvas"), {44, 96, 1512, 848});
         check_area(desk.area("open Inspector"), {1556, 52, 44, 892});
@@ -120,7 +120,7 @@ TEST_CASE("nothing of the frame leaves the window or lies over another thing", "
     INFO(size.width << " x " << size.height << " at " << size.scale << (dark ? " dark" : " light"));
     SizedDesk desk(size, dark, "eight-experts");
     for (const StageGroup group : {StageGroup::x, StageGroup::weights, StageGroup::output}) {
-        desk.act(ViewChange(GoTo{group}));
+        desk.act(GoTo{group});
         std::vector<std::pair<std::string, figure::Rect>> things;
         for (const ScreenItem& item : screen_items())
             if (item.window == "Headscope" && !item.label.empty() && item.label.front() != '#' &&

@@ -47,7 +47,7 @@ TEST_CASE("the Guide is walked to its end by Next, and every number it quotes is
     const std::string sentence = GENERATE("", "The old man reads the paper");
     INFO(width << " x " << height << ", " << sentence);
     Desk desk("first-lesson", sentence, width, height);
-    desk.act(ViewChange(GoTo{StageGroup::x}));
+    desk.act(GoTo{StageGroup::x});
     int quoted = 0;
     for (int stage = 0; stage < group_count; ++stage) {
         INFO("stage " << stage + 1);
@@ -76,7 +76,7 @@ TEST_CASE("at 1280 x 720 the inspector stands open, and the factors of a product
     for (const StageGroup stage :
          {StageGroup::x, StageGroup::qkv, StageGroup::split, StageGroup::scores, StageGroup::head_out,
           StageGroup::concat, StageGroup::contributions, StageGroup::output}) {
-        desk.act(ViewChange(GoTo{stage}));
+        desk.act(GoTo{stage});
         INFO(group_info(stage).label);
         for (const MatrixGrid& grid : desk.program.canvas().grids) {
             INFO(tensor_info(grid.tensor).name);
@@ -89,7 +89,7 @@ TEST_CASE("at 1280 x 720 the inspector stands open, and the factors of a product
         CHECK(printed == cells);
     }
     // The part of a wide product that holds the selected number.
-    desk.act(ViewChange(Select{CellAddress{TensorId::W_O, {5, 7, 0, 0}}}));
+    desk.act(Select{CellAddress{TensorId::W_O, {5, 7, 0, 0}}});
     const auto& grids = desk.program.canvas().grids;
     CHECK(std::ranges::any_of(grids, [](const MatrixGrid& grid) {
         return grid.tensor == TensorId::W_O && grid.find({5, 7, 0, 0});
@@ -101,7 +101,7 @@ TEST_CASE("a word that no list knows is marked, said in one line, and given a cl
     Desk desk;
     desk.type_sentence("The blorp sat down");
     CHECK(screen_shows("“blorp” is in no list of words"));
-    desk.act(ViewChange(GoTo{StageGroup::x}));
+    desk.act(GoTo{StageGroup::x});
     CHECK(screen_shows("?"));
     CHECK(screen_shows("“blorp” is in no list of words: taken as noun-like 0.80"));
     CHECK(desk.problem().x->at(0, 1, 0) == 0.8F);
@@ -115,9 +115,9 @@ TEST_CASE("a word that no list knows is marked, said in one line, and given a cl
 
 TEST_CASE("the guide speaks of the column that a selected weight has its say in", "[gui][guide]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::qkv}));
-    desk.act(ViewChange(ShowTab{LeftTab::guide}));
-    desk.act(ViewChange(Select{CellAddress{TensorId::W_Q, {5, 3, 0, 0}}}));
+    desk.act(GoTo{StageGroup::qkv});
+    desk.act(ShowTab{LeftTab::guide});
+    desk.act(Select{CellAddress{TensorId::W_Q, {5, 3, 0, 0}}});
     CHECK(screen_shows("For “sat”, column 3 of q is 19.90"));
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("Ctrl Home and Ctrl End predict after the first and last token, and a 
     desk.driver.key(GLFW_KEY_HOME, GLFW_MOD_CONTROL);
     desk.settle();
     CHECK(position() == 0);
-    desk.act(ModelAction(TypePrompt{"The storm closed the harbour at noon and Anna called Tom"}));
+    desk.act(TypePrompt{"The storm closed the harbour at noon and Anna called Tom"});
     desk.settle();
     CHECK(position() == desk.program.state().document->part()->inputs->T - 1);
     desk.driver.key(GLFW_KEY_HOME, GLFW_MOD_CONTROL);

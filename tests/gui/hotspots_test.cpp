@@ -128,7 +128,7 @@ void check_left(Desk& desk, const Meant& meant) {
 /// Clicks every item that is on screen now, each from the same state, and says how many there were.
 int click_everything(Desk& desk) {
     // Edited from the start: the words "not saved" move what stands beside them only once.
-    desk.act(Command(SetGain{0, 0.75F}));
+    desk.act(SetGain{0, 0.75F});
     const ViewState start = desk.view();
     const project::Recipe recipe = desk.program.state().document->recipe;
     desk.driver.move(1, 1);
@@ -175,7 +175,7 @@ int click_everything(Desk& desk) {
         CHECK(desk.program.state().error.empty());
         const project::Recipe& now = desk.program.state().document->recipe;
         if (now.identity_W_O != recipe.identity_W_O)
-            desk.program.act(Command(SetIdentityOutput{recipe.identity_W_O}));
+            desk.program.act(SetIdentityOutput{recipe.identity_W_O});
         desk.program.state().view = start;
         desk.program.state().manual = {};
         desk.driver.move(1, 1);
@@ -200,7 +200,7 @@ void check_row(Desk& desk, const std::string& label, const std::string& window, 
 TEST_CASE("everything that can be clicked does something, on every stage", "[gui][hotspots]") {
     Desk desk("first-lesson", "", wide, high);
     for (int group = 0; group < group_count; ++group) {
-        desk.act(ViewChange(GoTo{static_cast<StageGroup>(group)}));
+        desk.act(GoTo{static_cast<StageGroup>(group)});
         CHECK(click_everything(desk) > 20);
     }
 }
@@ -210,23 +210,23 @@ TEST_CASE("everything that can be clicked does something, in every view of the w
     for (const WeightsView way :
          {WeightsView::arcs, WeightsView::text, WeightsView::graph, WeightsView::heatmap})
         for (const HeadsView heads : {HeadsView::difference, HeadsView::mean, HeadsView::each}) {
-            desk.act(ViewChange(ShowWeightsAs{way}));
-            desk.act(ViewChange(ShowHeads{heads}));
-            desk.act(ViewChange(PickHead{1}));
+            desk.act(ShowWeightsAs{way});
+            desk.act(ShowHeads{heads});
+            desk.act(PickHead{1});
             CHECK(click_everything(desk) > 20);
         }
 }
 
 TEST_CASE("everything that can be clicked does something where panels are folded", "[gui][hotspots]") {
     Desk desk("first-lesson", "", wide, high);
-    desk.act(ViewChange(OpenLeft{false}));
-    desk.act(ViewChange(OpenInspector{false}));
+    desk.act(OpenLeft{false});
+    desk.act(OpenInspector{false});
     CHECK(click_everything(desk) > 10);
 }
 
 TEST_CASE("rows of the tensors and heads panels lead where they say", "[gui][hotspots]") {
     Desk desk("eight-experts", "", wide, high);
-    desk.act(ViewChange(ShowTab{LeftTab::tensors}));
+    desk.act(ShowTab{LeftTab::tensors});
     using enum StageGroup;
     // Inputs lead to the stage that reads them first.
     const std::pair<const char*, StageGroup> places[] = {{"x", x},
@@ -261,7 +261,7 @@ TEST_CASE("rows of the tensors and heads panels lead where they say", "[gui][hot
             meant.joined_target = 1;
         check_row(desk, name, "/tensors", meant);
     }
-    desk.act(ViewChange(ShowTab{LeftTab::heads}));
+    desk.act(ShowTab{LeftTab::heads});
     for (std::int64_t h = 0; h < 8; ++h) {
         ViewState meant = desk.view();
         meant.head = h;

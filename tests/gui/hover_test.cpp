@@ -52,7 +52,7 @@ TEST_CASE("the cell under the mouse is the cell that is spoken of, in every grid
           "[gui][hover]") {
     Desk desk("first-lesson", "", 1900, 1400);
     for (int group = 0; group < group_count; ++group) {
-        desk.act(ViewChange(GoTo{static_cast<StageGroup>(group)}));
+        desk.act(GoTo{static_cast<StageGroup>(group)});
         point_everywhere(desk);
     }
 }
@@ -124,7 +124,7 @@ TEST_CASE("a shorter sentence drops addresses that it no longer has", "[gui][hov
 
 TEST_CASE("the number field names the number it holds, whatever is pointed at", "[gui][hover]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(GoTo{StageGroup::output});
     const auto grids = desk.program.canvas().grids;
     const auto grid = std::ranges::find(grids, TensorId::W_O, &MatrixGrid::tensor);
     REQUIRE(grid != grids.end());
@@ -167,9 +167,9 @@ TEST_CASE("the number field names the number it holds, whatever is pointed at", 
 
 TEST_CASE("the number field shows the number of the cell that it names, in every frame", "[gui][hover]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::output}));
-    desk.act(ViewChange(Select{CellAddress{TensorId::W_O, {5, 1, 0, 0}}}));
-    desk.program.act(ViewChange(Select{CellAddress{TensorId::W_O, {5, 2, 0, 0}}}));
+    desk.act(GoTo{StageGroup::output});
+    desk.act(Select{CellAddress{TensorId::W_O, {5, 1, 0, 0}}});
+    desk.program.act(Select{CellAddress{TensorId::W_O, {5, 2, 0, 0}}});
     desk.driver.wait();
     CHECK(screen_shows("W_O[5, 2]"));
     CHECK(field_text("##number") == shortest_number(desk.problem().weights.W_O->at(5, 2)));

@@ -66,11 +66,10 @@ void read_stages(Desk& desk, Reader& reader, bool panels) {
         const auto stage = static_cast<StageGroup>(group);
         if (!desk.view().walk.has(stage))
             continue;
-        reader.look_after(std::string(group_info(stage).label), ViewChange(GoTo{stage}));
+        reader.look_after(std::string(group_info(stage).label), GoTo{stage});
         if (panels)
             for (const LeftTab tab : {LeftTab::guide, LeftTab::tensors, LeftTab::heads, LeftTab::edit})
-                reader.look_after("panel of " + std::string(group_info(stage).label),
-                                  ViewChange(ShowTab{tab}));
+                reader.look_after("panel of " + std::string(group_info(stage).label), ShowTab{tab});
         // The inspector and the tip of the first cell.
         if (!desk.program.canvas().grids.empty()) {
             const MatrixGrid& grid = desk.program.canvas().grids.front();
@@ -94,26 +93,26 @@ void read_tips(Desk& desk, Reader& reader) {
 }
 
 void read_dialogs(Desk& desk, Reader& reader) {
-    reader.look_after("settings", WindowAction(OpenSettings{true}));
-    desk.act(WindowAction(OpenSettings{false}));
-    reader.look_after("file menu", WindowAction(OpenFileMenu{}));
+    reader.look_after("settings", OpenSettings{true});
+    desk.act(OpenSettings{false});
+    reader.look_after("file menu", OpenFileMenu{});
     desk.driver.key(GLFW_KEY_ESCAPE);
     for (const char* const typed : {"", "a", "e", "n", "r"}) {
-        desk.act(WindowAction(OpenPalette{}));
+        desk.act(OpenPalette{});
         desk.driver.type(typed);
         reader.look("palette " + std::string(typed));
         desk.driver.key(GLFW_KEY_ESCAPE);
         desk.driver.key(GLFW_KEY_ESCAPE);
     }
-    reader.look_after("find", WindowAction(OpenFind{}));
+    reader.look_after("find", OpenFind{});
     desk.driver.key(GLFW_KEY_ESCAPE);
-    reader.look_after("open", FileCommand(ChooseProject{}));
+    reader.look_after("open", ChooseProject{});
     desk.driver.key(GLFW_KEY_ESCAPE);
-    reader.look_after("save", FileCommand(SaveProjectAs{}));
+    reader.look_after("save", SaveProjectAs{});
     desk.driver.key(GLFW_KEY_ESCAPE);
-    reader.look_after("picture", FileCommand(ExportPicture{}));
+    reader.look_after("picture", ExportPicture{});
     desk.driver.key(GLFW_KEY_ESCAPE);
-    reader.look_after("film", FileCommand(RecordFilm{}));
+    reader.look_after("film", RecordFilm{});
     desk.driver.key(GLFW_KEY_ESCAPE);
 }
 
@@ -133,8 +132,8 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
             read_stages(desk, reader, preset.id == presets.front().id);
             for (const WeightsView way :
                  {WeightsView::arcs, WeightsView::text, WeightsView::graph, WeightsView::heatmap}) {
-                desk.act(ViewChange(GoTo{StageGroup::weights}));
-                reader.look_after("view of the weights", ViewChange(ShowWeightsAs{way}));
+                desk.act(GoTo{StageGroup::weights});
+                reader.look_after("view of the weights", ShowWeightsAs{way});
             }
             CHECK(reader.left() == "");
         }
@@ -149,9 +148,9 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
         reader.look("start");
         read_dialogs(desk, reader);
         read_tips(desk, reader);
-        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        desk.act(GoTo{StageGroup::weights});
         read_tips(desk, reader);
-        reader.look_after("keys", ViewChange(ShowHelp{true}));
+        reader.look_after("keys", ShowHelp{true});
         CHECK(reader.left() == "");
     }
     SECTION("a checkpoint") {
@@ -162,12 +161,12 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
         reader.know(prompt + " pocket");
         read_stages(desk, reader, true);
         for (const NamedScreen& screen : named_screens()) {
-            desk.act(ViewChange(AttentionChange(ShowScreen{screen.screen})));
-            desk.act(ViewChange(AttentionChange(ShowEffects{screen.effects})));
+            desk.act(ShowScreen{screen.screen});
+            desk.act(ShowEffects{screen.effects});
             reader.look(std::string(screen.name));
             for (const LeftTab tab :
                  {LeftTab::guide, LeftTab::tensors, LeftTab::heads, LeftTab::edit, LeftTab::predictions})
-                reader.look_after("panel", ViewChange(ShowTab{tab}));
+                reader.look_after("panel", ShowTab{tab});
             if (screen.screen == Screen::atlas || screen.screen == Screen::why)
                 read_tips(desk, reader);
         }
@@ -178,12 +177,12 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
             Desk desk(in_german());
             Reader reader(desk);
             reader.know(asset("lessons/" + std::string(id) + ".de.md")); // quotes English words
-            desk.act(LessonAction(OpenLesson{id}));
+            desk.act(OpenLesson{id});
             INFO(id);
             for (int page = 0; page < 12; ++page) {
                 reader.know(desk.program.state().document->recipe.sentence);
                 reader.look(std::string(id) + " page " + std::to_string(page));
-                desk.act(LessonAction(GoToPage{page}));
+                desk.act(GoToPage{page});
             }
             CHECK(reader.left() == "");
         }
@@ -194,7 +193,7 @@ TEST_CASE("the keys of the ways to read weights stand whole in German", "[.langu
     use_language("de");
     Desk desk("first-lesson", "", 1600, 1000);
     desk.open(checkpoint::model_folder("pocket"), "Anna gave Tom the cup");
-    desk.act(ViewChange(ShowTab{LeftTab::heads}));
+    desk.act(ShowTab{LeftTab::heads});
     CHECK(screen_shows("Umschalt M"));
 }
 

@@ -17,7 +17,7 @@ namespace {
 struct WeightsDesk : Desk {
     explicit WeightsDesk(float width = 1600, float height = 1000) : Desk("first-lesson", "", width, height) {
         open(checkpoint::model_folder("pocket"), "The cat sat on the mat because it was tired");
-        act(ViewChange(GoTo{StageGroup::qkv}));
+        act(GoTo{StageGroup::qkv});
     }
     const MatrixGrid& grid(TensorId id) const {
         for (const MatrixGrid& grid : program.canvas().grids)
@@ -91,7 +91,7 @@ TEST_CASE("a row of a long text is found by its token", "[gui]") {
     desk.open(
         checkpoint::model_folder("pocket"),
         "The cat sat on the mat because it was tired. The dog ran to the door and saw a bird in the garden.");
-    desk.act(ViewChange(GoTo{StageGroup::qkv}));
+    desk.act(GoTo{StageGroup::qkv});
     const auto rows = [&] {
         for (const MatrixGrid& grid : desk.program.canvas().grids)
             if (grid.tensor == TensorId::q)
@@ -113,11 +113,11 @@ TEST_CASE("a row of a long text is found by its token", "[gui]") {
 
 TEST_CASE("the last page of rows is as full as the others", "[gui]") {
     WeightsDesk desk;
-    desk.act(ModelAction(TypePrompt{"The cat sat down and Tom called Anna. Mary said it again: "
-                                    "The cat sat down and Tom called Anna"}));
+    desk.act(TypePrompt{"The cat sat down and Tom called Anna. Mary said it again: "
+                        "The cat sat down and Tom called Anna"});
     const std::int64_t last = desk.problem().dims.Tq - 1;
     REQUIRE(last == 22); // 23 rows: no page of several rows divides them
-    desk.act(ViewChange(Select{CellAddress{TensorId::q, {0, 0, 0, 0}}}));
+    desk.act(Select{CellAddress{TensorId::q, {0, 0, 0, 0}}});
     const std::int64_t rows = desk.grid(TensorId::q).rows;
     REQUIRE(rows < last + 1);
     desk.press("rows ▶");

@@ -53,7 +53,7 @@ void check_picture(Desk& desk, float logical_width, float logical_height) {
 
 void walk_stages(Desk& desk, float width, float height) {
     for (int group = 0; group < group_count; ++group) {
-        desk.program.act(ViewChange(GoTo{static_cast<StageGroup>(group)}));
+        desk.program.act(GoTo{static_cast<StageGroup>(group)});
         desk.driver.wait(3);
         INFO(group_info(static_cast<StageGroup>(group)).label);
         check_picture(desk, width, height);
@@ -72,7 +72,7 @@ TEST_CASE(
     begin_recording();
     for (int group = 0; group < group_count; ++group) {
         const auto stage = static_cast<StageGroup>(group);
-        desk.act(ViewChange(GoTo{stage}));
+        desk.act(GoTo{stage});
         const Picture& canvas = desk.program.canvas();
         const std::string label(group_info(stage).label);
         const auto& items = screen_items();
@@ -107,7 +107,7 @@ TEST_CASE("in a window of 1280 inside its frame both panels are open at first", 
 
 TEST_CASE("another stage begins at its top", "[gui][layout]") {
     Desk desk("first-lesson", "The cat sat down", 1280, 720, 1.5F);
-    desk.act(ViewChange(GoTo{StageGroup::split}));
+    desk.act(GoTo{StageGroup::split});
     const auto top = [&] { return desk.program.canvas().grids.front().area.y; };
     const float before = top();
     desk.driver.move(640, 360);
@@ -235,17 +235,17 @@ TEST_CASE("every preset and stage with 1 to 64 tokens", "[gui][layout]") {
     const std::string preset = GENERATE("first-lesson", "eight-experts", "random");
     Desk desk(preset);
     for (const int count : {1, 2, 3, 7, 16, 33, 64}) {
-        desk.act(Command(SetSentence{words(count)}));
+        desk.act(SetSentence{words(count)});
         INFO(preset << ", " << count << " tokens: " << desk.program.state().error);
         REQUIRE(desk.problem().dims.Tq == count);
         walk_stages(desk, 1600, 1000);
         for (const WeightsView way : {WeightsView::arcs, WeightsView::text, WeightsView::graph}) {
-            desk.program.act(ViewChange(GoTo{StageGroup::weights}));
-            desk.program.act(ViewChange(ShowWeightsAs{way}));
+            desk.program.act(GoTo{StageGroup::weights});
+            desk.program.act(ShowWeightsAs{way});
             desk.driver.wait(3);
             CHECK_FALSE(desk.program.canvas().scene.items.empty());
         }
-        desk.program.act(ViewChange(ShowWeightsAs{WeightsView::heatmap}));
+        desk.program.act(ShowWeightsAs{WeightsView::heatmap});
     }
 }
 
@@ -255,22 +255,22 @@ TEST_CASE("every stage with fewer key/value heads and with masks", "[gui][layout
         for (const project::MaskChoice mask :
              {project::MaskChoice::none, project::MaskChoice::causal, project::MaskChoice::causal_window,
               project::MaskChoice::symmetric_window}) {
-            desk.act(Command(SetKvHeads{kv_heads}));
-            desk.act(Command(SetMask{mask}));
+            desk.act(SetKvHeads{kv_heads});
+            desk.act(SetMask{mask});
             INFO(kv_heads << " key/value heads, mask " << static_cast<int>(mask));
             REQUIRE(desk.problem().dims.Hkv == kv_heads);
             walk_stages(desk, 1600, 1000);
         }
     for (const std::int64_t heads : {1, 2, 16, 64}) {
-        desk.act(Command(SetHeads{heads}));
+        desk.act(SetHeads{heads});
         INFO(heads << " heads");
         REQUIRE(desk.problem().dims.H == heads);
         walk_stages(desk, 1600, 1000);
         for (const HeadsView view : {HeadsView::difference, HeadsView::mean}) {
-            desk.program.act(ViewChange(ShowHeads{view}));
+            desk.program.act(ShowHeads{view});
             walk_stages(desk, 1600, 1000);
         }
-        desk.program.act(ViewChange(ShowHeads{HeadsView::each}));
+        desk.program.act(ShowHeads{HeadsView::each});
     }
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("the window is made smaller and larger under a running program", "[gui
         for (const char* label : {"##sentence", "stage output", "play", "help"})
             CHECK(desk.click(label));
         desk.driver.key(GLFW_KEY_ESCAPE);
-        desk.program.act(ViewChange(ShowHelp{false}));
+        desk.program.act(ShowHelp{false});
     }
 }
 
@@ -346,10 +346,10 @@ TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", 
     for (const char* sentence : {"cat sat", "The cat sat", "The cat sat down", "The cat sat down again"}) {
         Desk desk("eight-experts", sentence, 1280, 720);
         for (const project::MaskChoice mask : {project::MaskChoice::none, project::MaskChoice::causal}) {
-            desk.act(Command(SetMask{mask}));
+            desk.act(SetMask{mask});
             for (const StageGroup group :
                  {StageGroup::scores, StageGroup::scaled, StageGroup::masked, StageGroup::weights}) {
-                desk.act(ViewChange(GoTo{group}));
+                desk.act(GoTo{group});
                 INFO(sentence << ", " << group_info(group).label);
                 const float edge = desk.program.canvas().scene.width + 312; // the left panel's width
                 std::vector<figure::Rect> bars;
@@ -382,7 +382,7 @@ TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", 
 TEST_CASE("what the keys do is written between the keys, in one column or two", "[gui][layout]") {
     for (const float width : {640.0F, 900.0F, 1280.0F, 1600.0F}) {
         Desk desk("first-lesson", "", width, 1400);
-        desk.act(ViewChange(ShowHelp{true}));
+        desk.act(ShowHelp{true});
         std::map<float, std::vector<std::pair<float, float>>> lines; // by height: begin and end
         for (const ScreenText& text : screen_texts())
             if (text.visible)

@@ -255,13 +255,13 @@ TEST_CASE("every number that a lesson quotes can be read on the same screen", "[
     int checked = 0, worked_out = 0;
     for (const auto& one : reader.course().lessons) {
         const std::string id = one->id; // the list may be read anew
-        reader.act(LessonAction(OpenLesson{id}));
+        reader.act(OpenLesson{id});
         for (int page = 0; page < reader.course().pages(); ++page) {
-            reader.act(LessonAction(GoToPage{page}));
+            reader.act(GoToPage{page});
             reader.settle(); // of a checkpoint's page, the layer comes after the model
             reader.settle();
             if (reader.course().question() != nullptr)
-                reader.act(LessonAction(AnswerQuestion{reader.course().question_index(), 0}));
+                reader.act(AnswerQuestion{reader.course().question_index(), 0});
             const AppState& state = reader.program.state();
             REQUIRE(state.error.empty());
             const PageValues values(reader.course());

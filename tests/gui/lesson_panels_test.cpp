@@ -17,8 +17,8 @@ struct PanelDesk : Desk {
 
     explicit PanelDesk(const std::string& lesson, int which = 1) {
         settle();
-        act(ViewChange(ShowTab{LeftTab::course}));
-        act(LessonAction(OpenLesson{lesson}));
+        act(ShowTab{LeftTab::course});
+        act(OpenLesson{lesson});
         for (std::size_t i = 0; i < course().open->steps.size() && panel == nullptr; ++i)
             for (const lesson::LessonBlock& block : course().open->steps[i].blocks)
                 if (const auto* found = std::get_if<lesson::LessonPanel>(&block);
@@ -27,7 +27,7 @@ struct PanelDesk : Desk {
                     page = static_cast<int>(i) + 1;
                 }
         REQUIRE(panel != nullptr);
-        act(LessonAction(GoToPage{page}));
+        act(GoToPage{page});
         driver.wait(2);
     }
 
@@ -80,8 +80,8 @@ TEST_CASE("dragging H on the cost panel moves dk and leaves the parameters", "[g
     CHECK(desk.figure<lesson::CostFigure>().dims.dk == 128);
     // Nothing of it is in the document, and the step begins anew when it is opened again.
     CHECK(desk.shown().document->revision == revision);
-    desk.act(LessonAction(TurnPage{1}));
-    desk.act(LessonAction(TurnPage{-1}));
+    desk.act(TurnPage{1});
+    desk.act(TurnPage{-1});
     CHECK(desk.figure<lesson::CostFigure>().dims.H == 8);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("merging heads on the blur panel raises the entropy that is shown", "[
 TEST_CASE("the loop panel follows the document", "[gui][lesson]") {
     PanelDesk<lesson::LoopPanel> desk("shapes-and-cost");
     CHECK(desk.figure<lesson::LoopFigure>().projections.front().slice == Shape{32, 8});
-    desk.act(Command(SetHeads{8}));
+    desk.act(SetHeads{8});
     CHECK(desk.figure<lesson::LoopFigure>().projections.front().slice == Shape{32, 4});
     CHECK(screen_shows("8 products (10, 32) · (32, 4)"));
 }
@@ -133,16 +133,16 @@ TEST_CASE("the loop panel follows the document", "[gui][lesson]") {
 TEST_CASE("a step slides in and comes to rest, and show me rings what it moved", "[gui][lesson]") {
     Desk desk;
     desk.settle();
-    desk.act(ViewChange(ShowTab{LeftTab::course}));
-    desk.act(LessonAction(OpenLesson{"masks"}));
-    desk.program.act(LessonAction(GoToPage{1}));
+    desk.act(ShowTab{LeftTab::course});
+    desk.act(OpenLesson{"masks"});
+    desk.program.act(GoToPage{1});
     desk.driver.wait();
     CHECK(desk.view().pointing < 1);
     CHECK(desk.program.animating());
     desk.settle();
     CHECK(desk.view().pointing == 1);
     CHECK(desk.view().arrival == 1);
-    desk.program.act(ViewChange(GoTo{StageGroup::output}));
+    desk.program.act(GoTo{StageGroup::output});
     desk.driver.wait(2);
     CHECK(desk.view().arrival < 1);
     CHECK(desk.view().came_from == StageGroup::weights);
@@ -153,7 +153,7 @@ TEST_CASE("a step slides in and comes to rest, and show me rings what it moved",
     CHECK(desk.program.state().course.driven_strength == 0);
     // Where the desktop asks for no animations there is none.
     desk.program.state().view.less_motion = true;
-    desk.program.act(LessonAction(GoToPage{2}));
+    desk.program.act(GoToPage{2});
     desk.driver.wait(3);
     CHECK(desk.view().arrival == 1);
     CHECK(desk.view().pointing == 1);

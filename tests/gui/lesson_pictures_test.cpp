@@ -12,8 +12,8 @@ namespace {
 
 struct Page : Desk {
     Page(const std::string& lesson, int page, float width, float height) : Desk(on_cpu(), width, height) {
-        act(LessonAction(OpenLesson{lesson}));
-        act(LessonAction(GoToPage{page}));
+        act(OpenLesson{lesson});
+        act(GoToPage{page});
         settle();
         settle();
     }

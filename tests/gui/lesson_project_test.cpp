@@ -14,8 +14,8 @@ namespace {
 struct Player : FilesDesk {
     using FilesDesk::FilesDesk;
     void play(const std::string& id, int page) {
-        act(LessonAction(OpenLesson{id}));
-        act(LessonAction(GoToPage{page}));
+        act(OpenLesson{id});
+        act(GoToPage{page});
         settle();
     }
     bool same(const project::Recipe& other) const { return project::same_bits(recipe(), other); }
@@ -44,15 +44,15 @@ TEST_CASE("Ctrl S in a lesson leaves the project's file alone", "[gui][lesson][f
     // A name of its own is written; the project's own name is refused.
     player.driver.key(GLFW_KEY_S, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
     REQUIRE(player.files().chooser);
-    player.act(FileCommand(ChosenPath{player.path()}));
+    player.act(ChosenPath{player.path()});
     CHECK(text_of(player.path()) == bytes);
     REQUIRE(player.files().chooser);
     CHECK(player.files().chooser->chooser.error().find("file of your project") != std::string::npos);
-    player.act(FileCommand(ChosenPath{folder.file("lesson.headscope")}));
+    player.act(ChosenPath{folder.file("lesson.headscope")});
     CHECK(project::same_bits(project::open_project(folder.file("lesson.headscope")).recipe, player.recipe()));
     CHECK(player.files().path == player.path());
 
-    player.act(LessonAction(CloseLesson{}));
+    player.act(CloseLesson{});
     CHECK(player.same(mine));
     CHECK(player.files().path == player.path());
     CHECK_FALSE(player.files().unsaved);
@@ -69,10 +69,10 @@ TEST_CASE("leaving a lesson shows the project as it was, with its view and its b
     player.type_sentence("The old man reads");
     player.edit();
     player.act(MarkBaseline{true});
-    player.act(Command(SetGain{1, 0.5F}));
-    player.act(ViewChange(GoTo{StageGroup::scores, 2}));
-    player.act(ViewChange(PickHead{1}));
-    player.act(ViewChange(SetCompare{Compare::difference}));
+    player.act(SetGain{1, 0.5F});
+    player.act(GoTo{StageGroup::scores, 2});
+    player.act(PickHead{1});
+    player.act(SetCompare{Compare::difference});
     const DocumentPtr mine = player.program.state().document;
     const std::size_t lines = player.program.state().history.size();
     REQUIRE(player.files().unsaved);
@@ -80,12 +80,12 @@ TEST_CASE("leaving a lesson shows the project as it was, with its view and its b
     player.play("cross-attention", 2);
     CHECK_FALSE(player.program.state().compare.marked());
     player.type_kv_sentence("Le chat boit");
-    player.act(ViewChange(SetDark{true}));
+    player.act(SetDark{true});
     for (int i = 0; i < 20; ++i)
         player.press(GLFW_KEY_Z, GLFW_MOD_CONTROL); // never leads into the project
     player.settle();
     CHECK_FALSE(player.same(mine->recipe));
-    player.act(LessonAction(CloseLesson{}));
+    player.act(CloseLesson{});
     CHECK(player.program.state().document == mine);
     CHECK(player.shown().document == mine);
     CHECK(player.view().group == StageGroup::scores);
@@ -105,16 +105,16 @@ TEST_CASE("playing lessons never marks a project as changed, and what is kept fo
     TemporaryFolder folder;
     Player player(folder);
     player.play("first-lesson", 3);
-    player.act(Command(SetGain{1, 0})); // in the lesson
+    player.act(SetGain{1, 0}); // in the lesson
     CHECK_FALSE(player.files().unsaved);
-    player.act(LessonAction(CloseLesson{}));
+    player.act(CloseLesson{});
     CHECK_FALSE(player.files().unsaved);
 
     player.edit();
     player.settle();
     const project::Recipe mine = player.recipe();
     player.play("first-lesson", 3);
-    player.act(Command(SetGain{1, 0.25F}));
+    player.act(SetGain{1, 0.25F});
     player.settle();
     bool kept = false;
     for (const auto& entry : std::filesystem::directory_iterator(folder.file("state")))
@@ -124,9 +124,9 @@ TEST_CASE("playing lessons never marks a project as changed, and what is kept fo
     // Save, asked for at the question before something new, saves the project.
     player.press(GLFW_KEY_N, GLFW_MOD_CONTROL);
     REQUIRE(player.files().question);
-    player.act(FileCommand(AnswerUnsaved{UnsavedAnswer::save}));
+    player.act(AnswerUnsaved{UnsavedAnswer::save});
     REQUIRE(player.files().chooser);
-    player.act(FileCommand(ChosenPath{player.path()}));
+    player.act(ChosenPath{player.path()});
     CHECK(project::same_bits(project::open_project(player.path()).recipe, mine));
     CHECK(player.program.state().course.open == nullptr);
     CHECK(player.recipe().edits.empty()); // and then something new
@@ -155,7 +155,7 @@ TEST_CASE("a checkpoint with edits waits beside a lesson, and comes back with th
     TemporaryFolder folder;
     Player player(folder);
     player.open("pocket", "the drum and the drum");
-    player.act(Command(SetGain{3, 0}));
+    player.act(SetGain{3, 0});
     player.settle();
     const DocumentPtr mine = player.program.state().document;
     REQUIRE(player.files().unsaved);
@@ -163,7 +163,7 @@ TEST_CASE("a checkpoint with edits waits beside a lesson, and comes back with th
     CHECK(player.files().unsaved);
     player.play("masks", 2);
     CHECK(player.program.state().document->is_experiment());
-    player.act(LessonAction(CloseLesson{}));
+    player.act(CloseLesson{});
     player.settle();
     CHECK(player.program.state().document->part() == mine->part());
     CHECK(player.program.state().model.prompt == "the drum and the drum");
@@ -171,7 +171,7 @@ TEST_CASE("a checkpoint with edits waits beside a lesson, and comes back with th
     CHECK(player.program.state().board != nullptr);
     CHECK(player.files().unsaved);
     // It goes on as before: an edit runs it again.
-    player.act(Command(SetGain{2, 0}));
+    player.act(SetGain{2, 0});
     player.settle();
     CHECK(player.program.state().document->part()->edits.size() == 1);
 }

@@ -61,10 +61,10 @@ TEST_CASE("every lesson turns to its end without an error, each page with its ow
     Learner learner({}, 1280, 720);
     for (const auto& lesson : learner.course().lessons) {
         INFO(lesson->id);
-        learner.act(LessonAction(OpenLesson{lesson->id}));
+        learner.act(OpenLesson{lesson->id});
         for (int page = 0; page < learner.course().pages(); ++page) {
             INFO("page " << page);
-            learner.act(LessonAction(GoToPage{page}));
+            learner.act(GoToPage{page});
             CHECK(learner.program.state().error == "");
             CHECK_FALSE(learner.away());
             CHECK(learner.course().page == page);
@@ -178,13 +178,13 @@ TEST_CASE("Tab comes from the canvas to the task of a lesson's page, else to its
     learner.open("by-hand");
     learner.turn_to(2);
     const auto from_canvas = [&] {
-        learner.act(WindowAction(WalkControls{0}));
+        learner.act(WalkControls{0});
         learner.driver.key(GLFW_KEY_TAB);
         learner.driver.wait(3);
     };
     from_canvas();
     CHECK(learner.program.state().field.label == "scores of head 0 0");
-    learner.act(LessonAction(GoToPage{0})); // which has no task
+    learner.act(GoToPage{0}); // which has no task
     from_canvas();
     learner.driver.key(GLFW_KEY_ENTER);
     learner.settle();
@@ -362,14 +362,14 @@ choices:
     Program::Options options;
     options.lesson_folders = {folder.file("lessons"), folder.file("nowhere")};
     Learner learner(options, 1600, 1400);
-    learner.act(ViewChange(ShowTab{LeftTab::course}));
+    learner.act(ShowTab{LeftTab::course});
     CHECK(learner.course().unlisted.size() == 2);
     CHECK(std::ranges::any_of(learner.course().unlisted, [](const UnlistedLesson& file) {
         return file.path.ends_with("broken.md") && file.why.starts_with("Line ");
     }));
     CHECK(
         std::ranges::any_of(screen_texts(), [](const ScreenText& line) { return line.text == "broken.md"; }));
-    learner.act(LessonAction(OpenLesson{"mine"}));
+    learner.act(OpenLesson{"mine"});
     CHECK(screen_shows(", 1 step"));
     CHECK_FALSE(screen_shows("1 steps"));
     learner.turn_to(1);
@@ -396,13 +396,13 @@ choices:
     CHECK(dropped.course().unlisted[0].path == folder.file("lessons/mine.md"));
     CHECK(dropped.course().unlisted[0].why.starts_with("copy.md has the same id, mine"));
     learner.press("Contents");
-    learner.act(LessonAction(OpenLesson{"dance"}));
+    learner.act(OpenLesson{"dance"});
     CHECK(learner.program.state().error.find("there is no lesson \"dance\"; File, Start page, All lessons") !=
           std::string::npos);
     // One with faults says them; once they are mended, it opens.
-    learner.act(LessonAction(OpenLesson{"broken"}));
+    learner.act(OpenLesson{"broken"});
     CHECK(learner.program.state().error.find("broken.md, line ") != std::string::npos);
-    learner.act(LessonAction(OpenLesson{"empty"}));
+    learner.act(OpenLesson{"empty"});
     CHECK(learner.program.state().error.find("empty.md, line 1: ") != std::string::npos);
     std::filesystem::copy_file(folder.file("lessons/mine.md"), folder.file("lessons/empty.md"),
                                std::filesystem::copy_options::overwrite_existing);
@@ -412,7 +412,7 @@ choices:
 
 TEST_CASE("a task below the fold is told of, and a click goes to it", "[gui][lesson]") {
     Learner learner({}, 1280, 720);
-    learner.act(ViewChange(ShowTab{LeftTab::course}));
+    learner.act(ShowTab{LeftTab::course});
     const auto reachable = [](const std::string& label) -> const ScreenItem* {
         const auto found = std::ranges::find_if(
             screen_items(), [&](const ScreenItem& one) { return one.label == label && one.reachable(); });
@@ -420,10 +420,10 @@ TEST_CASE("a task below the fold is told of, and a click goes to it", "[gui][les
     };
     int told = 0, in_sight = 0;
     for (const auto& lesson : learner.course().lessons) {
-        learner.act(LessonAction(OpenLesson{lesson->id}));
+        learner.act(OpenLesson{lesson->id});
         for (int page = 1; page <= learner.course().steps(); ++page) {
             INFO(lesson->id << ", step " << page);
-            learner.act(LessonAction(GoToPage{page}));
+            learner.act(GoToPage{page});
             for (int round = 0; round < 2; ++round) { // the page's model, then the values that it gives
                 learner.settle();
                 learner.driver.wait(6);

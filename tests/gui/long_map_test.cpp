@@ -99,7 +99,7 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
     CHECK(desk.shown().map->row->keys == query + 1);
 
     SECTION("the strongest key of a row is one key away") {
-        desk.act(ViewChange(LongMapChange(GoToWeight{query, 40})));
+        desk.act(GoToWeight{query, 40});
         CHECK(desk.shown().map->row->rank > 1);
         desk.driver.key(GLFW_KEY_K);
         desk.settle();
@@ -107,7 +107,7 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
     }
     SECTION("a click on a pixel far out selects the largest weight under it") {
         desk.driver.key(GLFW_KEY_HOME);
-        desk.act(ViewChange(LongMapChange(SelectOnMap{})));
+        desk.act(SelectOnMap{});
         const figure::Point far = place(desk, query + 8, far_key - 4); // the middle of its pixel
         desk.driver.click(far.x, far.y);
         desk.settle();
@@ -141,7 +141,7 @@ TEST_CASE("a long map has its far weight on the engine that is chosen, and witho
         CHECK(desk.shown().map->device == (there && device == "vulkan:0" ? device : "cpu"));
         REQUIRE(desk.shown().map->overview->complete());
         CHECK(screen_shows("query 5,200 reads key 700"));
-        desk.act(ViewChange(LongMapChange(GoToWeight{query, far_key})));
+        desk.act(GoToWeight{query, far_key});
         const auto shows_weight = [&] {
             desk.settle();
             REQUIRE(desk.shown().map->selected);
@@ -231,7 +231,7 @@ TEST_CASE("reading a long map can be paused, cancelled and begun again", "[long 
     Desk desk(needle());
     desk.press("Whole map");
     CHECK_FALSE(screen_shows("Pause"));
-    desk.act(ViewChange(LongMapChange(ReadMap{MapReading::off})));
+    desk.act(ReadMap{MapReading::off});
     CHECK(desk.shown().map->overview == nullptr);
     CHECK(screen_shows("The whole map is not read."));
     // Far weights are not known yet: their list says so, and so does the key.
@@ -253,7 +253,7 @@ TEST_CASE("reading a long map can be paused, cancelled and begun again", "[long 
     desk.press_key(GLFW_KEY_K);
     CHECK(screen_shows("Select a weight first."));
     // Single weights are made all the same.
-    desk.act(ViewChange(LongMapChange(GoToWeight{query, far_key})));
+    desk.act(GoToWeight{query, far_key});
     CHECK(screen_shows("0.76"));
     desk.press("Read it");
     CHECK(desk.shown().map->overview->complete());
@@ -284,7 +284,7 @@ TEST_CASE("Enter in the search of a map goes to the next match, again and again"
         problem->tokens.push_back(i % 1000 == 500 ? "kite" : "a");
     options.recipe.base = problem;
     Desk desk(options);
-    desk.act(ViewChange(LongMapChange(GoToWeight{5999, 100})));
+    desk.act(GoToWeight{5999, 100});
     REQUIRE(desk.click("##find on map"));
     desk.driver.wait(3);
     desk.driver.type("kite");
@@ -306,7 +306,7 @@ TEST_CASE("a map always says what its colours mean, and that there are more head
         CHECK(screen_shows("≤ 0.0001"));
     }
     Desk desk(needle(8), 1280, 720);
-    desk.act(ViewChange(OpenInspector{true}));
+    desk.act(OpenInspector{true});
     const std::int64_t H = desk.shown().dims().H;
     std::int64_t seen = 0;
     for (std::int64_t click = 0; click < H && desk.view().head < H - 1; ++click) {
@@ -336,7 +336,7 @@ TEST_CASE("F1 opens the manual beside a map whose document has no stages", "[lon
 
 TEST_CASE("what a pixel shows has a line of its own where the buttons leave it no room", "[long map]") {
     Desk desk(needle(), 853, 480);
-    desk.act(ViewChange(OpenLeft{true}));
+    desk.act(OpenLeft{true});
     REQUIRE(desk.program.canvas().scene.width < 500);
     CHECK(screen_shows(", largest shown"));
 }
@@ -361,7 +361,7 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
     // The map has the weights that the run makes for the same rows.
     const checkpoint::ModelRun& run = *desk.program.state().model.run;
     const std::int64_t last = Document::most_held, query = last - 5;
-    desk.act(ViewChange(LongMapChange(GoToWeight{query, 40})));
+    desk.act(GoToWeight{query, 40});
     desk.settle();
     REQUIRE(desk.shown().map->close);
     std::vector<float> row(static_cast<std::size_t>(last + 1));
@@ -370,7 +370,7 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
     CHECK(desk.shown().map->selected->weight == Approx(row[40]).epsilon(1e-5));
 
     for (const Screen screen : {Screen::atlas, Screen::effects, Screen::circuits, Screen::map}) {
-        desk.act(ViewChange(AttentionChange(ShowScreen{screen})));
+        desk.act(ShowScreen{screen});
         desk.settle();
         INFO(static_cast<int>(screen) << desk.program.state().error << desk.program.state().model.error);
         CHECK(screen_of(desk.shown(), desk.view()) == screen);
@@ -398,12 +398,12 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
     CHECK(screen_of(desk.shown(), desk.view()) != Screen::patching);
     CHECK(screen_shows("Patching needs a shorter prompt"));
     REQUIRE(desk.program.state().model.predictions);
-    desk.act(ViewChange(ShowTab{LeftTab::predictions}));
+    desk.act(ShowTab{LeftTab::predictions});
     CHECK(screen_shows("4,097"));
     CHECK_FALSE(screen_shows("Gains, edits")); // there is no Edit tab
 
     // A shorter prompt has its stages again.
-    desk.act(ModelAction(TypePrompt{"12,7,30,5"}));
+    desk.act(TypePrompt{"12,7,30,5"});
     desk.settle();
     CHECK(desk.shown().trace != nullptr);
     CHECK(has_screen(*desk.shown().document, Screen::stages));

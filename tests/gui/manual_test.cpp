@@ -51,7 +51,7 @@ void key(Desk& desk, int which, int held = 0) {
 
 TEST_CASE("F1 opens the manual at the stage, again the keys, and Esc closes both", "[gui][manual]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::scaled}));
+    desk.act(GoTo{StageGroup::scaled});
     const std::string before = signature(desk.program);
     key(desk, GLFW_KEY_F1);
     REQUIRE(manual_of(desk).open);
@@ -72,7 +72,7 @@ TEST_CASE("F1 opens the manual at the stage, again the keys, and Esc closes both
 
 TEST_CASE("a link of the manual is followed, and Alt Left goes back to where one was", "[gui][manual]") {
     Desk desk;
-    desk.act(WindowAction(OpenManual{place("stages", "weights")}));
+    desk.act(OpenManual{place("stages", "weights")});
     const float scroll = manual_of(desk).scroll;
     CHECK(scroll > 100);
     desk.press(link_to("effects#what-these-numbers-do-not-say"));
@@ -112,7 +112,7 @@ TEST_CASE("a search of the manual lists places, and Return opens the first one",
 
 TEST_CASE("a listing of the manual is copied, and the palette finds its headings", "[gui][manual]") {
     Desk desk;
-    desk.act(WindowAction(OpenManual{place("stages", "scores")}));
+    desk.act(OpenManual{place("stages", "scores")});
     const auto& items = screen_items();
     const auto copy = std::ranges::find_if(items, [](const ScreenItem& one) {
         return one.label.starts_with("copy listing") && one.reachable();
@@ -135,22 +135,22 @@ TEST_CASE("a listing of the manual is copied, and the palette finds its headings
 
 TEST_CASE("a word of the glossary in the Guide opens the manual", "[gui][manual]") {
     Desk desk;
-    desk.act(ViewChange(ShowTab{LeftTab::guide}));
-    desk.act(ViewChange(GoTo{StageGroup::scores}));
+    desk.act(ShowTab{LeftTab::guide});
+    desk.act(GoTo{StageGroup::scores});
     desk.press(link_to("glossary#query"));
     CHECK(manual_of(desk).at == place("glossary", "query"));
 }
 
 TEST_CASE("a word of the glossary in the inspector opens the manual", "[gui][manual]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
-    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 2, 1}}}));
+    desk.act(GoTo{StageGroup::weights});
+    desk.act(Select{CellAddress{TensorId::weights, {0, 0, 2, 1}}});
     desk.press(link_to("glossary#softmax"));
     CHECK(manual_of(desk).at == place("glossary", "softmax"));
     key(desk, GLFW_KEY_ESCAPE);
     // Also of a checkpoint's heads.
     desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::effects})));
+    desk.act(ShowScreen{Screen::effects});
     const auto& items = screen_items();
     CHECK(std::ranges::any_of(items, [](const ScreenItem& one) {
         return one.window.find("inspector") != std::string::npos &&
@@ -184,7 +184,7 @@ TEST_CASE("the manual is searched once for each text, and keeps its width", "[gu
 
 TEST_CASE("the context menu of a cell acts on that cell", "[gui][menu]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(GoTo{StageGroup::output});
     const CellAddress cell{TensorId::W_O, {5, 1, 0, 0}};
     const float value = desk.problem().weights.W_O->at(5, 1);
     REQUIRE(value != 0);
@@ -204,7 +204,7 @@ TEST_CASE("the context menu of a cell acts on that cell", "[gui][menu]") {
     REQUIRE(desk.click("zero", "##Popup"));
     desk.settle();
     CHECK(desk.problem().weights.W_O->at(5, 1) == 0);
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(GoTo{StageGroup::weights});
     right_click(desk, {TensorId::weights, {0, 0, 1, 0}});
     CHECK(screen_shows("Select a number of X, W_Q to W_O or a bias first")); // why it cannot be set to 0
     key(desk, GLFW_KEY_ESCAPE);
@@ -225,12 +225,12 @@ TEST_CASE("the words beside a matrix have a context menu", "[gui][menu]") {
     };
     {
         Desk desk("first-lesson", "the cat sat down");
-        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        desk.act(GoTo{StageGroup::weights});
         press_right(desk, {Thing::Kind::token, 2}, false);
         REQUIRE(desk.click("row of token", "##Popup"));
         desk.settle();
         CHECK(desk.view().row == 2);
-        desk.act(ViewChange(GoTo{StageGroup::weights, 3}));
+        desk.act(GoTo{StageGroup::weights, 3});
         press_right(desk, {Thing::Kind::token, 1}, true);
         REQUIRE(desk.click("copy token", "##Popup"));
         desk.settle();
@@ -239,7 +239,7 @@ TEST_CASE("the words beside a matrix have a context menu", "[gui][menu]") {
     }
     // Of a text that has keys alone, a word is no query.
     Desk translation("translation");
-    translation.act(ViewChange(GoTo{StageGroup::weights}));
+    translation.act(GoTo{StageGroup::weights});
     press_right(translation, {Thing::Kind::token, 1, true}, true);
     CHECK(screen_shows("It is no query of this stage"));
     REQUIRE(translation.click("copy token", "##Popup"));
@@ -267,15 +267,15 @@ TEST_CASE("the context menus of heads and tokens of a checkpoint act", "[gui][me
     REQUIRE(desk.click("effects screen", "##Popup"));
     desk.settle();
     CHECK(desk.view().attention.screen == Screen::effects);
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
-    desk.act(ViewChange(ShowTab{LeftTab::predictions}));
+    desk.act(ShowScreen{Screen::stages});
+    desk.act(ShowTab{LeftTab::predictions});
     press_right("token 2");
     CHECK(desk.program.state().model.position == 2);
     REQUIRE(desk.click("row of token", "##Popup"));
     desk.settle();
     CHECK(desk.view().row == 2);
     // The Menu key: of the head in focus, where no number is selected.
-    desk.act(ViewChange(Select{std::nullopt}));
+    desk.act(Select{std::nullopt});
     key(desk, GLFW_KEY_F10, GLFW_MOD_SHIFT);
     CHECK(screen_shows("Copy the head’s name"));
 }
@@ -283,8 +283,8 @@ TEST_CASE("the context menus of heads and tokens of a checkpoint act", "[gui][me
 TEST_CASE("a context menu stays in a small window, and scrolls there", "[gui][menu]") {
     constexpr float width = 1280, height = 400;
     Desk desk("first-lesson", "", width, height, 2);
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
-    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 1, 0}}}));
+    desk.act(GoTo{StageGroup::weights});
+    desk.act(Select{CellAddress{TensorId::weights, {0, 0, 1, 0}}});
     key(desk, GLFW_KEY_F10, GLFW_MOD_SHIFT);
     const auto rows = [] {
         std::vector<ScreenItem> found;
@@ -305,7 +305,7 @@ TEST_CASE("a context menu stays in a small window, and scrolls there", "[gui][me
 
 TEST_CASE("in the list of keys no row's keys run into what they do", "[gui][manual]") {
     Desk desk;
-    desk.act(ViewChange(ShowHelp{true}));
+    desk.act(ShowHelp{true});
     desk.driver.wait(2);
     const auto& texts = screen_texts();
     const figure::TextMeasure measure = surface_measure(desk.driver.surface());

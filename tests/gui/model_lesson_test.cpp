@@ -25,8 +25,8 @@ struct ModelLearner : Desk {
     const Document& document() const { return *program.state().document; }
     bool away() const { return is_away(course(), document()); }
     void turn_to(const std::string& id, int page) {
-        act(LessonAction(OpenLesson{id}));
-        act(LessonAction(GoToPage{page}));
+        act(OpenLesson{id});
+        act(GoToPage{page});
         settle();
     }
     void send(const LessonAction& action) {
@@ -68,7 +68,7 @@ TEST_CASE("a lesson that is left lets its model go", "[gui][lesson][model]") {
     ModelLearner learner;
     learner.turn_to("two-heads-that-copy", 4);
     const std::weak_ptr<const checkpoint::TextModel> model = learner.document().part()->model;
-    learner.act(FileCommand(NewProject{}));
+    learner.act(NewProject{});
     REQUIRE_FALSE(learner.document().is_checkpoint());
     CHECK(model.expired());
 }
@@ -83,10 +83,10 @@ TEST_CASE("a head is turned down, the gate opens, and one click or Ctrl Z leads 
     const std::string gate = gate_name(gate_of(learner.course()));
     const auto done = [&] { return learner.course().of_open().done.contains(gate); };
     CHECK_FALSE(done());
-    learner.act(ViewChange(AttentionChange(OpenHead{0, 4})));
+    learner.act(OpenHead{0, 4});
     CHECK_FALSE(learner.away());
     CHECK_FALSE(done());
-    learner.act(Command(SetGain{4, 0.5F}));
+    learner.act(SetGain{4, 0.5F});
     learner.settle();
     CHECK(learner.away());
     CHECK(done());
@@ -105,7 +105,7 @@ TEST_CASE("a head is turned down, the gate opens, and one click or Ctrl Z leads 
     CHECK(learner.view().tab == LeftTab::course);
     // The task stays done in the next run.
     ModelLearner again(options);
-    again.act(LessonAction(OpenLesson{"two-heads-that-copy"}));
+    again.act(OpenLesson{"two-heads-that-copy"});
     CHECK(again.course().of_open().done.contains(gate));
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("sentences about the lesson's words go with its text", "[gui][lesson][
     ModelLearner learner;
     learner.turn_to("next-word", 2);
     CHECK(screen_shows("pocket is surer"));
-    learner.act(ModelAction(TypePrompt{"Anna lost her"}));
+    learner.act(TypePrompt{"Anna lost her"});
     learner.settle();
     CHECK_FALSE(screen_shows("pocket is surer"));
     CHECK(screen_shows("Back to the lesson"));
@@ -170,7 +170,7 @@ TEST_CASE("Show me changes the model of a page, and is a step that can be undone
 TEST_CASE("a text of one's own plays on, with values of its own", "[gui][lesson][model]") {
     ModelLearner learner;
     learner.turn_to("what-does-this-head-do", 6);
-    learner.act(ModelAction(TypePrompt{"When Tom and Anna went to the shop, Anna gave a book to"}));
+    learner.act(TypePrompt{"When Tom and Anna went to the shop, Anna gave a book to"});
     learner.settle();
     CHECK(learner.away());
     CHECK(learner.course().of_open().done.contains(gate_name(gate_of(learner.course()))));

@@ -32,7 +32,7 @@ void open(Desk& desk, const std::string& folder, const std::string& text) {
 }
 
 void read(Desk& desk, const analysis::ReadingOptions& how) {
-    desk.act(ViewChange(AttentionChange(ReadWeights{how})));
+    desk.act(ReadWeights{how});
     desk.settle();
 }
 
@@ -65,7 +65,7 @@ void check_as_file(Desk& desk, const std::string& path, const analysis::ReadingO
     for (std::int64_t l = 0; l < info.L; ++l)
         for (std::int64_t h = 0; h < info.H; ++h) {
             INFO("layer " << l << ", head " << h);
-            desk.act(ViewChange(AttentionChange(OpenHead{l, h})));
+            desk.act(OpenHead{l, h});
             desk.settle();
             CHECK(desk.view().attention.layer == l);
             CHECK(desk.view().head == h);
@@ -144,16 +144,16 @@ TEST_CASE("means of a checkpoint are those of the file that trace writes of it",
         check_as_file(desk, traced(folder, call), both);
     }
     SECTION("and follow a head that is ablated, a weight that is edited, another prompt, and undo") {
-        desk.act(ViewChange(AttentionChange(OpenHead{0, 4}))); // stays open meanwhile
-        desk.act(Command(SetGain{1, 0}));
+        desk.act(OpenHead{0, 4}); // stays open meanwhile
+        desk.act(SetGain{1, 0});
         CHECK(desk.view().head == 4);
         CHECK(desk.shown().problem().gain(4) == 1.0F);
         std::vector<std::string> ablated = call;
         for (const char* word : {"--gain", "0.1=0"})
             ablated.emplace_back(word);
         check_as_file(desk, traced(folder, ablated), means);
-        desk.act(ViewChange(AttentionChange(OpenHead{0, 2})));
-        desk.act(Command(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 4.0F}));
+        desk.act(OpenHead{0, 2});
+        desk.act(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 4.0F});
         const ModelPart& part = *desk.program.state().document->part();
         const std::string patch = folder.file("edits.patch.safetensors");
         checkpoint::save_patch(*part.model->model, part.edits, patch);
@@ -161,7 +161,7 @@ TEST_CASE("means of a checkpoint are those of the file that trace writes of it",
         edited.emplace_back("--patch");
         edited.push_back(patch);
         check_as_file(desk, traced(folder, edited), means);
-        desk.act(ModelAction(TypePrompt{"7 8 9"}));
+        desk.act(TypePrompt{"7 8 9"});
         check_as_file(desk, traced(folder, {model, "--ids", "7,8,9", "--patch", patch}), means);
         for (int step = 0; step < 3; ++step)
             desk.act(MoveInHistory{-1});
@@ -198,7 +198,7 @@ TEST_CASE("rollout, flow and norm-weighted weights are read from a checkpoint by
     desk.settle();
     CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
 
-    desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+    desk.act(OpenHead{1, 0});
     const float plain = desk.shown().value({TensorId::weights, {0, 0, row, 1}});
     desk.driver.key(GLFW_KEY_N, GLFW_MOD_SHIFT);
     desk.settle();
@@ -210,7 +210,7 @@ TEST_CASE("rollout, flow and norm-weighted weights are read from a checkpoint by
 TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every stage", "[model]") {
     Desk desk;
     open(desk, test_data("/models/llama_tiny_untied"), ids);
-    desk.act(ViewChange(GoTo{StageGroup::scores}));
+    desk.act(GoTo{StageGroup::scores});
     read(desk, {.means = true});
     const std::int64_t H = desk.problem().dims.H, L = desk.program.state().model.run->info().L;
     CHECK(!desk.shown().document->shows_weights());
@@ -258,10 +258,10 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
         CHECK(screen_shows("q k v"));
     }
     SECTION("the mean over layers leaves the open layer where it is") {
-        desk.act(ViewChange(AttentionChange(OpenHead{L, 2})));
+        desk.act(OpenHead{L, 2});
         CHECK(screen_shows("H2 mean"));
         CHECK(desk.program.state().document->layer() == 1);
-        desk.act(Command(SetGain{2, 0}));
+        desk.act(SetGain{2, 0});
         CHECK(desk.view().attention.layer == L); // what it does to the mean is seen
         desk.act(MoveInHistory{-1});
         CHECK(desk.view().attention.layer == 1); // where the edit was
@@ -270,7 +270,7 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
         CHECK(!desk.shown().document->shows_weights());
     }
     SECTION("without means the nearest head is open") {
-        desk.act(ViewChange(AttentionChange(OpenHead{L, H})));
+        desk.act(OpenHead{L, H});
         CHECK(screen_shows("Mean of all"));
         read(desk, {});
         CHECK(desk.view().head == H - 1);

@@ -128,7 +128,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
     CHECK(desk.program.report(1).find("\"settled\":true") != std::string::npos);
 
     SECTION("in every view and on every layer") {
-        desk.act(ViewChange(AttentionChange(OpenHead{1, 3})));
+        desk.act(OpenHead{1, 3});
         check_first_hidden(desk, 1);
         for (const int key : {GLFW_KEY_A, GLFW_KEY_T, GLFW_KEY_G, GLFW_KEY_D, GLFW_KEY_M, GLFW_KEY_W,
                               GLFW_KEY_E, GLFW_KEY_PAGE_UP, GLFW_KEY_DOWN, GLFW_KEY_ESCAPE}) {
@@ -138,7 +138,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
             CHECK(desk.program.state().error.empty());
             CHECK(desk.shown().document->shows_weights());
         }
-        desk.act(FileCommand(CopyScript{}));
+        desk.act(CopyScript{});
         CHECK(desk.program.state().error.find("filtered") != std::string::npos);
     }
     SECTION("every other stage is the model's own, and the weights come back read") {
@@ -153,18 +153,18 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
             CHECK(desk.program.state().board->row(1)->heads[0].facts.metrics[analysis::HeadScore::first] ==
                   0);
         }
-        desk.act(ViewChange(GoTo{StageGroup::scores}));
+        desk.act(GoTo{StageGroup::scores});
         REQUIRE(desk.click("stage weights"));
         desk.settle();
         check_first_hidden(desk, 0);
         // Also where playing leads to it.
-        desk.act(ViewChange(GoTo{StageGroup::masked, 7}));
-        desk.act(ViewChange(SetSpeed{8}));
-        desk.program.act(ViewChange(TogglePlay{}));
+        desk.act(GoTo{StageGroup::masked, 7});
+        desk.act(SetSpeed{8});
+        desk.program.act(TogglePlay{});
         for (int frame = 0; frame < 600 && desk.view().group != StageGroup::weights; ++frame)
             desk.driver.wait(1);
-        desk.program.act(ViewChange(TogglePlay{}));
-        desk.act(ViewChange(StepRow{static_cast<int>(-desk.view().row - 1)}));
+        desk.program.act(TogglePlay{});
+        desk.act(StepRow{static_cast<int>(-desk.view().row - 1)});
         check_first_hidden(desk, 0);
     }
     SECTION("every panel stays, and says what is true of it") {
@@ -180,7 +180,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         desk.settle();
         CHECK(desk.view().group == StageGroup::qkv);
         check_same(before, stages_of(desk));
-        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        desk.act(GoTo{StageGroup::weights});
         REQUIRE(desk.click("Edit"));
         desk.settle();
         CHECK(screen_shows("Gain per head of L0"));
@@ -191,7 +191,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         desk.settle();
         CHECK(run_of(desk).edits().at(0).gains[2] == 0);
         check_first_hidden(desk, 0);
-        desk.act(ViewChange(PickHead{1}));
+        desk.act(PickHead{1});
         REQUIRE(desk.click("Reset 1"));
         REQUIRE(desk.click("Copy 1 to 2"));
         desk.settle();
@@ -206,37 +206,37 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         CHECK(document_edits(desk).empty());
     }
     SECTION("a weight is edited at its own stage, and the board follows as it is read") {
-        desk.act(ViewChange(GoTo{StageGroup::qkv}));
-        desk.act(Command(EditCell{{TensorId::W_Q, {3, 1, 0, 0}}, 4.0F}));
+        desk.act(GoTo{StageGroup::qkv});
+        desk.act(EditCell{{TensorId::W_Q, {3, 1, 0, 0}}, 4.0F});
         CHECK(desk.shown().value({TensorId::W_Q, {3, 1, 0, 0}}) == 4.0F);
         REQUIRE(desk.program.state().model.predictions);
         CHECK(desk.program.state().model.predictions->kl > 0);
-        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        desk.act(GoTo{StageGroup::weights});
         check_first_hidden(desk, 0);
         CHECK_FALSE(std::ranges::equal(run_of(desk).layer(0)->values(), unedited->layer(0)->values()));
         desk.act(MoveInHistory{-1});
         check_first_hidden(desk, 0);
     }
     SECTION("a marked A waits") {
-        desk.act(ViewChange(GoTo{StageGroup::scores}));
+        desk.act(GoTo{StageGroup::scores});
         desk.act(MarkBaseline{});
         REQUIRE(desk.program.state().compare.marked());
-        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        desk.act(GoTo{StageGroup::weights});
         CHECK(desk.program.state().compare.marked());
         CHECK(screen_shows("Filtered weights are not compared"));
         desk.act(MarkBaseline{});
         CHECK(desk.program.state().error.find("are not compared") != std::string::npos);
-        desk.act(ViewChange(GoTo{StageGroup::scores}));
+        desk.act(GoTo{StageGroup::scores});
         CHECK(desk.program.state().compare.comparable());
         desk.act(DropBaseline{});
-        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        desk.act(GoTo{StageGroup::weights});
     }
     SECTION("numbers follow an ablated head, and its undo") {
-        desk.act(Command(SetGain{1, 0}));
+        desk.act(SetGain{1, 0});
         CHECK(run_of(desk).edits().size() == 1);
         CHECK(desk.shown().problem().gain(1) == 0);
         check_first_hidden(desk, 0);
-        desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+        desk.act(OpenHead{1, 0});
         check_first_hidden(desk, 1);
         const TensorPtr ablated = run_of(desk).layer(1);
         CHECK_FALSE(std::ranges::equal(ablated->values(), unedited->layer(1)->values()));
@@ -244,19 +244,19 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         CHECK(std::ranges::equal(run_of(desk).layer(1)->values(), unedited->layer(1)->values()));
         check_first_hidden(desk, 0);
         desk.act(MoveInHistory{1});
-        desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+        desk.act(OpenHead{1, 0});
         check_first_hidden(desk, 1);
         desk.act(MoveInHistory{-1});
     }
     SECTION("and another prompt, shorter or longer, and its undo") {
-        desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 7, 6}}}));
+        desk.act(Select{CellAddress{TensorId::weights, {0, 0, 7, 6}}});
         for (const char* prompt : {"7 8 9", "9 9 1 2 3 4 5 6 7 8 9 10"}) {
-            desk.act(ModelAction(TypePrompt{prompt}));
+            desk.act(TypePrompt{prompt});
             desk.settle();
             CHECK(desk.program.state().model.error.empty());
             check_first_hidden(desk, 0);
         }
-        desk.act(ModelAction(TypePrompt{"7"})); // nothing could be hidden
+        desk.act(TypePrompt{"7"}); // nothing could be hidden
         desk.settle();
         CHECK(!desk.shown().document->shows_weights());
         desk.act(MoveInHistory{-1});
@@ -268,7 +268,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         }
         check_first_hidden(desk, 0);
     }
-    desk.act(ViewChange(AttentionChange(OpenHead{0, 0})));
+    desk.act(OpenHead{0, 0});
     REQUIRE(desk.click("Heads"));
     desk.settle();
     desk.press("First token hidden");
@@ -285,19 +285,19 @@ TEST_CASE("what is switched, typed and undone faster than it is computed ends as
     Desk desk;
     open_heads(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
     const analysis::ReadingOptions hidden{.hide_first_token = true};
-    const std::vector<Action> actions{ViewChange(AttentionChange(ReadWeights{hidden})),
-                                      ModelAction(TypePrompt{"7 8 9"}),
-                                      ViewChange(AttentionChange(OpenHead{1, 2})),
-                                      ViewChange(Select{CellAddress{TensorId::weights, {0, 2, 2, 1}}}),
-                                      Command(SetGain{0, 0}),
-                                      ViewChange(AttentionChange(ReadWeights{})),
-                                      ViewChange(GoTo{StageGroup::scores, 2}),
-                                      ModelAction(TypePrompt{"1 2 3 4 5 6 7 8 9"}),
-                                      ViewChange(AttentionChange(ReadWeights{hidden})),
-                                      ViewChange(StepRow{-1}),
+    const std::vector<Action> actions{ReadWeights{hidden},
+                                      TypePrompt{"7 8 9"},
+                                      OpenHead{1, 2},
+                                      Select{CellAddress{TensorId::weights, {0, 2, 2, 1}}},
+                                      SetGain{0, 0},
+                                      ReadWeights{},
+                                      GoTo{StageGroup::scores, 2},
+                                      TypePrompt{"1 2 3 4 5 6 7 8 9"},
+                                      ReadWeights{hidden},
+                                      StepRow{-1},
                                       MoveInHistory{-1},
-                                      ViewChange(AttentionChange(OpenHead{0, 1})),
-                                      ViewChange(TogglePlay{}),
+                                      OpenHead{0, 1},
+                                      TogglePlay{},
                                       MoveInHistory{1}};
     for (std::size_t round = 0; round < 3 * actions.size(); ++round) {
         desk.program.act(actions[round * 5 % actions.size()]);
@@ -305,11 +305,11 @@ TEST_CASE("what is switched, typed and undone faster than it is computed ends as
         desk.driver.wait(round % 3 == 0 ? 1 : 0);
         CHECK(desk.program.state().error.empty());
     }
-    desk.act(ViewChange(AttentionChange(ReadWeights{hidden})));
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(ReadWeights{hidden});
+    desk.act(GoTo{StageGroup::weights});
     desk.settle();
     check_first_hidden(desk, desk.view().attention.layer);
-    desk.act(ViewChange(AttentionChange(ReadWeights{})));
+    desk.act(ReadWeights{});
     desk.settle();
     CHECK(desk.shown().document == desk.program.state().document);
     CHECK(!desk.shown().document->shows_weights());
@@ -321,7 +321,7 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
     Desk desk;
     open_heads(desk, with_words(folder), "the cats [MASK] on the mat.");
     const auto before = stages_of(desk);
-    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 6, 3}}})); // "the" reads "##s"
+    desk.act(Select{CellAddress{TensorId::weights, {0, 0, 6, 3}}}); // "the" reads "##s"
     desk.driver.key(GLFW_KEY_S);
     desk.settle();
     desk.settle();
@@ -352,7 +352,7 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
               .epsilon(1e-5));
 
     SECTION("a prompt of special tokens alone is read as it is, with a sentence") {
-        desk.act(ModelAction(TypePrompt{"[SEP]"}));
+        desk.act(TypePrompt{"[SEP]"});
         desk.settle();
         CHECK(desk.program.state().error.find("would leave nothing") != std::string::npos);
         CHECK(!desk.shown().document->shows_weights());
@@ -376,7 +376,7 @@ TEST_CASE("colours by the logarithm leave a checkpoint its stages", "[model]") {
     CHECK(screen_shows("log scale"));
     CHECK(screen_shows("q k v"));
     CHECK(desk.program.canvas().grids.front().low == Approx(1e-4));
-    desk.act(ViewChange(GoTo{StageGroup::scores}));
+    desk.act(GoTo{StageGroup::scores});
     CHECK_FALSE(screen_shows("weight, log scale"));
     end_recording();
 }

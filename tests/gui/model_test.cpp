@@ -100,7 +100,7 @@ TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's st
     SECTION("every stage of every layer shows the numbers of the model's own pass") {
         const checkpoint::ForwardResult expected = forward(folder, {});
         for (const std::int64_t layer : {0, 1}) {
-            desk.act(ViewChange(AttentionChange(OpenHead{layer, 2})));
+            desk.act(OpenHead{layer, 2});
             REQUIRE(desk.shown().document->layer() == layer);
             CHECK(largest_difference(*desk.shown().trace->stage(TensorId::weights),
                                      *expected.layers[static_cast<std::size_t>(layer)].trace.stage(
@@ -108,7 +108,7 @@ TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's st
             const Trace trace = computed(desk.problem());
             int compared = 0;
             for (int group = 0; group < group_count; ++group) {
-                desk.act(ViewChange(GoTo{static_cast<StageGroup>(group)}));
+                desk.act(GoTo{static_cast<StageGroup>(group)});
                 INFO("layer " << layer << ", stage " << group_info(desk.view().group).label);
                 CHECK_FALSE(desk.program.canvas().grids.empty());
                 compared += check_printed_numbers(desk.program.canvas(), trace, desk.problem());
@@ -117,7 +117,7 @@ TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's st
         }
     }
     SECTION("a click on the board opens a head, in any stage") {
-        desk.act(ViewChange(GoTo{StageGroup::scores}));
+        desk.act(GoTo{StageGroup::scores});
         REQUIRE(desk.click("open L1 H3"));
         desk.settle();
         CHECK(desk.shown().document->layer() == 1);
@@ -134,7 +134,7 @@ TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's st
             CHECK(desk.program.state().error.empty());
         }
         CHECK_FALSE(screen_shows("Course"));
-        desk.act(FileCommand(NewProject{}));
+        desk.act(NewProject{});
         CHECK(!document_of(desk).is_checkpoint());
         CHECK(model_of(desk).run == nullptr);
         CHECK(desk.view().tab != LeftTab::predictions);
@@ -182,12 +182,12 @@ TEST_CASE("ablating a head changes the predictions as the command line computes 
     CHECK(screen_shows("KL(before ‖ after)"));
 
     SECTION("later layers follow") {
-        desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+        desk.act(OpenHead{1, 0});
         CHECK(largest_difference(*desk.shown().trace->stage(TensorId::weights),
                                  *expected.layers[1].trace.stage(TensorId::weights)) < 1e-6);
     }
     SECTION("undo brings back every number and what is on screen, on the layer it was done in") {
-        desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+        desk.act(OpenHead{1, 0});
         desk.act(MoveInHistory{-1});
         CHECK(desk.shown().document->layer() == 0);
         CHECK(largest_difference(*model_of(desk).run->logits(), *unedited->logits()) == 0);
@@ -202,13 +202,13 @@ TEST_CASE("ablating a head changes the predictions as the command line computes 
 TEST_CASE("an edit while another layer is on its way changes neither layer, and says so", "[model]") {
     Desk desk;
     desk.open(folder_of("gpt2_tiny"), prompt);
-    desk.program.act(ViewChange(AttentionChange(OpenHead{1, 2})));
-    desk.program.act(Command(SetGain{2, 0}));
+    desk.program.act(OpenHead{1, 2});
+    desk.program.act(SetGain{2, 0});
     CHECK(document_of(desk).part()->edits.empty());
     CHECK_THAT(desk.program.state().notice, Catch::Contains("Layer 1 is being opened"));
     desk.settle();
     CHECK(document_of(desk).layer() == 1);
-    desk.act(Command(SetGain{2, 0}));
+    desk.act(SetGain{2, 0});
     CHECK(document_of(desk).part()->edits.count(0) == 0);
     REQUIRE(document_of(desk).part()->edits.count(1) == 1);
     CHECK(document_of(desk).part()->edits.at(1).gains.at(2) == 0.0F);
@@ -218,9 +218,9 @@ TEST_CASE("an edit while another layer is on its way changes neither layer, and 
 TEST_CASE("an edit flashes in its own layer, not in one that is opened before the next frame", "[model]") {
     Desk desk;
     desk.open(folder_of("gpt2_tiny"), prompt);
-    desk.program.act(Command(SetGain{1, 0}));
+    desk.program.act(SetGain{1, 0});
     desk.program.settle();
-    desk.program.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+    desk.program.act(OpenHead{1, 0});
     desk.program.settle();
     desk.driver.wait(2);
     CHECK(desk.shown().document->layer() == 1);
@@ -231,10 +231,10 @@ TEST_CASE("an edit flashes in its own layer, not in one that is opened before th
 TEST_CASE("a weight of a later layer is edited, and only layers from there on are computed", "[model]") {
     Desk desk;
     desk.open(folder_of("qwen2_tiny_bf16"), prompt);
-    desk.act(ViewChange(AttentionChange(OpenHead{1, 2})));
+    desk.act(OpenHead{1, 2});
     const checkpoint::ModelRunPtr before = model_of(desk).run;
     const CellAddress cell{TensorId::W_V, {3, 1, 0, 0}};
-    desk.act(Command(EditCell{cell, 2.5F}));
+    desk.act(EditCell{cell, 2.5F});
     CHECK(desk.shown().value(cell) == 2.5F);
     CHECK(model_of(desk).run->computed_from() == 1);
     CHECK(model_of(desk).run->hidden(1) == before->hidden(1));
@@ -245,11 +245,11 @@ TEST_CASE("a weight of a later layer is edited, and only layers from there on ar
     SECTION("what belongs to the model is refused with a sentence") {
         const DocumentPtr document = desk.program.state().document;
         const std::pair<Command, const char*> refused[] = {
-            {Command(EditCell{{TensorId::x, {0, 1, 1, 0}}, 1}), "x of layer 1 is"},
-            {Command(SetHeads{1}), "the number of heads"},
-            {Command(SetTemperature{2}), "the scale"},
-            {Command(SetMask{project::MaskChoice::none}), "the mask"},
-            {Command(PaintMask{0, 0, 0, 0, false}), "the mask"}};
+            {EditCell{{TensorId::x, {0, 1, 1, 0}}, 1}, "x of layer 1 is"},
+            {SetHeads{1}, "the number of heads"},
+            {SetTemperature{2}, "the scale"},
+            {SetMask{project::MaskChoice::none}, "the mask"},
+            {PaintMask{0, 0, 0, 0, false}, "the mask"}};
         for (const auto& [command, part] : refused) {
             desk.program.act(command);
             CHECK(desk.program.state().document == document);
@@ -257,10 +257,10 @@ TEST_CASE("a weight of a later layer is edited, and only layers from there on ar
         }
     }
     SECTION("dropping all edits drops those of other layers too") {
-        desk.act(ViewChange(AttentionChange(OpenHead{0, 0})));
-        desk.act(Command(SetGain{1, 0.5F}));
+        desk.act(OpenHead{0, 0});
+        desk.act(SetGain{1, 0.5F});
         CHECK(document_of(desk).part()->edits.size() == 2);
-        desk.act(Command(ResetEdits{}));
+        desk.act(ResetEdits{});
         CHECK(document_of(desk).part()->edits.empty());
         CHECK(largest_difference(*model_of(desk).run->logits(), *before->logits()) == 0);
     }
@@ -286,7 +286,7 @@ TEST_CASE("the prompt is typed, and one that cannot be used says why and leaves 
     CHECK(screen_shows("is no token id"));
     desk.driver.key(GLFW_KEY_ENTER); // leaves the field
     desk.settle();
-    desk.act(ModelAction(TypePrompt{"7 4000"}));
+    desk.act(TypePrompt{"7 4000"});
     CHECK(model_of(desk).error.find("199") != std::string::npos);
     desk.press_key(GLFW_KEY_PAGE_DOWN); // another layer is read; the text in the field is as wrong as before
     desk.press_key(GLFW_KEY_END);
@@ -321,12 +321,12 @@ TEST_CASE("a hidden word is what a masked model is asked about", "[model]") {
 TEST_CASE("the rotation by position is a page, and its arithmetic is told", "[model]") {
     Desk desk;
     desk.open(folder_of("llama_tiny_untied"), prompt);
-    desk.act(ViewChange(GoTo{StageGroup::split}));
+    desk.act(GoTo{StageGroup::split});
     REQUIRE(desk.click("Rotation"));
     desk.settle();
     CHECK(screen_shows("Rotation: L0 H0"));
     check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem());
-    desk.act(ViewChange(Select{CellAddress{TensorId::q_heads, {0, 0, 5, 1}}}));
+    desk.act(Select{CellAddress{TensorId::q_heads, {0, 0, 5, 1}}});
     CHECK(screen_shows("Turned by position"));
     CHECK(screen_shows("angle"));
     end_recording();
@@ -358,8 +358,8 @@ TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint
     FilesDesk desk(folder);
     desk.open(folder_of("gpt2_tiny"), prompt);
     CHECK_FALSE(desk.files().unsaved);
-    desk.act(Command(SetGain{2, 0.25F}));
-    desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+    desk.act(SetGain{2, 0.25F});
+    desk.act(OpenHead{1, 0});
     desk.edit(3.0F);
     CHECK(desk.files().unsaved);
     const std::string path = folder.file("mine.patch.safetensors");
@@ -368,7 +368,7 @@ TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint
     REQUIRE(std::filesystem::exists(path));
     CHECK_FALSE(desk.files().unsaved);
 
-    desk.act(Command(ResetEdits{}));
+    desk.act(ResetEdits{});
     CHECK(desk.files().unsaved);
     desk.act(MoveInHistory{-1});
     CHECK_FALSE(desk.files().unsaved);
@@ -378,10 +378,10 @@ TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint
     desk.driver.wait(2);
     REQUIRE(desk.files().question);
     CHECK(screen_shows("Save the changes to mine.patch.safetensors?"));
-    desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+    desk.act(AnswerUnsaved{UnsavedAnswer::discard});
     desk.settle();
     CHECK(desk.program.state().error.empty());
-    desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+    desk.act(OpenHead{1, 0});
     CHECK(desk.edited() == 3.0F);
     CHECK(document_of(desk).part()->edits.at(0).gains[2] == 0.25F);
     CHECK_FALSE(desk.files().unsaved);
@@ -389,8 +389,8 @@ TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint
     CHECK(document_of(desk).part()->edits.empty());
 
     SECTION("a patch of another checkpoint is refused") {
-        desk.act(FileCommand(OpenPath{folder_of("bert_tiny")}));
-        desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+        desk.act(OpenPath{folder_of("bert_tiny")});
+        desk.act(AnswerUnsaved{UnsavedAnswer::discard});
         REQUIRE(document_of(desk).title == "bert_tiny");
         desk.program.open_path(path);
         desk.settle();
@@ -400,8 +400,8 @@ TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint
         CHECK(document_of(desk).part()->edits.empty());
     }
     SECTION("without a checkpoint a patch says what to do") {
-        desk.act(FileCommand(NewProject{}));
-        desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+        desk.act(NewProject{});
+        desk.act(AnswerUnsaved{UnsavedAnswer::discard});
         desk.program.open_path(path);
         desk.settle();
         CHECK(desk.program.state().error.find("open the checkpoint first") != std::string::npos);
@@ -437,7 +437,7 @@ TEST_CASE("edits of a run that was killed are offered back with their checkpoint
     desk.open(folder_of("gpt2_tiny"), prompt);
     REQUIRE(desk.files().recoveries.size() == 1);
     CHECK(screen_shows("Edits of gpt2_tiny"));
-    desk.act(FileCommand(RecoverProject{desk.files().recoveries.front().path}));
+    desk.act(RecoverProject{desk.files().recoveries.front().path});
     desk.settle();
     CHECK(desk.edited() == 3.0F);
     CHECK(desk.files().unsaved);
@@ -455,7 +455,7 @@ TEST_CASE("an opening that is cancelled leaves what is on screen, with a sentenc
     begin_recording();
     const DocumentPtr before = desk.program.state().document;
     desk.program.open_path(folder_of("gpt2_tiny"), {prompt});
-    desk.program.act(FileCommand(CancelJob{}));
+    desk.program.act(CancelJob{});
     desk.settle();
     CHECK(desk.program.state().document == before);
     CHECK(desk.program.state().error.empty());

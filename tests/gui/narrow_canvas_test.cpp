@@ -19,15 +19,15 @@ namespace {
 struct NarrowDesk : Desk {
     NarrowDesk(const std::string& folder, const std::string& text) : Desk("first-lesson", "", 1280, 720) {
         open(folder, text);
-        act(ViewChange(OpenInspector{true}));
+        act(OpenInspector{true});
         settle();
     }
     void show(StageGroup group) {
-        act(ViewChange(GoTo{group}));
+        act(GoTo{group});
         settle();
     }
     void show(Screen screen) {
-        act(ViewChange(AttentionChange(ShowScreen{screen})));
+        act(ShowScreen{screen});
         settle();
     }
 
@@ -64,8 +64,8 @@ struct NarrowDesk : Desk {
 /// A problem beside the open left panel: 490 logical pixels are left of a window of 1280 at 150 %.
 struct SmallDesk : Desk {
     explicit SmallDesk(StageGroup group) : Desk("first-lesson", "The cat sat down", 1280, 720, 1.5F) {
-        act(ViewChange(OpenLeft{true}));
-        act(ViewChange(GoTo{group}));
+        act(OpenLeft{true});
+        act(GoTo{group});
     }
 };
 
@@ -93,13 +93,13 @@ TEST_CASE("no page around attention writes over itself in a narrow canvas", "[gu
 TEST_CASE("a score taken apart by single heads has a row for each name, and the page scrolls",
           "[gui][effects][narrow]") {
     NarrowDesk desk(checkpoint::model_folder("pocket"), pocket_sentence);
-    desk.act(ViewChange(AttentionChange(OpenHead{3, 2})));
+    desk.act(OpenHead{3, 2});
     desk.show(StageGroup::scores);
-    desk.act(ViewChange(Select{CellAddress{TensorId::scores, {0, 2, 14, 9}}}));
+    desk.act(Select{CellAddress{TensorId::scores, {0, 2, 14, 9}}});
     desk.show(Screen::why);
     REQUIRE(desk.shown().why != nullptr);
     for (const bool joined : {false, true}) {
-        desk.act(ViewChange(AttentionChange(JoinWriters{joined})));
+        desk.act(JoinWriters{joined});
         desk.settle();
         CHECK(desk.clash() == "");
         CHECK(screen_shows("embedding"));
@@ -157,7 +157,7 @@ TEST_CASE("the formula of the weights stands whole under switches that leave no 
     const std::string formula = formula_of(TensorId::weights, desk.problem().parts());
     for (const WeightsView view :
          {WeightsView::heatmap, WeightsView::arcs, WeightsView::text, WeightsView::graph}) {
-        desk.act(ViewChange(ShowWeightsAs{view}));
+        desk.act(ShowWeightsAs{view});
         const Picture& canvas = desk.program.canvas();
         const auto line = std::ranges::find_if(canvas.scene.items, [&](const figure::SceneItem& item) {
             const auto* const text = std::get_if<figure::TextItem>(&item);
@@ -174,8 +174,8 @@ TEST_CASE("the formula of the weights stands whole under switches that leave no 
 TEST_CASE("in B − A the name of a colour scale ends inside a narrow page", "[gui][compare][narrow]") {
     SmallDesk desk(StageGroup::contributions);
     desk.act(MarkBaseline{});
-    desk.act(Command(SetGain{0, 0}));
-    desk.act(ViewChange(SetCompare{Compare::difference}));
+    desk.act(SetGain{0, 0});
+    desk.act(SetCompare{Compare::difference});
     const figure::TextMeasure measure = surface_measure(desk.driver.surface());
     const Picture& canvas = desk.program.canvas();
     const float edge = arrange(desk.program.state(), 1280 / 1.5F, 720 / 1.5F).canvas.right();
@@ -191,7 +191,7 @@ TEST_CASE("in B − A the name of a colour scale ends inside a narrow page", "[g
 TEST_CASE("a long line of the graph's legend goes on below inside a narrow page", "[gui][model][narrow]") {
     Desk desk("first-lesson", "", 800, 720);
     desk.open(checkpoint::model_folder("pocket"), pocket_sentence);
-    desk.act(ViewChange(ShowWeightsAs{WeightsView::graph}));
+    desk.act(ShowWeightsAs{WeightsView::graph});
     const Picture& canvas = desk.program.canvas();
     const float edge = arrange(desk.program.state(), 800, 720).canvas.right();
     const figure::TextMeasure measure = surface_measure(desk.driver.surface());
@@ -211,7 +211,7 @@ TEST_CASE("one map keeps its numbers or the names of its rows in a low window", 
         return figure::Point{map->pitch_x, map->pitch_y};
     };
     Desk problem("first-lesson", "When Mary and John went to the shop, John gave a book to", 1280, 720, 1.5F);
-    problem.act(ViewChange(GoTo{StageGroup::weights}));
+    problem.act(GoTo{StageGroup::weights});
     CHECK(cell_of(problem).x >= two_decimals_cell(0, 1, false) - 7);
     CHECK(cell_of(problem).y >= lowest_with_numbers);
     Desk model("first-lesson", "", 1280, 720, 2);
@@ -222,8 +222,8 @@ TEST_CASE("one map keeps its numbers or the names of its rows in a low window", 
 TEST_CASE("numbers of low cells stay between the frame of a selection and their bar", "[gui][narrow]") {
     constexpr float frame = 3.5F, capital = 0.728F;
     Desk desk("first-lesson", "The cat sat down", 1280, 720);
-    desk.act(ViewChange(OpenInspector{true}));
-    desk.act(ViewChange(GoTo{StageGroup::contributions}));
+    desk.act(OpenInspector{true});
+    desk.act(GoTo{StageGroup::contributions});
     int low = 0;
     for (const MatrixGrid& grid : desk.program.canvas().grids)
         for (const figure::SceneItem& item : desk.program.canvas().scene.items) {
@@ -240,7 +240,7 @@ TEST_CASE("numbers of low cells stay between the frame of a selection and their 
 
 TEST_CASE("a small problem's split grows with the room", "[gui][layout]") {
     Desk desk("cat-sleeps", "Cat sleeps", 1600, 1000);
-    desk.act(ViewChange(GoTo{StageGroup::split}));
+    desk.act(GoTo{StageGroup::split});
     CHECK(desk.program.canvas().grids.front().pitch_x > 70);
     CHECK(desk.program.canvas().grids.front().pitch_y > 40);
     // In a lower window it ends where the room does.
@@ -252,7 +252,7 @@ TEST_CASE("a small problem's split grows with the room", "[gui][layout]") {
 TEST_CASE("every tab of Patching can be clicked in a narrow canvas", "[gui][effects][narrow]") {
     SmallDesk desk(StageGroup::weights);
     desk.open(checkpoint::model_folder("pocket"), pocket_sentence);
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::patching})));
+    desk.act(ShowScreen{Screen::patching});
     begin_recording();
     int tabs = 1;
     const auto reachable = [](const std::string& label) {
@@ -277,7 +277,7 @@ TEST_CASE("the pager of a large weight ends inside the pane beside a board", "[g
     desk.open(checkpoint::model_folder("pocket"), pocket_sentence);
     for (const StageGroup group :
          {StageGroup::qkv, StageGroup::head_out, StageGroup::contributions, StageGroup::output}) {
-        desk.act(ViewChange(GoTo{group}));
+        desk.act(GoTo{group});
         const Picture& canvas = desk.program.canvas();
         const figure::Rect area = arrange(desk.program.state(), 1280 / 1.5F, 720 / 1.5F).canvas;
         INFO(group_info(group).label);
@@ -301,13 +301,13 @@ TEST_CASE("a preset's large weights are drawn in parts with numbers, round the l
     for (const auto& [width, height] : {std::pair{1600.0F, 1000.0F}, {1280.0F, 720.0F}})
         for (const StageGroup group : {StageGroup::qkv, StageGroup::output}) {
             Desk desk("eight-experts", "", width, height);
-            desk.act(ViewChange(GoTo{group}));
+            desk.act(GoTo{group});
             INFO(width << " " << group_info(group).label);
             const TensorId weight = group == StageGroup::qkv ? TensorId::W_Q : TensorId::W_O;
             CHECK(check_printed_numbers(desk.program.canvas(), *desk.shown().trace, desk.problem()) >= 100);
             if (group != StageGroup::qkv)
                 continue;
-            desk.act(ViewChange(Select{CellAddress{TensorId::q, {0, 2, 7, 0}}}));
+            desk.act(Select{CellAddress{TensorId::q, {0, 2, 7, 0}}});
             // The one number of that column that is not small.
             CHECK(std::ranges::any_of(desk.program.canvas().grids, [&](const MatrixGrid& grid) {
                 return grid.tensor == weight && grid.find({40, 7, 0, 0}).has_value();
@@ -319,17 +319,16 @@ TEST_CASE("what a difference of two heads says in words ends inside a narrow pag
           "[gui][compare][narrow]") {
     NarrowDesk desk(checkpoint::model_folder("pocket"), pocket_sentence);
     desk.show(StageGroup::weights);
-    desk.act(ViewChange(ShowHeads{HeadsView::difference}));
-    desk.act(ViewChange(ShowWeightsAs{WeightsView::text}));
+    desk.act(ShowHeads{HeadsView::difference});
+    desk.act(ShowWeightsAs{WeightsView::text});
     CHECK(desk.past_the_edge() == "");
 }
 
 TEST_CASE("every layer of a patching map has its name in a low window", "[gui][effects][narrow]") {
     Desk desk("first-lesson", "", 853, 480);
     desk.open(checkpoint::model_folder("pocket"), pocket_sentence);
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::patching})));
-    desk.act(
-        ModelAction(AskPatching{.corrupted = "When Mary and John went to the shop, Mary gave a book to"}));
+    desk.act(ShowScreen{Screen::patching});
+    desk.act(AskPatching{.corrupted = "When Mary and John went to the shop, Mary gave a book to"});
     desk.settle();
     REQUIRE(desk.shown().patching->map != nullptr);
     for (const char* const layer : {"L0", "L1", "L2", "L3"})

@@ -29,11 +29,11 @@ const std::string long_words =
 /// Every kind of notice, as it comes about.
 void tell(Desk& desk, const std::string& kind) {
     if (kind == "told")
-        desk.act(WindowAction(Explain{long_words}));
+        desk.act(Explain{long_words});
     else if (kind == "done")
-        desk.act(FileCommand(CopyStage{}));
+        desk.act(CopyStage{});
     else
-        desk.act(FileCommand(OpenPath{"/no/such/file"}));
+        desk.act(OpenPath{"/no/such/file"});
     desk.driver.wait(2);
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("a notice lies on free paper, and never on the number that it is about
     Desk desk("first-lesson", "the cat sat down", width, height);
     for (const StageGroup stage : {StageGroup::x, StageGroup::qkv, StageGroup::split, StageGroup::scores,
                                    StageGroup::weights, StageGroup::output}) {
-        desk.act(ViewChange(GoTo{stage}));
+        desk.act(GoTo{stage});
         const Picture page = desk.program.canvas();
         // The number that stands where the notice would stand first.
         const MatrixGrid* lowest = &page.grids.front();
@@ -54,7 +54,7 @@ TEST_CASE("a notice lies on free paper, and never on the number that it is about
                                                    : grid.area.bottom() > lowest->area.bottom()))
                 lowest = &grid;
         const CellAddress cell{lowest->tensor, lowest->index(kind == "notice" ? 0 : lowest->rows - 1, 0)};
-        desk.act(ViewChange(Select{cell}));
+        desk.act(Select{cell});
         tell(desk, kind);
         INFO(group_info(stage).label << " " << kind << " in " << width);
         const auto area = notice_area(kind);
@@ -78,9 +78,9 @@ TEST_CASE("a notice lies on free paper, and never on the number that it is about
 
 TEST_CASE("two notices do not lie on one another", "[gui][notice]") {
     Desk desk("first-lesson", "the cat sat down", 1280, 720);
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
-    desk.act(FileCommand(CopyStage{}));
-    desk.act(WindowAction(Explain{long_words}));
+    desk.act(GoTo{StageGroup::weights});
+    desk.act(CopyStage{});
+    desk.act(Explain{long_words});
     desk.driver.wait(2);
     const auto told = notice_area("told"), done = notice_area("done");
     REQUIRE(told);
@@ -99,7 +99,7 @@ TEST_CASE("an error is closed with the mouse too", "[gui][notice]") {
 TEST_CASE("an error goes with the page that it was said of", "[gui][notice]") {
     Desk desk;
     tell(desk, "notice");
-    desk.act(ViewChange(StepRow{1}));
+    desk.act(StepRow{1});
     CHECK_FALSE(desk.program.state().error.empty());
     desk.press_key(GLFW_KEY_RIGHT);
     CHECK(desk.program.state().error.empty());

@@ -43,7 +43,7 @@ TEST_CASE("a command that was typed into the palette is done by Return", "[gui][
     CHECK(desk.view().weights_view == WeightsView::graph);
 
     // The same again from the first row, where what was done last stands.
-    desk.act(ViewChange(ShowWeightsAs{WeightsView::heatmap}));
+    desk.act(ShowWeightsAs{WeightsView::heatmap});
     ask(desk, "", GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
     desk.driver.key(GLFW_KEY_ESCAPE);
     ask(desk, "", GLFW_KEY_P, GLFW_MOD_CONTROL);
@@ -70,7 +70,7 @@ TEST_CASE("arrows and the mouse choose another row of the palette", "[gui][palet
 
 TEST_CASE("Esc and a click beside it close the palette, and nothing has changed", "[gui][palette]") {
     Desk desk;
-    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 1, 2, 3}}}));
+    desk.act(Select{CellAddress{TensorId::weights, {0, 1, 2, 3}}});
     const std::string before = signature(desk.program);
     ask(desk, "dark");
     desk.driver.key(GLFW_KEY_DOWN);
@@ -150,7 +150,7 @@ TEST_CASE("the palette goes to a stage of a checkpoint by its layer", "[gui][pal
 
 TEST_CASE("Ctrl F selects one found token after the other", "[gui][find]") {
     Desk desk("first-lesson", "the cat and the dog and the bird");
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(GoTo{StageGroup::weights});
     desk.driver.key(GLFW_KEY_F, GLFW_MOD_CONTROL);
     desk.driver.wait(3);
     desk.driver.type("THE");
@@ -178,9 +178,9 @@ TEST_CASE("Ctrl F selects one found token after the other", "[gui][find]") {
 
 TEST_CASE("Ctrl F finds a number as it is printed", "[gui][find]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(GoTo{StageGroup::weights});
     const float gain = desk.problem().gain(0);
-    desk.program.act(WindowAction(OpenFind{}));
+    desk.program.act(OpenFind{});
     desk.driver.key(GLFW_KEY_0); // before the field has the keyboard: on the canvas, 0 switches the head off
     desk.driver.type("0.96");
     desk.settle();
@@ -199,8 +199,8 @@ TEST_CASE("Ctrl F finds a number as it is printed", "[gui][find]") {
 
 TEST_CASE("the canvas scrolls to what Ctrl F found", "[gui][find]") {
     Desk desk("first-lesson", words(20), 1280, 720);
-    desk.act(ViewChange(SetZoom{2}));
-    desk.act(ViewChange(GoTo{StageGroup::x}));
+    desk.act(SetZoom{2});
+    desk.act(GoTo{StageGroup::x});
     const auto place = [&]() -> float {
         for (const MatrixGrid& grid : desk.program.canvas().grids)
             if (grid.tensor == TensorId::x)

@@ -35,9 +35,9 @@ figure::Rect first_grid(const Desk& desk) {
 TEST_CASE("F5 shows the canvas alone and larger, and Esc the window as it was", "[gui][presentation]") {
     const bool panels = GENERATE(true, false);
     Desk desk;
-    desk.act(ViewChange(SetZoom{1.1F}));
-    desk.act(ViewChange(OpenLeft{panels}));
-    desk.act(ViewChange(OpenInspector{!panels}));
+    desk.act(SetZoom{1.1F});
+    desk.act(OpenLeft{panels});
+    desk.act(OpenInspector{!panels});
     const std::string before = signature(desk.program);
     REQUIRE(has_item("File"));
     REQUIRE(has_item("scrubber"));
@@ -72,7 +72,7 @@ TEST_CASE("maps and matrices use the width of a presentation", "[gui][presentati
     const float scale = desk.program.zoom(), width = 1280 / scale;
     for (const StageGroup stage : {StageGroup::x, StageGroup::qkv, StageGroup::split, StageGroup::scores,
                                    StageGroup::weights, StageGroup::concat, StageGroup::output}) {
-        desk.act(ViewChange(GoTo{stage}));
+        desk.act(GoTo{stage});
         float right = 0;
         for (const MatrixGrid& grid : desk.program.canvas().grids)
             right = std::max(right, grid.area.right());
@@ -86,7 +86,7 @@ TEST_CASE("the two rows of a presented concat use the height", "[gui][presentati
     const auto [width, height] = GENERATE(std::pair(1600.0F, 1000.0F), std::pair(1280.0F, 720.0F));
     Desk desk("first-lesson", "", width, height);
     desk.press_key(GLFW_KEY_F5);
-    desk.act(ViewChange(GoTo{StageGroup::concat}));
+    desk.act(GoTo{StageGroup::concat});
     const figure::Rect concat = desk.program.canvas().grids.back().area;
     const float whole = height / desk.program.zoom();
     CHECK(concat.bottom() <= whole);
@@ -105,9 +105,9 @@ TEST_CASE("a window that filled the screen does so after presenting", "[gui][pre
 
 TEST_CASE("a clicker goes through the stages, also with a number selected", "[gui][presentation]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::qkv}));
+    desk.act(GoTo{StageGroup::qkv});
     desk.press_key(GLFW_KEY_F5);
-    desk.act(ViewChange(Select{CellAddress{TensorId::W_Q, {1, 1, 0, 0}}}));
+    desk.act(Select{CellAddress{TensorId::W_Q, {1, 1, 0, 0}}});
     desk.press_key(GLFW_KEY_PAGE_DOWN);
     CHECK(desk.view().group == StageGroup::split);
     desk.press_key(GLFW_KEY_RIGHT);
@@ -124,7 +124,7 @@ TEST_CASE("a clicker goes through the stages, also with a number selected", "[gu
 TEST_CASE("a clicker goes through a checkpoint and through weights of a file", "[gui][presentation]") {
     Desk desk;
     desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
-    desk.act(ViewChange(GoTo{StageGroup::scores}));
+    desk.act(GoTo{StageGroup::scores});
     desk.press_key(GLFW_KEY_F5);
     const std::int64_t layer = desk.view().attention.layer;
     desk.press_key(GLFW_KEY_PAGE_DOWN);
@@ -142,8 +142,8 @@ TEST_CASE("a clicker goes through a checkpoint and through weights of a file", "
 TEST_CASE("the text of a lesson that is presented can be read to its end with a clicker",
           "[gui][presentation]") {
     Desk desk("first-lesson", "", 1280, 720);
-    desk.act(LessonAction(OpenLesson{"first-lesson"}));
-    desk.act(ViewChange(OpenLeft{false})); // what is folded in the window is there in the presentation
+    desk.act(OpenLesson{"first-lesson"});
+    desk.act(OpenLeft{false}); // what is folded in the window is there in the presentation
     desk.press_key(GLFW_KEY_F5);
     const CourseState& course = desk.program.state().course;
     CHECK(screen_shows("11 minutes, intermediate, 7 steps"));
@@ -169,12 +169,12 @@ TEST_CASE("the text of a lesson that is presented can be read to its end with a 
 TEST_CASE("the inspector is presented beside a page that speaks of its arithmetic, and only there",
           "[gui][presentation]") {
     Desk desk("first-lesson", "", 1600, 1000);
-    desk.act(LessonAction(OpenLesson{"first-lesson"}));
+    desk.act(OpenLesson{"first-lesson"});
     desk.press_key(GLFW_KEY_F5);
     const CourseState& course = desk.program.state().course;
     int with = 0;
     for (int page = 0; page < course.pages(); ++page) {
-        desk.act(LessonAction(GoToPage{page}));
+        desk.act(GoToPage{page});
         const bool speaks = screen_shows("The inspector at the right") || screen_shows("The inspector at"),
                    shown = screen_shows("Dot product");
         INFO("page " << page);
@@ -206,7 +206,7 @@ TEST_CASE("a spot is at the mouse while presenting, and goes away when the mouse
           "[gui][presentation]") {
     const bool motion = GENERATE(true, false);
     Desk desk;
-    desk.act(ViewChange(SetMotion{motion}));
+    desk.act(SetMotion{motion});
     desk.driver.move(400, 300);
     desk.driver.wait(3);
     CHECK(presentation(desk).spot.strength == 0);
@@ -251,9 +251,9 @@ TEST_CASE("lists over a presentation are closed before it ends", "[gui][presenta
 
 TEST_CASE("a presented page has its room whatever the size of the window's text was", "[gui][presentation]") {
     Desk desk("first-lesson", "", 1280, 720);
-    desk.act(ViewChange(SetZoom{GENERATE(1.0F, 1.5F, 2.0F)}));
-    desk.act(LessonAction(OpenLesson{"first-lesson"}));
-    desk.act(LessonAction(GoToPage{3}));
+    desk.act(SetZoom{GENERATE(1.0F, 1.5F, 2.0F)});
+    desk.act(OpenLesson{"first-lesson"});
+    desk.act(GoToPage{3});
     desk.press_key(GLFW_KEY_F5);
     CHECK(desk.program.zoom() == 1); // text, page and inspector stand side by side
     for (const MatrixGrid& grid : desk.program.canvas().grids) {
@@ -261,14 +261,14 @@ TEST_CASE("a presented page has its room whatever the size of the window's text 
         CHECK(grid.area.right() <= 1280 - presented_inspector_width);
     }
     CHECK(screen_shows("0.96"));
-    desk.act(LessonAction(GoToPage{2}));
+    desk.act(GoToPage{2});
     CHECK(desk.program.zoom() == Approx(1.2F));
 }
 
 TEST_CASE("enlarging a page with its arithmetic leaves the canvas room", "[gui][presentation]") {
     Desk desk("first-lesson", "", 1600, 1000);
-    desk.act(LessonAction(OpenLesson{"first-lesson"}));
-    desk.act(LessonAction(GoToPage{3}));
+    desk.act(OpenLesson{"first-lesson"});
+    desk.act(GoToPage{3});
     desk.press_key(GLFW_KEY_F5);
     const auto places = [&] {
         const float zoom = desk.program.zoom();
@@ -285,8 +285,8 @@ TEST_CASE("enlarging a page with its arithmetic leaves the canvas room", "[gui][
 
 TEST_CASE("the blank end of a presented text needs no key of its own", "[gui][presentation]") {
     Desk desk("first-lesson", "", 1280, 720);
-    desk.act(LessonAction(OpenLesson{"first-lesson"}));
-    desk.act(LessonAction(GoToPage{3}));
+    desk.act(OpenLesson{"first-lesson"});
+    desk.act(GoToPage{3});
     desk.press_key(GLFW_KEY_F5);
     const auto below = [] { // how far the text can be scrolled
         for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)

@@ -93,7 +93,7 @@ TEST_CASE("rows are stepped through with Down and Up, in every stage", "[gui][pr
     Desk desk;
     const std::int64_t rows = desk.problem().dims.Tq;
     for (int group = 0; group < group_count; ++group) {
-        desk.act(ViewChange(GoTo{static_cast<StageGroup>(group)}));
+        desk.act(GoTo{static_cast<StageGroup>(group)});
         for (std::int64_t row = 0; row < rows; ++row) {
             desk.driver.key(GLFW_KEY_DOWN);
             CHECK(desk.view().row == row);
@@ -124,7 +124,7 @@ TEST_CASE("rows that are still to come carry no numbers", "[gui][program]") {
 TEST_CASE("space plays every stage and row up to the output and stops there", "[gui][program]") {
     Desk desk;
     desk.driver.key(GLFW_KEY_HOME);
-    desk.act(ViewChange(SetSpeed{4}));
+    desk.act(SetSpeed{4});
     desk.driver.key(GLFW_KEY_SPACE);
     REQUIRE(desk.view().playing);
     std::vector<std::pair<int, std::int64_t>> seen;
@@ -153,9 +153,9 @@ TEST_CASE("space plays every stage and row up to the output and stops there", "[
     desk.driver.key(GLFW_KEY_SPACE);
     CHECK_FALSE(desk.view().playing);
     // Another document begins at rest.
-    desk.act(ViewChange(TogglePlay{}));
+    desk.act(TogglePlay{});
     REQUIRE(desk.view().playing);
-    desk.act(FileCommand(NewProject{}));
+    desk.act(NewProject{});
     CHECK_FALSE(desk.view().playing);
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("letters choose what is shown and how", "[gui][program]") {
         CHECK(desk.view().group == StageGroup::qkv);
         CHECK(desk.view().projection == projection);
     }
-    desk.act(ViewChange(GoTo{StageGroup::split}));
+    desk.act(GoTo{StageGroup::split});
     desk.driver.key(GLFW_KEY_S);
     CHECK(desk.view().apart_target == 0);
     desk.settle();
@@ -213,7 +213,7 @@ TEST_CASE("letters choose what is shown and how", "[gui][program]") {
     desk.driver.key(GLFW_KEY_S);
     desk.settle();
     CHECK(desk.view().apart == 1);
-    desk.act(ViewChange(GoTo{StageGroup::concat}));
+    desk.act(GoTo{StageGroup::concat});
     desk.driver.key(GLFW_KEY_S);
     desk.settle();
     CHECK(desk.view().joined == 0);
@@ -223,7 +223,7 @@ TEST_CASE("letters choose what is shown and how", "[gui][program]") {
         desk.driver.key(GLFW_KEY_C);
         CHECK(static_cast<int>(desk.view().colour_map) == map % 5);
     }
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(GoTo{StageGroup::weights});
     CHECK(check_printed_numbers(desk.program.canvas(), *desk.shown().trace, desk.problem()) > 0);
     desk.driver.key(GLFW_KEY_N);
     desk.driver.wait(2);
@@ -292,7 +292,7 @@ TEST_CASE("bad input is answered with a sentence and leaves the last good trace"
             refused("");
     }
     SECTION("malformed text, given to the document") {
-        desk.act(Command(SetSentence{"a \xff b"}));
+        desk.act(SetSentence{"a \xff b"});
         refused("UTF-8");
     }
 }
@@ -302,10 +302,10 @@ TEST_CASE("a view that is ahead of what is computed is drawn within what is on s
     AppState& state = desk.program.state();
     const Shown two_heads = state.shown;
     REQUIRE(two_heads.dims().H == 2);
-    desk.act(Command(SetPreset{"eight-experts"}));
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
-    desk.act(ViewChange(PickHead{7}));
-    desk.act(ViewChange(CompareWith{6}));
+    desk.act(SetPreset{"eight-experts"});
+    desk.act(GoTo{StageGroup::weights});
+    desk.act(PickHead{7});
+    desk.act(CompareWith{6});
     state.shown = two_heads; // as when the run of eight heads is not done yet
     desk.driver.wait();
     CHECK(state.drawn_view().head == 1);
@@ -319,7 +319,7 @@ TEST_CASE("the picture that shows an edit has the edit's numbers, where they are
     Desk desk;
     constexpr std::chrono::minutes patience(1);
     CHECK_FALSE(desk.program.catch_up(patience)); // nothing was asked for
-    desk.program.act(Command(EditCell{{TensorId::W_O, {0, 0, 0, 0}}, 5}));
+    desk.program.act(EditCell{{TensorId::W_O, {0, 0, 0, 0}}, 5});
     REQUIRE(desk.program.catch_up(patience));
     CHECK(desk.shown().document != desk.program.state().document);
     desk.driver.wait();

@@ -243,7 +243,7 @@ TEST_CASE("random input breaks nothing", "[gui][random]") {
         give_memory_back(); // as the window does
     Desk desk("first-lesson", "", first_width, first_height, 1, folder.file("state"));
     const auto begin = [&] {
-        desk.act(ViewChange(SetZoom{1}));
+        desk.act(SetZoom{1});
         desk.act(EngineAction{EngineAction::Kind::choose, "auto"});
         if (path == "pocket")
             desk.open(checkpoint::model_folder("pocket"),
@@ -251,9 +251,9 @@ TEST_CASE("random input breaks nothing", "[gui][random]") {
         else if (!path.empty())
             desk.open(test_data("/models/" + path), path == "t5_tiny" ? "3 7 5" : "");
         else
-            desk.act(FileCommand(NewProject{}));
+            desk.act(NewProject{});
         if (desk.program.state().files.unsaved)
-            desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+            desk.act(AnswerUnsaved{UnsavedAnswer::discard});
         desk.settle();
     };
     Visitor(desk, home_path, static_cast<unsigned>(number_of("HEADSCOPE_RANDOM_SEED", 1)), begin)

@@ -50,7 +50,7 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
     CHECK(read_weight(desk, 0, 2, 1) == 0.5F);
     CHECK(desk.program.state().error.empty());
     SECTION("a row that had nothing else is empty, and the inspector says why") {
-        desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 0, 0}}}));
+        desk.act(Select{CellAddress{TensorId::weights, {0, 0, 0, 0}}});
         CHECK(screen_shows("Nothing is left of this row"));
         // It was asked for, so it is no fault.
         CHECK(screen_shows("0.00"));
@@ -88,7 +88,7 @@ TEST_CASE("special tokens go, pieces become words, and the same weight stays sel
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
     Desk desk;
     desk.open(folder.file("a.npy"));
-    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 4, 2}}})); // Tom reads "na"
+    desk.act(Select{CellAddress{TensorId::weights, {0, 0, 4, 2}}}); // Tom reads "na"
     desk.driver.key(GLFW_KEY_S);
     desk.settle();
     desk.settle();
@@ -107,7 +107,7 @@ TEST_CASE("special tokens go, pieces become words, and the same weight stays sel
     CHECK(desk.shown().dims().Tq == 6);
     CHECK(desk.view().selected->at == Index{0, 0, 4, 1});
     SECTION("a weight that is hidden is let go") {
-        desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 4, 0}}}));
+        desk.act(Select{CellAddress{TensorId::weights, {0, 0, 4, 0}}});
         desk.press("Special tokens hidden");
         CHECK_FALSE(desk.view().selected);
     }
@@ -152,8 +152,8 @@ TEST_CASE("means stand beside the heads and below the layers, and open like a he
     }
     SECTION("a head that is not yet on screen is opened once it is") {
         desk.press("Means on the board");
-        desk.program.act(ViewChange(AttentionChange(ReadWeights{{.means = true}})));
-        desk.program.act(ViewChange(AttentionChange(OpenHead{0, 3})));
+        desk.program.act(ReadWeights{{.means = true}});
+        desk.program.act(OpenHead{0, 3});
         desk.settle();
         desk.settle();
         CHECK(desk.view().head == 3);

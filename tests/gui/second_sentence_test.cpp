@@ -72,19 +72,19 @@ TEST_CASE("cross-attention is switched on, typed and switched off", "[gui][cross
 TEST_CASE("numbers of every stage are right with two sentences of different lengths", "[gui][cross]") {
     const std::string preset = GENERATE("translation", "random");
     Desk desk(preset);
-    desk.act(Command(SetSentence{"The cat drinks water"}));
-    desk.act(Command(SetKvSentence{"Le chat boit de l'eau froide"}));
+    desk.act(SetSentence{"The cat drinks water"});
+    desk.act(SetKvSentence{"Le chat boit de l'eau froide"});
     const Trace trace = computed(desk.problem());
     int compared = 0;
     for (int g = 0; g < group_count; ++g)
         for (const std::int64_t row : {std::int64_t{-1}, std::int64_t{3}}) {
             const auto group = static_cast<StageGroup>(g);
             INFO(preset << ", " << group_info(group).label << ", row " << row);
-            desk.act(ViewChange(GoTo{group, row}));
+            desk.act(GoTo{group, row});
             for (const Projection projection : {Projection::q, Projection::k, Projection::v}) {
                 if (group != StageGroup::qkv && projection != Projection::q)
                     continue;
-                desk.act(ViewChange(ShowProjection{projection}));
+                desk.act(ShowProjection{projection});
                 compared += check_printed_numbers(desk.program.canvas(), trace, desk.problem());
             }
         }
@@ -96,8 +96,8 @@ TEST_CASE("every way to look at weights shows both sentences", "[gui][cross]") {
     for (const WeightsView way :
          {WeightsView::heatmap, WeightsView::arcs, WeightsView::text, WeightsView::graph}) {
         INFO(static_cast<int>(way));
-        desk.act(ViewChange(GoTo{StageGroup::weights, way == WeightsView::text ? 1 : -1}));
-        desk.act(ViewChange(ShowWeightsAs{way}));
+        desk.act(GoTo{StageGroup::weights, way == WeightsView::text ? 1 : -1});
+        desk.act(ShowWeightsAs{way});
         for (const char* word : {"drinks", "froide", "chat"})
             CHECK(screen_shows(word));
         CHECK(desk.program.state().error.empty());
@@ -111,7 +111,7 @@ TEST_CASE("a preset opens with both sentences, and a project keeps them", "[gui]
     CHECK(desk.program.state().sentence == "The cat drinks cold water");
     CHECK(desk.program.state().kv_sentence == "Le chat boit de l'eau froide");
     desk.type_kv_sentence("Le chien boit du lait");
-    desk.act(Command(EditCell{{TensorId::x_kv, {0, 1, 3, 0}}, 2}));
+    desk.act(EditCell{{TensorId::x_kv, {0, 1, 3, 0}}, 2});
     desk.save_as(folder.file("two.headscope"));
     const project::Recipe kept = project::open_project(folder.file("two.headscope")).recipe;
     CHECK(kept.kv_sentence == "Le chien boit du lait");

@@ -113,27 +113,27 @@ std::string masked_in(bool a) {
 /// The lines of head 0 − head 1, or of head 1 − head 0.
 std::string links(bool swapped) {
     Desk desk("first-lesson");
-    desk.act(ViewChange(ShowWeightsAs{WeightsView::arcs}));
-    desk.act(ViewChange(ShowHeads{HeadsView::difference}));
-    desk.act(ViewChange(PickHead{swapped ? 1 : 0}));
-    desk.act(ViewChange(CompareWith{swapped ? 0 : 1}));
+    desk.act(ShowWeightsAs{WeightsView::arcs});
+    desk.act(ShowHeads{HeadsView::difference});
+    desk.act(PickHead{swapped ? 1 : 0});
+    desk.act(CompareWith{swapped ? 0 : 1});
     return only(canvas_of(desk), "curve");
 }
 
 std::string edited(bool is) {
     Desk desk("first-lesson");
-    desk.act(ViewChange(SetFlash{false}));
-    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(SetFlash{false});
+    desk.act(GoTo{StageGroup::output});
     const float before = desk.problem().weights.W_O->at(5, 1);
-    desk.act(Command(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, is ? before + 1e-5F : before}));
+    desk.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, is ? before + 1e-5F : before});
     return only(canvas_of(desk), "polygon");
 }
 
 std::string ablated(bool is) {
     Desk desk("first-lesson");
-    desk.act(ViewChange(GoTo{StageGroup::split}));
+    desk.act(GoTo{StageGroup::split});
     if (is)
-        desk.act(Command(SetGain{1, 0}));
+        desk.act(SetGain{1, 0});
     return only(canvas_of(desk), "rect");
 }
 
@@ -173,7 +173,7 @@ std::string columns_of(bool two) {
 struct AtlasDesk : Desk {
     AtlasDesk() {
         open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book");
-        act(ViewChange(AttentionChange(ShowScreen{Screen::atlas})));
+        act(ShowScreen{Screen::atlas});
         settle();
     }
     /// What is drawn around the middle of a control, from there.
@@ -213,21 +213,20 @@ std::string chosen(bool is) {
     // A brush that holds the head L1 H3, or none.
     const float score = (*desk.shown().atlas->at(1, 3))[analysis::HeadScore::entropy];
     if (is)
-        desk.act(ViewChange(AttentionChange(
-            AtlasChange(BrushScores{{{analysis::HeadScore::entropy, score - 0.01F, score + 0.01F}}}))));
+        desk.act(BrushScores{{{analysis::HeadScore::entropy, score - 0.01F, score + 0.01F}}});
     return desk.around("tile L1 H3", 60);
 }
 
 std::string answered(bool right) {
     Desk desk("first-lesson");
-    desk.act(LessonAction(OpenLesson{"first-lesson"}));
+    desk.act(OpenLesson{"first-lesson"});
     const CourseState& course = desk.program.state().course;
-    desk.act(LessonAction(GoToPage{1 + course.steps()}));
+    desk.act(GoToPage{1 + course.steps()});
     const auto& choices = course.question()->choices;
     int answer = 0;
     while (choices[static_cast<std::size_t>(answer)].right != right)
         ++answer;
-    desk.act(LessonAction(AnswerQuestion{0, answer}));
+    desk.act(AnswerQuestion{0, answer});
     std::string verdicts;
     for (const ScreenText& text : screen_texts())
         if (text.text == "right" || text.text == "your answer" || text.text == "right, your answer")
@@ -237,7 +236,7 @@ std::string answered(bool right) {
 
 std::string switched(bool on) {
     Paper paper;
-    draw_text_button(paper.picture, paper.context, 0, 0, "Word alone", on, Action(ViewChange(TogglePlay{})));
+    draw_text_button(paper.picture, paper.context, 0, 0, "Word alone", on, TogglePlay{});
     return paper.drawn();
 }
 
@@ -272,7 +271,7 @@ std::string stored(bool failed) {
     if (failed)
         options.keeps_nothing = "Your edits are not kept safe: there is no folder.";
     Desk desk(options);
-    desk.act(Command(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, 0.25F}));
+    desk.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, 0.25F});
     return signs("⚠ not saved");
 }
 

@@ -28,7 +28,7 @@ TEST_CASE("after a drag the number that was dragged is looked at, and keys move 
           "[gui][hover][model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), "3 1 4 1 5");
-    desk.act(ViewChange(GoTo{StageGroup::norm1}));
+    desk.act(GoTo{StageGroup::norm1});
     const CellAddress dragged{TensorId::norm1_weight, {4, 0, 0, 0}},
         next{TensorId::norm1_weight, {5, 0, 0, 0}};
     drag_norm_weight(desk, dragged);
@@ -53,18 +53,18 @@ TEST_CASE("after a drag the number that was dragged is looked at, and keys move 
 TEST_CASE("keys move a selected number where it is on the page, and nowhere else", "[gui][hover][model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), "3 1 4 1 5");
-    desk.act(ViewChange(GoTo{StageGroup::norm1}));
+    desk.act(GoTo{StageGroup::norm1});
     const CellAddress dragged{TensorId::norm1_weight, {4, 0, 0, 0}};
     drag_norm_weight(desk, dragged);
     const float weight = desk.shown().value(dragged);
-    const auto leave_page = [&] { desk.act(ViewChange(AttentionChange(ShowScreen{Screen::effects}))); };
+    const auto leave_page = [&] { desk.act(ShowScreen{Screen::effects}); };
     leave_page();
     desk.press_key(GLFW_KEY_DELETE);
     CHECK(desk.shown().value(dragged) == weight);
     desk.press_key(GLFW_KEY_RIGHT);
     CHECK(desk.view().selected != CellAddress{TensorId::norm1_weight, {5, 0, 0, 0}});
     // A digit puts a head in focus there, and the keys after it are heard.
-    desk.act(ViewChange(GoTo{StageGroup::norm1}));
+    desk.act(GoTo{StageGroup::norm1});
     drag_norm_weight(desk, dragged);
     leave_page();
     desk.driver.keys({GLFW_KEY_2});
@@ -76,9 +76,9 @@ TEST_CASE("keys move a selected number where it is on the page, and nowhere else
 
 TEST_CASE("a number of W_Q is let go of where W_K is looked at", "[gui][hover]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::qkv}));
-    desk.act(ViewChange(Select{CellAddress{TensorId::W_Q, {1, 1, 0, 0}}}));
-    desk.act(ViewChange(ShowProjection{Projection::k}));
+    desk.act(GoTo{StageGroup::qkv});
+    desk.act(Select{CellAddress{TensorId::W_Q, {1, 1, 0, 0}}});
+    desk.act(ShowProjection{Projection::k});
     CHECK_FALSE(desk.view().selected);
     desk.press_key(GLFW_KEY_RIGHT);
     CHECK(desk.view().group == StageGroup::split);

@@ -56,7 +56,7 @@ TEST_CASE("each row of the settings sets what its key sets", "[gui][settings]") 
     choose(desk, "Size of everything 110 %");
     CHECK(desk.view().zoom == 1);
     // What was set elsewhere stands in the dialog.
-    desk.act(ViewChange(SetDark{false}));
+    desk.act(SetDark{false});
     choose(desk, "Theme dark");
     CHECK(desk.view().dark);
     desk.driver.key(GLFW_KEY_ESCAPE);
@@ -67,7 +67,7 @@ TEST_CASE("each row of the settings sets what its key sets", "[gui][settings]") 
 
 TEST_CASE("the settings take the keyboard from what lies behind them", "[gui][settings]") {
     Desk desk;
-    desk.act(WindowAction(OpenSettings{}));
+    desk.act(OpenSettings{});
     const StageGroup stage = desk.view().group;
     for (const int key : {GLFW_KEY_RIGHT, GLFW_KEY_A, GLFW_KEY_G})
         desk.driver.key(key);
@@ -82,7 +82,7 @@ TEST_CASE("the settings take the keyboard from what lies behind them", "[gui][se
 TEST_CASE("the settings fit into small windows and large text", "[gui][settings]") {
     const float scale = GENERATE(1.0F, 2.0F);
     Desk desk("first-lesson", "", 1280, 720, scale);
-    desk.act(WindowAction(OpenSettings{}));
+    desk.act(OpenSettings{});
     bool done = false;
     for (const ScreenItem& item : screen_items())
         if (item.label == "Done") {
@@ -105,7 +105,7 @@ TEST_CASE("recent files are forgotten, and stay forgotten", "[gui][settings]") {
         desk.edit();
         desk.save_as(folder.file("one.headscope"));
         REQUIRE(desk.files().recent.size() == 1);
-        desk.act(WindowAction(OpenSettings{}));
+        desk.act(OpenSettings{});
         CHECK(screen_shows("1 file listed"));
         choose(desk, "Recent files forget");
         CHECK(desk.files().recent.empty());

@@ -26,7 +26,7 @@ namespace {
 void open_board(Desk& desk, const std::string& name, Stack stack) {
     desk.open(test_data("/models/") + name, "3 7 9 5", "12 5 30");
     REQUIRE(desk.program.state().document->is_checkpoint());
-    desk.act(ViewChange(AttentionChange(ShowStack{stack})));
+    desk.act(ShowStack{stack});
     desk.settle();
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("weights of norms and MLPs are edited on all three boards, followed, a
         INFO(c.folder << " " << tensor_info(c.cell.tensor).name << " of " << static_cast<int>(c.stack));
         Desk desk;
         open_board(desk, c.folder, c.stack);
-        desk.act(ViewChange(GoTo{c.page, 2, c.layer}));
+        desk.act(GoTo{c.page, 2, c.layer});
         desk.settle();
         REQUIRE(desk.view().group == c.page);
         REQUIRE(desk.shown().tensor(c.cell.tensor) != nullptr);
@@ -124,8 +124,8 @@ TEST_CASE("weights of norms and MLPs are edited on all three boards, followed, a
         const checkpoint::Model& model = *part_on_screen(desk).model->model;
         const TensorPtr own = checkpoint::editable_weights(model, c.n)[c.weight];
         REQUIRE(desk.shown().value(c.cell) == own->data()[own->shape().offset(c.cell.at)]);
-        desk.act(ViewChange(Select{c.cell}));
-        desk.act(Command(EditCell{c.cell, 1.75F}));
+        desk.act(Select{c.cell});
+        desk.act(EditCell{c.cell, 1.75F});
         desk.settle();
         INFO(desk.program.state().error);
         REQUIRE(desk.program.state().error.empty());
@@ -138,8 +138,8 @@ TEST_CASE("weights of norms and MLPs are edited on all three boards, followed, a
         CHECK_FALSE(equal_numbers(logits_on_screen(desk), before));
         CHECK(part_on_screen(desk).marks.at(c.n).others == std::vector{c.cell.tensor});
         // B − A on this page and behind it.
-        desk.act(Action(MarkBaseline{true}));
-        desk.act(ViewChange(SetCompare{Compare::difference}));
+        desk.act(MarkBaseline{true});
+        desk.act(SetCompare{Compare::difference});
         desk.settle();
         const TensorId main = group_info(c.page).main;
         const Comparison& compare = desk.program.state().compare;
@@ -147,8 +147,8 @@ TEST_CASE("weights of norms and MLPs are edited on all three boards, followed, a
             REQUIRE(compare.of(main) != nullptr);
             CHECK(compare.of(main)->changed > 0);
         }
-        desk.act(ViewChange(SetCompare{Compare::now}));
-        desk.act(ViewChange(AttentionChange(ShowStack{Stack::encoder})));
+        desk.act(SetCompare{Compare::now});
+        desk.act(ShowStack{Stack::encoder});
         desk.settle();
         desk.act(MoveInHistory{-1});
         desk.settle();
@@ -171,12 +171,12 @@ TEST_CASE("a number inside the MLP of either stack is set, what comes after foll
         Desk desk;
         open_board(desk, name, stack);
         const CellAddress act{TensorId::mlp_act, {0, 2, 11, 0}};
-        desk.act(ViewChange(GoTo{StageGroup::mlp_act, 2, 0}));
-        desk.act(ViewChange(Select{act}));
+        desk.act(GoTo{StageGroup::mlp_act, 2, 0});
+        desk.act(Select{act});
         desk.settle();
         const TensorPtr before = logits_on_screen(desk);
         const float computed = desk.shown().value(act);
-        desk.act(Command(EditCell{act, 1.5F}));
+        desk.act(EditCell{act, 1.5F});
         desk.settle();
         REQUIRE(desk.program.state().error.empty());
         CHECK(desk.shown().value(act) == 1.5F);
@@ -189,7 +189,7 @@ TEST_CASE("a number inside the MLP of either stack is set, what comes after foll
                              .column = 11}};
         CHECK(equal_numbers(logits_on_screen(desk), pass_with(desk, edits)->logits()));
         CHECK_FALSE(equal_numbers(logits_on_screen(desk), before));
-        desk.act(Command(ReleaseNumber{act}));
+        desk.act(ReleaseNumber{act});
         desk.settle();
         CHECK(desk.shown().value(act) == computed);
         CHECK(equal_numbers(logits_on_screen(desk), before));
@@ -201,23 +201,23 @@ TEST_CASE("a number inside the MLP of either stack is set, what comes after foll
 TEST_CASE("the MLP of a decoder's layer is on the board of its cross-attention", "[model][stacks]") {
     Desk desk;
     open_board(desk, "t5_tiny", Stack::cross);
-    desk.act(ViewChange(GoTo{StageGroup::mlp_act, 2, 1}));
+    desk.act(GoTo{StageGroup::mlp_act, 2, 1});
     desk.settle();
     CHECK(screen_shows("cross L1"));
     CHECK(screen_shows("cross.mlp_act[1]["));
     CHECK(desk.shown().unit_words != nullptr);
     // The decoder's own attention has none, and nothing is set there.
-    desk.act(ViewChange(AttentionChange(ShowStack{Stack::own})));
+    desk.act(ShowStack{Stack::own});
     desk.settle();
     CHECK(desk.view().group == StageGroup::resid_in);
     CHECK(desk.shown().block->place == checkpoint::AttentionPlace{Stack::own, 1});
-    desk.act(Command(EditCell{{TensorId::mlp_act, {0, 2, 11, 0}}, 1.5F}));
+    desk.act(EditCell{{TensorId::mlp_act, {0, 2, 11, 0}}, 1.5F});
     CHECK(desk.program.state().error.find("there is no mlp_act here") != std::string::npos);
     CHECK(part_on_screen(desk).edits.empty());
     // What enters a cross-attention, and where that comes from.
-    desk.act(ViewChange(AttentionChange(ShowStack{Stack::cross})));
-    desk.act(ViewChange(GoTo{StageGroup::resid_in, 2, 0}));
-    desk.act(ViewChange(Select{CellAddress{TensorId::resid_in, {0, 2, 5, 0}}}));
+    desk.act(ShowStack{Stack::cross});
+    desk.act(GoTo{StageGroup::resid_in, 2, 0});
+    desk.act(Select{CellAddress{TensorId::resid_in, {0, 2, 5, 0}}});
     desk.settle();
     CHECK(screen_shows("what the self-attention gives"));
     CHECK(screen_shows("The self-attention gives it."));
@@ -231,7 +231,7 @@ TEST_CASE("a table and a script of a stop around an attention say which attentio
     const TemporaryFolder folder;
     Desk desk;
     open_board(desk, "bart_tiny", Stack::cross);
-    desk.act(ViewChange(GoTo{StageGroup::mlp_act, 2, 1}));
+    desk.act(GoTo{StageGroup::mlp_act, 2, 1});
     desk.settle();
     const std::string table = folder.file("act.safetensors"), script = folder.file("layer.py");
     write_numbers({desk.shown(), desk.view()}, table);

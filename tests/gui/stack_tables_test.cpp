@@ -31,7 +31,7 @@ const ModelPart& opened_part(const Desk& desk) {
 }
 
 void show(Desk& desk, Stack stack) {
-    desk.act(ViewChange(AttentionChange(ShowStack{stack})));
+    desk.act(ShowStack{stack});
     desk.settle();
 }
 
@@ -88,18 +88,18 @@ TEST_CASE("the tables of both stacks are edited on the pages before and behind t
                               checkpoint::WeightId::word_table}}) {
         INFO(tensor_info(edit.cell.tensor).name << " of " << static_cast<int>(edit.stack));
         show(desk, edit.stack);
-        desk.act(ViewChange(GoTo{edit.page, 1}));
+        desk.act(GoTo{edit.page, 1});
         desk.settle();
         if (edit.page == StageGroup::logits) {
-            desk.act(ViewChange(Select{CellAddress{TensorId::logits, {0, 1, of_target, 0}}}));
+            desk.act(Select{CellAddress{TensorId::logits, {0, 1, of_target, 0}}});
             desk.settle();
         }
         REQUIRE(desk.view().group == edit.page);
         REQUIRE(desk.shown().tensor(edit.cell.tensor) != nullptr);
         const float was = desk.shown().value(edit.cell);
-        desk.act(ViewChange(Select{edit.cell}));
+        desk.act(Select{edit.cell});
         desk.settle();
-        desk.act(Command(EditCell{edit.cell, 1.75F}));
+        desk.act(EditCell{edit.cell, 1.75F});
         desk.settle();
         INFO(desk.program.state().error);
         REQUIRE(desk.program.state().error.empty());
@@ -131,7 +131,7 @@ TEST_CASE("the stops before and behind the layers of an encoder-decoder are thos
         CHECK(walk.after.front() == StageGroup::final_norm);
         CHECK(walk.after.size() == (stack == Stack::encoder ? 1U : 3U));
         for (const StageGroup stop : {walk.before.front(), walk.after.front(), walk.after.back()}) {
-            desk.act(ViewChange(GoTo{stop}));
+            desk.act(GoTo{stop});
             desk.settle();
             REQUIRE(desk.shown().block != nullptr);
             CHECK(desk.shown().block->T() == desk.shown().dims().Tq);

@@ -85,14 +85,14 @@ TEST_CASE("a lesson begun from the Start page is gone on with from there", "[gui
         CHECK(desk.course().open->number == 1);
         CHECK(screen_shows("Course"));
         CHECK_FALSE(screen_shows("Start"));
-        desk.act(LessonAction(GoToPage{2}));
+        desk.act(GoToPage{2});
         desk.back();
         CHECK(screen_shows("Go on, step 2"));
         desk.take("All lessons");
         CHECK(desk.course().open == nullptr);
         CHECK(desk.tab() == LeftTab::course);
-        desk.act(FileCommand(QuitProgram{}));
-        desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+        desk.act(QuitProgram{});
+        desk.act(AnswerUnsaved{UnsavedAnswer::discard});
     }
     Newcomer later(folder);
     CHECK(later.tab() == LeftTab::start);
@@ -107,7 +107,7 @@ TEST_CASE("what is opened takes the place of the Start page, and has a way back"
     Newcomer desk(folder);
     desk.take("Other file…");
     CHECK(desk.files().chooser);
-    desk.act(FileCommand(CloseChooser{}));
+    desk.act(CloseChooser{});
     CHECK(desk.tab() == LeftTab::start);
     desk.save_as(folder.file("mine.headscope"));
     desk.take("recent 1");

@@ -74,7 +74,7 @@ TEST_CASE("what is said of a control leaves the controls beside it in sight", "[
 TEST_CASE("the right button on a head's title opens its menu, and letters below maps are told",
           "[gui][tips][model]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(GoTo{StageGroup::weights});
     begin_recording();
     desk.settle();
     const auto title = control_area("head 1 by its title");
@@ -85,14 +85,14 @@ TEST_CASE("the right button on a head's title opens its menu, and letters below 
     CHECK(screen_shows("Copy the head’s name"));
 
     desk.open(checkpoint::model_folder("pocket"), "The cat sat down and");
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(GoTo{StageGroup::weights});
     CHECK(screen_shows("F first token"));
     end_recording();
 }
 
 TEST_CASE("a figure outlines the cell that was selected, and none that nobody chose", "[gui][tips]") {
     Desk desk;
-    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(GoTo{StageGroup::weights});
     const StageFigure size{.width = 900, .height = 600};
     const auto bold = [](const figure::Scene& scene, const std::string& word) {
         return std::ranges::count_if(scene.items, [&](const figure::SceneItem& item) {
@@ -100,9 +100,9 @@ TEST_CASE("a figure outlines the cell that was selected, and none that nobody ch
             return text != nullptr && text->text == word && text->font == figure::Font::ui_semibold;
         });
     };
-    desk.act(ViewChange(ShowWeightsAs{WeightsView::heatmap}));
+    desk.act(ShowWeightsAs{WeightsView::heatmap});
     const figure::Scene plain = stage_scene(desk.shown(), desk.view(), size);
-    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 2, 1}}}));
+    desk.act(Select{CellAddress{TensorId::weights, {0, 0, 2, 1}}});
     const figure::Scene chosen = stage_scene(desk.shown(), desk.view(), size);
     CHECK(chosen.items.size() >= plain.items.size() + 4);
     CHECK(bold(chosen, "cat") > bold(plain, "cat")); // as the word of a column
@@ -121,7 +121,7 @@ TEST_CASE("the lines of a tip stand apart", "[gui][tips][model]") {
 
 TEST_CASE("a field that says what is wrong has no tip behind that", "[gui][tips]") {
     Desk desk;
-    desk.act(ViewChange(ShowTab{LeftTab::edit}));
+    desk.act(ShowTab{LeftTab::edit});
     const auto field = control_area("##gain 1 value");
     REQUIRE(field);
     desk.driver.move(field->x + 5, field->y + 5);

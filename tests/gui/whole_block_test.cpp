@@ -108,7 +108,7 @@ void open(Desk& desk, const Family& family) {
     if (!family.board)
         return desk.open(test_data("/models/") + family.folder, ids_typed);
     desk.open(test_data("/models/") + family.folder, ids_typed, "7 2 9 4 8 3 5");
-    desk.act(ViewChange(AttentionChange(ShowStack{*family.board})));
+    desk.act(ShowStack{*family.board});
     desk.settle();
     REQUIRE(desk.program.state().document->is_checkpoint());
 }
@@ -227,7 +227,7 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
                 const auto group = static_cast<StageGroup>(stop);
                 if (!desk.view().walk.has(group))
                     continue;
-                desk.act(ViewChange(GoTo{group, 5, l}));
+                desk.act(GoTo{group, 5, l});
                 INFO(family.folder << " " << static_cast<int>(stack) << " layer " << l << " "
                                    << group_info(group).label);
                 REQUIRE(desk.program.state().error.empty());
@@ -269,8 +269,8 @@ TEST_CASE("the stream that the final norm reads is explained beside the norm", "
         begin_recording();
         Desk desk;
         open(desk, family);
-        desk.act(ViewChange(GoTo{StageGroup::final_norm, 5}));
-        desk.act(ViewChange(Select{CellAddress{TensorId::resid_out, {0, 5, 3, 0}}}));
+        desk.act(GoTo{StageGroup::final_norm, 5});
+        desk.act(Select{CellAddress{TensorId::resid_out, {0, 5, 3, 0}}});
         // Of a decoder it is on the other board.
         const std::string last = !family.board                     ? "L"
                                  : *family.board == Stack::encoder ? "encoder L"
@@ -288,8 +288,7 @@ TEST_CASE("a click on the strip and on the map goes where it says", "[model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
     CHECK(desk.view().group == StageGroup::weights);
-    desk.act(
-        ViewChange(GoTo{StageGroup::norm2})); // with attention open, the MLP stands behind a chip of dots
+    desk.act(GoTo{StageGroup::norm2}); // with attention open, the MLP stands behind a chip of dots
     desk.settle();
     desk.press("group MLP");
     CHECK(desk.view().group == StageGroup::mlp_pre);
@@ -320,9 +319,9 @@ TEST_CASE("what lies behind an ablated head follows, and B − A tells by how mu
     const checkpoint::ForwardResult after = whole_pass(folder, {{1, {.tensors = {}, .gains = {0, 1, 1, 1}}}});
     Desk desk;
     desk.open(folder, ids_typed);
-    desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
-    desk.act(Command(SetGain{0, 0}));
-    desk.act(ViewChange(GoTo{StageGroup::mlp_out}));
+    desk.act(OpenHead{1, 0});
+    desk.act(SetGain{0, 0});
+    desk.act(GoTo{StageGroup::mlp_out});
     const auto model = checkpoint::Model::open(folder);
     const Trace was = trace_of(before, model, {Stack::own, 1}), is = trace_of(after, model, {Stack::own, 1});
     const Tensor &a = *was.stage(TensorId::mlp_out), &b = *is.stage(TensorId::mlp_out);
@@ -335,7 +334,7 @@ TEST_CASE("what lies behind an ablated head follows, and B − A tells by how mu
     CHECK(largest_gap(a, [&](std::int64_t i) { return b.data()[i]; }) > 1e-3F);
     CHECK(largest_gap(*desk.shown().tensor(TensorId::mlp_out), [&](std::int64_t i) { return b.data()[i]; }) <
           1e-5F);
-    desk.act(ViewChange(SetCompare{Compare::difference}));
+    desk.act(SetCompare{Compare::difference});
     desk.settle();
     const analysis::TensorDifference* const change = desk.program.state().compare.of(TensorId::mlp_out);
     REQUIRE(change != nullptr);
@@ -347,10 +346,10 @@ TEST_CASE("an inspector beside B − A waits for a layer whose numbers around at
           "[model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    desk.act(Command(SetGain{0, 0}));
-    desk.act(ViewChange(GoTo{StageGroup::resid_out}));
-    desk.act(ViewChange(SetCompare{Compare::difference}));
-    desk.act(ViewChange(Select{CellAddress{TensorId::resid_in, {0, 0, 0, 0}}}));
+    desk.act(SetGain{0, 0});
+    desk.act(GoTo{StageGroup::resid_out});
+    desk.act(SetCompare{Compare::difference});
+    desk.act(Select{CellAddress{TensorId::resid_in, {0, 0, 0, 0}}});
     desk.settle();
     const Comparison& compare = desk.program.state().compare;
     REQUIRE(compare.difference(StageGroup::resid_out).holds(*desk.view().selected));
@@ -368,9 +367,9 @@ TEST_CASE("an inspector beside B − A waits for a layer whose numbers around at
 TEST_CASE("a problem that follows a checkpoint has the stops of attention alone", "[model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    desk.act(ViewChange(GoTo{StageGroup::mlp_act}));
+    desk.act(GoTo{StageGroup::mlp_act});
     REQUIRE(desk.view().group == StageGroup::mlp_act);
-    desk.act(FileCommand(NewProject{}));
+    desk.act(NewProject{});
     CHECK(desk.view().walk == Walk{});
     CHECK_FALSE(is_around(desk.view().group));
     CHECK(desk.shown().block == nullptr);
@@ -382,7 +381,7 @@ TEST_CASE("a problem that follows a checkpoint has the stops of attention alone"
 TEST_CASE("a row or a cell beyond the tokens on screen is not looked up", "[gui][block]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    desk.act(ViewChange(GoTo{StageGroup::resid_out}));
+    desk.act(GoTo{StageGroup::resid_out});
     REQUIRE(desk.shown().dims().Tq == 8);
     ViewState& view = desk.program.state().view;
     view.row = 8;

@@ -68,7 +68,7 @@ TEST_CASE("pocket opens with a prompt of whole words, whose next name a head bri
     };
     CHECK(next().label == "·Mary");
     CHECK(next().after > 0.7F);
-    desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
+    desk.act(OpenHead{2, 7});
     desk.press("Ablate L2 H7");
     CHECK(next().label == "·John");
     desk.press("Step");

@@ -26,7 +26,7 @@ struct LongText {
         workspace.settle();
         workspace.take_results();
     }
-    void open_layer(std::int64_t l) { workspace.change_view(AttentionChange(OpenHead{l, 0})); }
+    void open_layer(std::int64_t l) { workspace.change_view(OpenHead{l, 0}); }
 };
 
 } // namespace
@@ -51,7 +51,7 @@ TEST_CASE("of a long text the stages of one layer are let go before those of ano
     open.workspace.change_view(GoTo{StageGroup::weights});
     CHECK(shown.block == nullptr);
     // Within a layer an edit keeps what it cannot reach.
-    open.workspace.run(Command(SetGain{0, 0.5F}));
+    open.workspace.run(SetGain{0, 0.5F});
     CHECK(shown.trace != nullptr);
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("a layer of a long text that cannot be computed leaves the layer befor
     const Shown& shown = open.state.shown;
     open.open_layer(1);
     open.settle();
-    open.workspace.run(Command(EditCell{{TensorId::W_Q, {0, 0, 0, 0}}, 1e38F}));
+    open.workspace.run(EditCell{{TensorId::W_Q, {0, 0, 0, 0}}, 1e38F});
     open.settle();
     open.open_layer(0);
     open.settle();

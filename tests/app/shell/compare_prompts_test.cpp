@@ -18,7 +18,7 @@ struct TwoPrompts {
         Progress progress;
         program.open_checkpoint(open_model(checkpoint::model_folder("pocket"), {text_a}, 1, progress));
         program.settle();
-        program.act(ViewChange(AttentionChange(ShowScreen{Screen::patching})));
+        program.act(ShowScreen{Screen::patching});
     }
     const AppState& state() const { return program.state(); }
     void act(const Action& action) {
@@ -27,7 +27,7 @@ struct TwoPrompts {
         program.settle();
     }
     void compare(const std::string& second) {
-        act(ModelAction(AskPatching{.corrupted = second}));
+        act(AskPatching{.corrupted = second});
         act(ComparePrompts{});
     }
 };
@@ -64,28 +64,28 @@ TEST_CASE("the stages of the second prompt less those of the first are shown lay
     const auto change = [&](TensorId id) { return desk.state().compare.of(id); };
     for (const std::int64_t layer : {1, 3, 0}) {
         CAPTURE(layer);
-        desk.act(ViewChange(GoTo{StageGroup::weights, -1, layer}));
+        desk.act(GoTo{StageGroup::weights, -1, layer});
         REQUIRE(desk.state().compare.comparable());
         REQUIRE(change(TensorId::weights) != nullptr);
         check_difference(*change(TensorId::weights)->cells, *a->layer(layer), *b->layer(layer));
-        desk.act(ViewChange(GoTo{StageGroup::resid_in, -1, layer}));
+        desk.act(GoTo{StageGroup::resid_in, -1, layer});
         REQUIRE(change(TensorId::resid_in) != nullptr);
         check_difference(*change(TensorId::resid_in)->cells, *a->stream(layer), *b->stream(layer));
-        desk.act(ViewChange(GoTo{StageGroup::mlp_out, -1, layer}));
+        desk.act(GoTo{StageGroup::mlp_out, -1, layer});
         Progress progress;
         REQUIRE(change(TensorId::mlp_out) != nullptr);
         check_difference(*change(TensorId::mlp_out)->cells, *(*a->block(layer, progress))[TensorId::mlp_out],
                          *(*b->block(layer, progress))[TensorId::mlp_out]);
     }
     // Back among the patches the prompts stand as they were left.
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::patching})));
+    desk.act(ShowScreen{Screen::patching});
     CHECK(desk.state().document->part()->prompt == text_a);
     CHECK(desk.state().model.patching.corrupted == text_b);
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::patching})));
+    desk.act(ShowScreen{Screen::stages});
+    desk.act(ShowScreen{Screen::patching});
     CHECK(desk.state().document->part()->prompt == text_a);
-    desk.act(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
-    desk.act(ViewChange(SetCompare{Compare::now}));
+    desk.act(ShowScreen{Screen::stages});
+    desk.act(SetCompare{Compare::now});
     CHECK(effective(desk.state().compare, desk.state().view.compare) == Compare::now);
     desk.act(DropBaseline{});
     CHECK_FALSE(desk.state().compare.marked());
@@ -105,10 +105,10 @@ TEST_CASE("prompts of other lengths are not compared, and a sentence says where 
 TEST_CASE("A of a checkpoint follows to the layer on screen", "[compare]") {
     TwoPrompts desk;
     const checkpoint::TextModel& model = *desk.state().document->part()->model;
-    desk.act(ViewChange(GoTo{StageGroup::weights, -1, 1}));
+    desk.act(GoTo{StageGroup::weights, -1, 1});
     desk.act(MarkBaseline{});
-    desk.act(Command(SetGain{2, 0.0F}));
-    desk.act(ViewChange(GoTo{StageGroup::weights, -1, 3}));
+    desk.act(SetGain{2, 0.0F});
+    desk.act(GoTo{StageGroup::weights, -1, 3});
     REQUIRE(desk.state().compare.comparable());
     checkpoint::ModelEdits edits;
     edits[1].gains.assign(8, 1.0F);

@@ -207,15 +207,15 @@ void drive(Program& program, const Act& step, const std::string& file, bool save
     case Kind::redo:
         return program.act(MoveInHistory{1});
     case Kind::save:
-        program.act(FileCommand(SaveProjectAs{}));
-        program.act(FileCommand(ChosenPath{file}));
+        program.act(SaveProjectAs{});
+        program.act(ChosenPath{file});
         return program.settle();
     case Kind::load:
         if (!saved_before)
             return;
         program.open_path(file);
         if (program.state().files.question)
-            program.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+            program.act(AnswerUnsaved{UnsavedAnswer::discard});
         return program.settle();
     case Kind::kill:
         return;
@@ -233,12 +233,12 @@ int live(const std::vector<Act>& steps, std::size_t first, std::size_t end, Last
     if (offers.size() != (recover ? 1U : 0U))
         return static_cast<int>(first);
     if (recover)
-        program.act(FileCommand(RecoverProject{offers.front().path}));
+        program.act(RecoverProject{offers.front().path});
     program.settle();
     if (!(plain_of(*program.state().document) == model.now()))
         return static_cast<int>(first);
     for (std::size_t i = first; i < end; ++i) {
-        program.act(LessonAction(AnswerQuestion{0, 0})); // without a lesson it only ends the gesture before
+        program.act(AnswerQuestion{0, 0}); // without a lesson it only ends the gesture before
         drive(program, steps[i], folder.file("saved.headscope"), model.file.has_value());
         model.take(steps[i]);
         if (!(plain_of(*program.state().document) == model.now()))

@@ -22,7 +22,7 @@ struct FilesDesk : Desk {
 
     const FilesState& files() const { return program.state().files; }
     project::Recipe recipe() const { return program.state().document->recipe; }
-    void edit(float value = 3.25F) { act(Command(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, value})); }
+    void edit(float value = 3.25F) { act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, value}); }
     float edited() const { return problem().weights.W_O->at(5, 1); }
     void open_menu() {
         REQUIRE(click("File", "Headscope"));

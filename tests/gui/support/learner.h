@@ -32,7 +32,7 @@ struct Learner : Desk {
         settle();
     }
     void open(const std::string& id) {
-        act(ViewChange(ShowTab{LeftTab::course}));
+        act(ShowTab{LeftTab::course});
         if (course().open != nullptr)
             press("Contents");
         press("lesson " + id);
