@@ -7,7 +7,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(Boost 1.74 REQUIRED) # the headers alone
+find_package(Boost 1.74 REQUIRED CONFIG) # the headers alone
 find_package(nlohmann_json 3 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(fmt 9 REQUIRED)

@@ -1,5 +1,7 @@
 #include "app/shell/input_queue.h"
 
+#include "app/views/imgui_keys.h"
+
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -8,6 +10,57 @@
 
 namespace headscope::app {
 namespace {
+
+// The keys that ImGui or the program asks for, other than letters, digits and function keys.
+struct NamedKey {
+    KeyName name;
+    int glfw;
+};
+constexpr NamedKey named_keys[] = {
+    {ImGuiKey_Tab, GLFW_KEY_TAB},
+    {ImGuiKey_LeftArrow, GLFW_KEY_LEFT},
+    {ImGuiKey_RightArrow, GLFW_KEY_RIGHT},
+    {ImGuiKey_UpArrow, GLFW_KEY_UP},
+    {ImGuiKey_DownArrow, GLFW_KEY_DOWN},
+    {ImGuiKey_PageUp, GLFW_KEY_PAGE_UP},
+    {ImGuiKey_PageDown, GLFW_KEY_PAGE_DOWN},
+    {ImGuiKey_Home, GLFW_KEY_HOME},
+    {ImGuiKey_End, GLFW_KEY_END},
+    {ImGuiKey_Insert, GLFW_KEY_INSERT},
+    {ImGuiKey_Delete, GLFW_KEY_DELETE},
+    {ImGuiKey_Backspace, GLFW_KEY_BACKSPACE},
+    {ImGuiKey_Space, GLFW_KEY_SPACE},
+    {ImGuiKey_Enter, GLFW_KEY_ENTER},
+    {ImGuiKey_Escape, GLFW_KEY_ESCAPE},
+    {ImGuiKey_KeyPadEnter, GLFW_KEY_KP_ENTER},
+#if IMGUI_VERSION_NUM < 18700
+    {ImGuiKey_A, GLFW_KEY_A},
+    {ImGuiKey_C, GLFW_KEY_C},
+    {ImGuiKey_V, GLFW_KEY_V},
+    {ImGuiKey_X, GLFW_KEY_X},
+    {ImGuiKey_Y, GLFW_KEY_Y},
+    {ImGuiKey_Z, GLFW_KEY_Z},
+#else
+    {ImGuiKey_Apostrophe, GLFW_KEY_APOSTROPHE},
+    {ImGuiKey_Comma, GLFW_KEY_COMMA},
+    {ImGuiKey_Minus, GLFW_KEY_MINUS},
+    {ImGuiKey_Period, GLFW_KEY_PERIOD},
+    {ImGuiKey_Slash, GLFW_KEY_SLASH},
+    {ImGuiKey_Semicolon, GLFW_KEY_SEMICOLON},
+    {ImGuiKey_Equal, GLFW_KEY_EQUAL},
+    {ImGuiKey_LeftBracket, GLFW_KEY_LEFT_BRACKET},
+    {ImGuiKey_Backslash, GLFW_KEY_BACKSLASH},
+    {ImGuiKey_RightBracket, GLFW_KEY_RIGHT_BRACKET},
+    {ImGuiKey_GraveAccent, GLFW_KEY_GRAVE_ACCENT},
+    {ImGuiKey_KeypadAdd, GLFW_KEY_KP_ADD},
+    {ImGuiKey_KeypadSubtract, GLFW_KEY_KP_SUBTRACT},
+    {ImGuiKey_KeypadMultiply, GLFW_KEY_KP_MULTIPLY},
+    {ImGuiKey_KeypadDivide, GLFW_KEY_KP_DIVIDE},
+    {ImGuiKey_KeypadDecimal, GLFW_KEY_KP_DECIMAL},
+    {ImGuiKey_KeypadEqual, GLFW_KEY_KP_EQUAL},
+    {ImGuiKey_Menu, GLFW_KEY_MENU},
+#endif
+};
 
 bool is_modifier(int key) {
     return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER;
@@ -64,6 +117,57 @@ struct Taken {
     void note(const FocusChanged&) {}
 };
 
+#if IMGUI_VERSION_NUM < 18700
+
+// ImGui looks its own keys up in a table by the window system's numbers.
+void set_keys(ImGuiIO& io, const std::array<bool, 512>& down) {
+    for (const auto& [name, key] : named_keys)
+        io.KeyMap[name] = key;
+    std::ranges::copy(down, io.KeysDown);
+}
+
+void set_mouse(ImGuiIO& io, ImVec2 position) {
+    io.MousePos = position;
+}
+
+#else
+
+ImGuiKey imgui_key(int key) {
+    if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z)
+        return static_cast<ImGuiKey>(ImGuiKey_A + (key - GLFW_KEY_A));
+    if (key >= GLFW_KEY_0 && key <= GLFW_KEY_9)
+        return static_cast<ImGuiKey>(ImGuiKey_0 + (key - GLFW_KEY_0));
+    if (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_9)
+        return static_cast<ImGuiKey>(ImGuiKey_Keypad0 + (key - GLFW_KEY_KP_0));
+    if (key >= GLFW_KEY_F1 && key <= GLFW_KEY_F12)
+        return static_cast<ImGuiKey>(ImGuiKey_F1 + (key - GLFW_KEY_F1));
+    const auto* found = std::ranges::find(named_keys, key, &NamedKey::glfw);
+    return found != std::end(named_keys) ? found->name : ImGuiKey_None;
+}
+
+// This queue decides what one frame takes; ImGui's own would spread it over several.
+void set_keys(ImGuiIO& io, const std::array<bool, 512>& down) {
+    io.ConfigInputTrickleEventQueue = false;
+    for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key)
+        if (const ImGuiKey name = imgui_key(key); name != ImGuiKey_None)
+            io.AddKeyEvent(name, down[static_cast<std::size_t>(key)]);
+    const auto either = [&](int left, int right) {
+        return down[static_cast<std::size_t>(left)] || down[static_cast<std::size_t>(right)];
+    };
+    io.AddKeyEvent(ImGuiMod_Ctrl, either(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL));
+    io.AddKeyEvent(ImGuiMod_Shift, either(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT));
+    io.AddKeyEvent(ImGuiMod_Alt, either(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT));
+    io.AddKeyEvent(ImGuiMod_Super, either(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER));
+}
+
+// The back end may have queued the pointer's place already: the last one queued counts.
+void set_mouse(ImGuiIO& io, ImVec2 position) {
+    io.AddMousePosEvent(position.x, position.y);
+    io.MousePos = position;
+}
+
+#endif
+
 bool known(const InputEvent& event) {
     if (const auto* key = std::get_if<KeyChanged>(&event))
         return key->key >= 0 && key->key < 512;
@@ -73,6 +177,20 @@ bool known(const InputEvent& event) {
 }
 
 } // namespace
+
+#if IMGUI_VERSION_NUM < 18700
+
+bool glfw_key_pressed(int key, bool repeat) {
+    return ImGui::IsKeyPressed(key, repeat);
+}
+
+#else
+
+bool glfw_key_pressed(int key, bool repeat) {
+    return ImGui::IsKeyPressed(imgui_key(key), repeat);
+}
+
+#endif
 
 void tell_typing() {
     const ImGuiContext& imgui = *ImGui::GetCurrentContext();
@@ -97,7 +215,7 @@ bool InputQueue::only_types(const InputEvent& event) const {
 }
 
 bool InputQueue::held(int left, int right) const {
-    return keys_[static_cast<std::size_t>(left)] || keys_[static_cast<std::size_t>(right)];
+    return down(left) || down(right);
 }
 
 void InputQueue::apply(ImGuiIO& io) {
@@ -119,9 +237,15 @@ void InputQueue::apply(ImGuiIO& io) {
         void operator()(const KeyChanged& event) const {
             queue.keys_[static_cast<std::size_t>(event.key)] = event.down;
         }
-        void operator()(const CharacterTyped& event) const { io.AddInputCharacter(event.code_point); }
+        // Neither a character nor the focus goes through ImGui's own queue, which would spread them over
+        // frames.
+        void operator()(const CharacterTyped& event) const {
+            io.InputQueueCharacters.push_back(event.code_point <= IM_UNICODE_CODEPOINT_MAX
+                                                  ? static_cast<ImWchar>(event.code_point)
+                                                  : static_cast<ImWchar>(IM_UNICODE_CODEPOINT_INVALID));
+        }
         void operator()(const FocusChanged& event) const {
-            io.AddFocusEvent(event.focused);
+            io.AppFocusLost = !event.focused;
             if (event.focused)
                 return;
             queue.keys_.fill(false);
@@ -145,9 +269,10 @@ void InputQueue::apply(ImGuiIO& io) {
 
     // A drag goes on outside the window.
     const bool dragging = std::ranges::find(buttons_, true) != buttons_.end();
-    io.MousePos = inside_ || dragging ? mouse_ : ImVec2(-FLT_MAX, -FLT_MAX);
+    set_mouse(io, inside_ || dragging ? mouse_ : ImVec2(-FLT_MAX, -FLT_MAX));
     std::ranges::copy(buttons_, io.MouseDown);
-    std::ranges::copy(keys_, io.KeysDown);
+    set_keys(io, keys_);
+    // Read by shortcuts before ImGui's next frame as well.
     io.KeyCtrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
     io.KeyShift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
     io.KeyAlt = held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);

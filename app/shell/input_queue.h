@@ -38,6 +38,10 @@ using InputEvent =
 /// Tab has ended a field, or its dialog is gone, and what is pressed in that frame would be taken for text.
 void tell_typing();
 
+/// Returns whether a key with GLFW's number went down in this frame, as ImGui was told.
+/// repeat: also returns true while it is held, at the keyboard's repeat rate.
+bool glfw_key_pressed(int key, bool repeat);
+
 /// Hands input to ImGui so that nothing is lost on a slow machine: ImGui 1.86 only sees the state at the
 /// start of a frame, and a press and release between two frames would cancel out. Each frame takes events in
 /// order up to the first that would hide or overtake one already taken. In a text field a letter's key does
@@ -48,6 +52,8 @@ public:
     bool empty() const { return waiting_.empty(); }
     /// Whether a key or a button is held, as far as ImGui was told.
     bool holding() const;
+    /// Whether a key with GLFW's number is down, as far as ImGui was told.
+    bool down(int key) const { return keys_[static_cast<std::size_t>(key)]; }
 
     /// Takes the events of one frame. Called after the back end's NewFrame (which overwrites the mouse) and
     /// before ImGui::NewFrame.

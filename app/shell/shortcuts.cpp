@@ -2,6 +2,7 @@
 
 #include "app/commands/actions.h"
 #include "app/shell/edit_keys.h"
+#include "app/shell/input_queue.h"
 #include "app/views/situation.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
@@ -122,7 +123,7 @@ void resize(Presentation& presentation, int tenths) {
 
 bool pressed(Key key, bool repeat) {
     const auto [code, twin] = glfw_keys(key);
-    return ImGui::IsKeyPressed(code, repeat) || (twin != 0 && ImGui::IsKeyPressed(twin, repeat));
+    return glfw_key_pressed(code, repeat) || (twin != 0 && glfw_key_pressed(twin, repeat));
 }
 
 Situation situation(const AppState& state, const WindowNow& window) {

@@ -1,5 +1,6 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
+#include "app/views/imgui_keys.h"
 #include "app/views/views.h"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
         }
         y += height;
     }
-    if (menu.lit < rows.size() && ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Enter], false))
+    if (menu.lit < rows.size() && key_pressed(ImGuiKey_Enter, false))
         chosen = rows[menu.lit];
     return chosen;
 }
@@ -145,7 +146,7 @@ void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools&
         if (chosen != nullptr)
             for (const Action& action : chosen->send(now))
                 tools.send(action);
-        if (chosen != nullptr || ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false))
+        if (chosen != nullptr || key_pressed(ImGuiKey_Escape, false))
             ImGui::CloseCurrentPopup();
         ImGui::EndPopup();
     } else {

@@ -1,6 +1,7 @@
 #include "app/views/dialog.h"
 
 #include "app/draw/kit/format.h"
+#include "app/views/imgui_keys.h"
 #include "app/views/text_frame.h"
 
 #include <imgui_internal.h>
@@ -26,10 +27,6 @@ void begin_overlay(const char* id, figure::Color back) {
     ImGui::Begin(id, nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
     ImGui::PopStyleColor();
-}
-
-bool key(ImGuiKey_ name) {
-    return ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[name], false);
 }
 
 struct FieldKeys {
@@ -186,15 +183,15 @@ TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bo
 }
 
 bool enter_pressed() {
-    return key(ImGuiKey_Enter) || key(ImGuiKey_KeyPadEnter);
+    return key_pressed(ImGuiKey_Enter, false) || key_pressed(ImGuiKey_KeyPadEnter, false);
 }
 
 bool escape_pressed() {
-    return key(ImGuiKey_Escape);
+    return key_pressed(ImGuiKey_Escape, false);
 }
 
 void walk_with_tab(const ViewTools& tools) {
-    if (ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Tab], true) && !ImGui::GetIO().WantTextInput)
+    if (key_pressed(ImGuiKey_Tab) && !ImGui::GetIO().WantTextInput)
         tools.focus.move(ImGui::GetIO().KeyShift ? -1 : 1);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         tools.focus.clear();

@@ -4,6 +4,7 @@
 #include "app/state/screens/long_map.h"
 #include "app/views/dialog.h"
 #include "app/views/given_weights.h"
+#include "app/views/imgui_keys.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
 
@@ -34,7 +35,7 @@ void engine_list(const AppState& state, const figure::Rect& badge, const ViewToo
             tools.focus.activate();
     }
     show_picture(panel, origin.x, origin.y, tools, nullptr);
-    if (ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false))
+    if (key_pressed(ImGuiKey_Escape, false))
         ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
 }

@@ -1,3 +1,4 @@
+#include "app/views/imgui_keys.h"
 #include "app/views/text_frame.h"
 
 #include "core/base/error.h"
@@ -67,7 +68,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     const bool left = ImGui::IsItemDeactivatedAfterEdit() && !entered;
     const bool active = ImGui::IsItemActive();
     const bool back = ImGui::GetIO().KeyShift;
-    const bool tabbed = active && ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Tab], false);
+    const bool tabbed = active && key_pressed(ImGuiKey_Tab, false);
     if (field.mark != TextField::Mark::none && text == field.text)
         show_mark(field.mark == TextField::Mark::right, area, tools);
     if (ImGui::IsItemHovered() && !active && !wrong && !field.tip.empty())
@@ -115,7 +116,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
             edit.next = field.label;
     } else if (!active && mine &&
                (edit.error.empty() || ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||
-                ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false)))
+                key_pressed(ImGuiKey_Escape, false)))
         edit = {};
     if (wrong)
         show_typing_error(edit.error, area, tools);

@@ -1,5 +1,6 @@
 #include "app/commands/actions.h"
 #include "app/views/dialog.h"
+#include "app/views/imgui_keys.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
@@ -69,13 +70,12 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
 
 /// Arrows and page keys move over `count` rows.
 void walk_rows(Palette& palette, std::size_t count) {
-    const int* keys = ImGui::GetIO().KeyMap;
-    const std::pair<ImGuiKey_, int> steps[] = {
+    const std::pair<KeyName, int> steps[] = {
         {ImGuiKey_DownArrow, 1}, {ImGuiKey_UpArrow, -1}, {ImGuiKey_PageDown, 9}, {ImGuiKey_PageUp, -9}};
     const int last = static_cast<int>(count) - 1;
     int lit = std::min(static_cast<int>(palette.lit), last);
     for (const auto& [key, by] : steps)
-        if (ImGui::IsKeyPressed(keys[key], true)) {
+        if (key_pressed(key)) {
             lit += by;
             palette.follow = true;
         }

@@ -2,6 +2,7 @@
 
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
+#include "app/views/imgui_keys.h"
 
 #include <imgui_internal.h>
 
@@ -42,7 +43,6 @@ void popup_rows(const std::vector<Choice>& choices, bool from_chosen, const View
     const ImGuiID key = ImGui::GetID("row");
     int row = storage->GetInt(key, -1);
     const int count = static_cast<int>(choices.size());
-    const int* keys = ImGui::GetIO().KeyMap;
     const bool appears = ImGui::IsWindowAppearing();
     const int step = appears ? 0 : list_step();
     if (appears)
@@ -52,8 +52,8 @@ void popup_rows(const std::vector<Choice>& choices, bool from_chosen, const View
     else if (step != 0)
         row = next_row(choices, row, step);
     storage->SetInt(key, row);
-    const bool enter = ImGui::IsKeyPressed(keys[ImGuiKey_Enter], false);
-    if (ImGui::IsKeyPressed(keys[ImGuiKey_Escape], false))
+    const bool enter = key_pressed(ImGuiKey_Enter, false);
+    if (key_pressed(ImGuiKey_Escape, false))
         ImGui::CloseCurrentPopup();
     for (int i = 0; i < count; ++i) {
         const Choice& choice = choices[static_cast<std::size_t>(i)];
@@ -296,9 +296,8 @@ void FocusRing::draw(figure::Color color, float scale) const {
 }
 
 int list_step() {
-    const int* keys = ImGui::GetIO().KeyMap;
     const bool back = ImGui::GetIO().KeyShift;
-    const auto pressed = [&](ImGuiKey_ name) { return ImGui::IsKeyPressed(keys[name]) ? 1 : 0; };
+    const auto pressed = [&](KeyName name) { return key_pressed(name) ? 1 : 0; };
     return pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow) + pressed(ImGuiKey_Tab) * (back ? -1 : 1);
 }
 

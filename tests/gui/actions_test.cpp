@@ -177,7 +177,7 @@ TEST_CASE("a line from outside does what its action does, and its answer says wh
         CHECK(answer["ok"] == false);
         return answer.value("error", "");
     };
-    using Catch::Matchers::Contains;
+    using Catch::Contains;
     CHECK(ask(R"({"id": 1, "action": "stage", "value": "scores"})") ==
           nlohmann::json({{"id", 1}, {"ok", true}}));
     CHECK(desk.view().group == StageGroup::scores);

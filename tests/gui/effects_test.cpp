@@ -120,7 +120,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     desk.driver.key(GLFW_KEY_3, GLFW_MOD_CONTROL);
     CHECK(desk.view().attention.screen == Screen::effects);
     desk.act(AskEffects{AskEffects::What::token, "Zanzibar"});
-    CHECK_THAT(desk.program.state().error, Catch::Matchers::Contains("tokens of pocket; give one"));
+    CHECK_THAT(desk.program.state().error, Catch::Contains("tokens of pocket; give one"));
 }
 
 TEST_CASE("the pair of tokens stays while an edit makes another token likelier", "[gui][effects]") {
@@ -386,7 +386,7 @@ TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", 
         CHECK(text.starts_with("writer,logit\nembedding,"));
         CHECK(text.find("\nL2H7,") != std::string::npos);
         CHECK_THROWS_WITH(write_numbers({desk.shown(), desk.view()}, folder.file("effects.npy")),
-                          Catch::Matchers::Contains("name the file .csv or .tsv"));
+                          Catch::Contains("name the file .csv or .tsv"));
         CHECK(copy_stage({desk.shown(), desk.view()}).text.starts_with("writer\tlogit\n"));
         const std::string picture = folder.file("effects.svg");
         write_picture({desk.shown(), desk.view()}, {}, picture);

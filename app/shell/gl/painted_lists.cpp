@@ -6,6 +6,13 @@
 namespace headscope::app {
 namespace {
 
+/// The lists that are drawn: an array before ImGui 1.89.8, a vector of its own since.
+std::span<ImDrawList* const> draw_lists(const ImDrawData& lists) {
+    if (lists.CmdListsCount == 0)
+        return {};
+    return {&lists.CmdLists[0], static_cast<std::size_t>(lists.CmdListsCount)};
+}
+
 /// Calls take() with each piece of what is drawn, until it returns false. Returns whether it never did.
 template<class Take>
 bool visit_pieces(const ImDrawData& lists, ImU32 background, const Take& take) {
@@ -15,12 +22,11 @@ bool visit_pieces(const ImDrawData& lists, ImU32 background, const Take& take) {
     if (!take(bytes(&background, 1)) || !take(bytes(&lists.DisplaySize, 1)) ||
         !take(bytes(&lists.CmdListsCount, 1)))
         return false;
-    return std::ranges::all_of(std::span(lists.CmdLists, static_cast<std::size_t>(lists.CmdListsCount)),
-                               [&](const ImDrawList* list) {
-                                   return take(bytes(list->CmdBuffer.Data, list->CmdBuffer.Size)) &&
-                                          take(bytes(list->IdxBuffer.Data, list->IdxBuffer.Size)) &&
-                                          take(bytes(list->VtxBuffer.Data, list->VtxBuffer.Size));
-                               });
+    return std::ranges::all_of(draw_lists(lists), [&](const ImDrawList* list) {
+        return take(bytes(list->CmdBuffer.Data, list->CmdBuffer.Size)) &&
+               take(bytes(list->IdxBuffer.Data, list->IdxBuffer.Size)) &&
+               take(bytes(list->VtxBuffer.Data, list->VtxBuffer.Size));
+    });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "app/draw/kit/format.h"
 #include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
+#include "app/views/imgui_keys.h"
 #include "core/base/message.h"
 #include "core/text/plain_text.h"
 
@@ -318,7 +319,7 @@ bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
 /// Arrow keys walk the list, whatever has the keyboard. True when they did.
 bool list_keys(FileChooser& chooser, bool field_is_empty) {
     const ImGuiIO& io = ImGui::GetIO();
-    const auto pressed = [&](ImGuiKey_ name) { return ImGui::IsKeyPressed(io.KeyMap[name], true); };
+    const auto pressed = [&](KeyName name) { return key_pressed(name); };
     if (io.KeyAlt && pressed(ImGuiKey_UpArrow)) {
         chooser.up();
         return true;
@@ -327,7 +328,7 @@ bool list_keys(FileChooser& chooser, bool field_is_empty) {
         chooser.up();
         return true;
     }
-    const std::pair<ImGuiKey_, int> steps[] = {
+    const std::pair<KeyName, int> steps[] = {
         {ImGuiKey_DownArrow, 1}, {ImGuiKey_UpArrow, -1}, {ImGuiKey_PageDown, 10}, {ImGuiKey_PageUp, -10}};
     for (const auto& [name, by] : steps)
         if (pressed(name)) {

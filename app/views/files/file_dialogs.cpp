@@ -1,6 +1,7 @@
 #include "app/draw/kit/format.h"
 #include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
+#include "app/views/imgui_keys.h"
 #include "core/base/message.h"
 #include "core/text/plain_text.h"
 
@@ -38,8 +39,8 @@ figure::Rect message_card(const char* id, const std::string& heading,
             button_height};
 }
 
-bool letter_pressed(char letter) {
-    return !ImGui::GetIO().KeyCtrl && !ImGui::GetIO().KeyAlt && ImGui::IsKeyPressed(letter, false);
+bool plain_letter_pressed(char letter) {
+    return !ImGui::GetIO().KeyCtrl && !ImGui::GetIO().KeyAlt && letter_pressed(letter);
 }
 
 /// Enter on the focus ring is Enter on what it stands on; otherwise it is the answer of the primary button.
@@ -67,7 +68,7 @@ void unsaved_question(const UnsavedQuestion& question, const ViewTools& tools) {
                 discard = button_width(tr("Don't save"), tools);
     const auto answer = [&](UnsavedAnswer what) { tools.send(AnswerUnsaved{what}); };
     if (push_button(tr("Don't save"), {foot.x, foot.y, discard, foot.h}, ButtonLook::plain, tools, "D") ||
-        letter_pressed('D'))
+        plain_letter_pressed('D'))
         answer(UnsavedAnswer::discard);
     else if (push_button(tr("Cancel"), {foot.right() - save - 8 - cancel, foot.y, cancel, foot.h},
                          ButtonLook::plain, tools, "Esc") ||

@@ -243,7 +243,8 @@ void Gpu::Parts::finish() {
             const vk::CommandBuffer buffer = *commands;
             queue.submit(vk::SubmitInfo({}, {}, buffer), *fence);
             before_step(options, VulkanStep::wait);
-            vk::resultCheck(device.waitForFences(*fence, VK_TRUE, UINT64_MAX), "waiting for the device");
+            check_result(static_cast<int>(device.waitForFences(*fence, VK_TRUE, UINT64_MAX)),
+                         "waiting for the device");
         } catch (const vk::SystemError&) {
             // The device must be idle before its buffers are freed.
             (*device).waitIdle(*device.getDispatcher());

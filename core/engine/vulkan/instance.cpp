@@ -13,6 +13,8 @@ __attribute__((weak)) void __lsan_disable();
 __attribute__((weak)) void __lsan_enable();
 }
 
+namespace vk::detail {} // namespace vk::detail
+
 namespace headscope::vulkan {
 
 namespace {
@@ -61,13 +63,19 @@ std::string version_text(std::uint32_t version) {
 
 } // namespace
 
+void check_result(int result, const char* what) {
+    // Declared in vk by Vulkan-Hpp 1.3, found through its argument's type, and in vk::detail by 1.4.
+    using namespace vk::detail;
+    resultCheck(static_cast<vk::Result>(result), what);
+}
+
 void before_step(const VulkanOptions& options, VulkanStep step) {
     const int result = options.fault ? options.fault(step) : 0;
     if (result == 0)
         return;
     if (step == VulkanStep::load)
         throw std::runtime_error("the loader is missing");
-    vk::resultCheck(static_cast<vk::Result>(result), "injected");
+    check_result(result, "injected");
 }
 
 void throw_machine_error(const std::string& device) {

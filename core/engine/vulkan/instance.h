@@ -41,6 +41,9 @@ int compute_family(const vk::raii::PhysicalDevice& device);
 /// The heap that buffers come from: the largest device-local heap.
 std::uint32_t buffer_heap(const vk::raii::PhysicalDevice& device);
 
+/// Throws the vk::SystemError of a VkResult other than VK_SUCCESS. what: names the call in the error's text.
+void check_result(int result, const char* what);
+
 /// Throws the error that a test requested for this step.
 void before_step(const VulkanOptions& options, VulkanStep step);
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 using namespace headscope;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using headscope::test::ProgramRun;
 using headscope::test::run_program;
 using headscope::test::TemporaryFolder;

@@ -8,7 +8,7 @@
 
 using namespace headscope;
 using namespace headscope::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

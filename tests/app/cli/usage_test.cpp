@@ -10,7 +10,7 @@
 #include <tuple>
 
 using namespace headscope;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using headscope::test::ProgramRun;
 using headscope::test::run_program;
 using headscope::test::TemporaryFolder;

@@ -17,7 +17,7 @@
 
 using namespace headscope;
 using namespace headscope::app;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using headscope::test::TemporaryFolder;
 using namespace std::chrono_literals;
 

@@ -18,7 +18,7 @@
 
 using namespace headscope;
 using namespace headscope::app;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using headscope::test::SystemFault;
 using headscope::test::TemporaryFolder;
 

@@ -173,7 +173,7 @@ TEST_CASE("what a patch cannot be is refused with a sentence", "[patched]") {
     const auto refused = [&](const checkpoint::PatchedRows& rows, const std::string& why) {
         checkpoint::ModelEdits edits;
         edits[1].patched = {rows};
-        CHECK_THROWS_WITH(checkpoint::check_edits(model, edits), Catch::Matchers::Contains(why));
+        CHECK_THROWS_WITH(checkpoint::check_edits(model, edits), Catch::Contains(why));
     };
     const auto row = std::make_shared<const Tensor>(Shape{1, D}, 0.5F);
     refused({.at = TensorId::weights, .rows = row}, "weights, which cannot be patched there");
@@ -181,9 +181,8 @@ TEST_CASE("what a patch cannot be is refused with a sentence", "[patched]") {
     refused({.at = TensorId::resid_in, .rows = std::make_shared<const Tensor>(Shape{1, D + 1}, 0.0F)},
             "give (n, ");
     refused({.at = TensorId::mlp_out, .rows = std::make_shared<const Tensor>(Shape{1, D}, NAN)}, "NaN");
-    CHECK_THROWS_WITH(check_prompts(desk.part(), "When Mary"),
-                      Catch::Matchers::Contains("they part at token"));
-    CHECK_THROWS_WITH(check_prompts(desk.part(), ""), Catch::Matchers::Contains("type one first"));
+    CHECK_THROWS_WITH(check_prompts(desk.part(), "When Mary"), Catch::Contains("they part at token"));
+    CHECK_THROWS_WITH(check_prompts(desk.part(), ""), Catch::Contains("type one first"));
 }
 
 TEST_CASE("shares of a difference that is next to nothing are called that", "[patched]") {

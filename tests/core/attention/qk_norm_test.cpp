@@ -6,7 +6,7 @@
 #include "tests/support.h"
 
 using namespace headscope;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

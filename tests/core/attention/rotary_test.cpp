@@ -10,7 +10,7 @@
 #include <random>
 
 using namespace headscope;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

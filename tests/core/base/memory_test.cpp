@@ -9,7 +9,7 @@
 #include <limits>
 
 using namespace headscope;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using headscope::test::TemporaryFolder;
 
 namespace {

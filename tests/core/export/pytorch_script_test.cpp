@@ -14,7 +14,7 @@
 
 using namespace headscope;
 using namespace headscope::exporting;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using headscope::test::TemporaryFolder;
 
 // That the scripts run and agree is for tests/app/cli/check_pytorch.py to say; here is what they are made of.

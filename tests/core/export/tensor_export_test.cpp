@@ -11,7 +11,7 @@
 
 using namespace headscope;
 using namespace headscope::exporting;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using headscope::test::TemporaryFolder;
 
 namespace {

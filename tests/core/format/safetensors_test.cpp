@@ -63,7 +63,7 @@ TEST_CASE("the safetensors corpus is accepted or refused as its names say") {
 }
 
 TEST_CASE("refusals say which tensor is at fault, and what to do with files of other kinds") {
-    using Catch::Matchers::Contains;
+    using Catch::Contains;
     CHECK_THROWS_WITH(Safetensors::from_bytes("x", "file"), Contains("file has 1 byte, too few"));
     CHECK_THROWS_WITH(Safetensors::from_bytes("xy", "file"), Contains("file has 2 bytes, too few"));
     CHECK_THAT(message_of("bad_overlap.safetensors"), Contains("tensor b overlaps"));

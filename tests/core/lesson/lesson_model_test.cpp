@@ -14,7 +14,7 @@
 
 using namespace headscope;
 using namespace headscope::lesson;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -16,7 +16,7 @@
 
 using namespace headscope;
 using namespace headscope::project;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using headscope::test::built;
 using headscope::test::TemporaryFolder;
 

@@ -11,7 +11,7 @@
 
 using namespace headscope;
 using namespace headscope::analysis;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

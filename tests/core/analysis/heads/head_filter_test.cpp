@@ -55,11 +55,11 @@ TEST_CASE("heads are found by the names that the list of scores has in another l
         CHECK(HeadFilter::parse(text).holds(5, 3, metrics, HeadScore::probe_induction));
     }
     CHECK_FALSE(HeadFilter::parse("Induktion, Text > 0.4").holds(5, 3, metrics, HeadScore::probe_induction));
-    CHECK_THROWS_WITH(HeadFilter::parse("Induktor > 0.4"), Catch::Matchers::Contains("sich selbst"));
+    CHECK_THROWS_WITH(HeadFilter::parse("Induktor > 0.4"), Catch::Contains("sich selbst"));
 }
 
 TEST_CASE("a search that cannot be read names what is wrong") {
-    using Catch::Matchers::Contains;
+    using Catch::Contains;
     CHECK_THROWS_WITH(HeadFilter::parse("L5H3 and induct > 0.4"), Contains("no score \"induct\""));
     CHECK_THROWS_WITH(HeadFilter::parse("induction > 1.2.3"), Contains("\"1.2.3\" is no number"));
     CHECK_THROWS_WITH(HeadFilter::parse("induction > 1,2,3"), Contains("\"1.2.3\" is no number"));

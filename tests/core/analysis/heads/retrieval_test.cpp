@@ -12,7 +12,7 @@
 namespace headscope::test {
 
 using namespace headscope::analysis;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 using namespace headscope;
 using namespace headscope::checkpoint;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using nlohmann::json;
 
 namespace {

@@ -12,7 +12,7 @@
 #include <filesystem>
 
 using namespace headscope;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using test::Environment;
 using test::TemporaryFolder;
 

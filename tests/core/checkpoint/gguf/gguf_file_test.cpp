@@ -11,7 +11,7 @@
 
 using namespace headscope;
 using namespace headscope::checkpoint;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using test::TemporaryFolder;
 
 namespace {

@@ -11,7 +11,7 @@
 using namespace headscope;
 using namespace headscope::checkpoint;
 using namespace headscope::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 namespace fs = std::filesystem;
 
 namespace {

@@ -20,7 +20,7 @@
 using namespace headscope;
 using namespace headscope::checkpoint;
 using namespace headscope::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using nlohmann::json;
 namespace fs = std::filesystem;
 

@@ -21,7 +21,7 @@
 using namespace headscope;
 using namespace headscope::checkpoint;
 using namespace headscope::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -173,7 +173,7 @@ TEST_CASE("edits of a table are few bytes of a patch, and rows that were taken b
                                                  }),
                                          "patch"));
                }),
-               Catch::Matchers::Contains("other numbers of layers.0.W_E"));
+               Catch::Contains("other numbers of layers.0.W_E"));
 }
 
 TEST_CASE("a patch from before norms and MLP could be edited is read as before") {

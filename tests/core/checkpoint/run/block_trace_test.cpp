@@ -300,8 +300,8 @@ TEST_CASE(
                                  .column = unit}};
             if (place.stack == Stack::own) {
                 CHECK_THROWS_WITH(case_run(model, inputs, edits),
-                                  Catch::Matchers::Contains("mlp_act, which cannot be patched there; patch "
-                                                            "one of resid_in, attn_out"));
+                                  Catch::Contains("mlp_act, which cannot be patched there; patch "
+                                                  "one of resid_in, attn_out"));
                 continue;
             }
             const ModelRunPtr run = case_run(model, inputs, edits);

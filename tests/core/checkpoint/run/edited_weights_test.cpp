@@ -421,7 +421,7 @@ TEST_CASE("weights that cannot be edited are refused with one sentence") {
     const auto fault = [](const Model& model, std::int64_t n, W weight, const TensorPtr& tensor) {
         return input_error([&] { check_edits(model, {{n, {.tensors = {{weight, tensor}}, .gains = {}}}}); });
     };
-    using Catch::Matchers::Contains;
+    using Catch::Contains;
     const auto of = [](Shape shape) { return std::make_shared<const Tensor>(shape, 0.5F); };
     CHECK(fault(*gpt2, 1, W::final_norm_weight, of(Shape{32})).empty());
     CHECK_THAT(fault(*gpt2, 0, W::final_norm_weight, of(Shape{32})),

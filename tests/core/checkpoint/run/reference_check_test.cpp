@@ -13,7 +13,7 @@
 using namespace headscope;
 using namespace headscope::checkpoint;
 using namespace headscope::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 using namespace headscope;
 using namespace headscope::text;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using nlohmann::json;
 
 namespace {

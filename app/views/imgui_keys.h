@@ -1,0 +1,35 @@
+#pragma once
+
+#include <imgui.h>
+
+namespace headscope::app {
+
+// Adapts how versions of Dear ImGui name keys: before 1.87 ImGuiKey is an int, its values are an enum
+// ImGuiKey_, and a table that the program fills gives the window system's numbers; since then ImGuiKey is
+// that enum itself.
+#if IMGUI_VERSION_NUM < 18700
+using KeyName = ImGuiKey_;
+#else
+using KeyName = ImGuiKey;
+#endif
+
+/// Returns whether a key went down in this frame.
+/// repeat: also returns true while it is held, at the keyboard's repeat rate.
+inline bool key_pressed(KeyName key, bool repeat = true) {
+#if IMGUI_VERSION_NUM < 18700
+    return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key), repeat);
+#else
+    return ImGui::IsKeyPressed(key, repeat);
+#endif
+}
+
+/// Returns whether a letter's key went down in this frame. letter: 'A' to 'Z'.
+inline bool letter_pressed(char letter) {
+#if IMGUI_VERSION_NUM < 18700
+    return ImGui::IsKeyPressed(letter, false); // GLFW's number of the key
+#else
+    return ImGui::IsKeyPressed(static_cast<ImGuiKey>(ImGuiKey_A + (letter - 'A')), false);
+#endif
+}
+
+} // namespace headscope::app
