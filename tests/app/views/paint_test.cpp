@@ -75,6 +75,28 @@ TEST_CASE("rectangles and lines lie on whole pixels", "[paint]") {
     }
 }
 
+TEST_CASE("large text is as sharp as small text", "[paint]") {
+    // Pixels between the colours of text and ground, for each pixel that is all text. A stretched picture of
+    // a smaller size has two and more.
+    for (const figure::Font role : {figure::Font::ui, figure::Font::ui_semibold, figure::Font::mono_semibold})
+        for (const float size : {17.0F, 22.0F, 28.0F, 34.0F}) {
+            SceneUi ui;
+            ui.scene.add(figure::TextItem{
+                .at = {10, 40}, .text = "0.9552", .font = role, .size = size, .color = figure::rgb(0)});
+            const Image image = render_offscreen(ui, 200, 60, 1);
+            int full = 0, between = 0;
+            for (int y = 0; y < image.height; ++y)
+                for (int x = 0; x < image.width; ++x) {
+                    const auto grey = at(image, x, y) >> 16;
+                    full += grey < 0x10;
+                    between += grey >= 0x10 && grey < 0xF0;
+                }
+            CAPTURE(static_cast<int>(role), size, full, between);
+            CHECK(full > 0);
+            CHECK(static_cast<double>(between) / full < (role == figure::Font::ui ? 1.8 : 1.2));
+        }
+}
+
 TEST_CASE("cells of a grid have exactly their colours", "[paint]") {
     SceneUi ui;
     auto pixels = std::make_shared<std::vector<figure::Color>>();
