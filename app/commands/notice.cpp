@@ -134,23 +134,25 @@ std::string switched_off(const Document& before, const SetGain& command, const D
 bool is_chosen_already(const Document& document, const Command& command) {
     const project::Recipe& recipe = document.recipe;
     const Problem& problem = document.problem;
-    const bool of_preset = recipe.base == nullptr && document.is_experiment();
+    const bool own = document.is_experiment(); // a checkpoint says why it refuses
+    const bool of_preset = own && recipe.base == nullptr;
     return std::visit(
-        Overloaded{[&](const SetSentence& c) { return of_preset && c.sentence == recipe.sentence; },
-                   [&](const SetKvSentence& c) {
-                       return of_preset && c.sentence.value_or("") == recipe.kv_sentence;
-                   },
-                   [&](const SetPreset& c) { return of_preset && c.id == recipe.preset; },
-                   [&](const SetMask& c) { return c.mask == recipe.mask && recipe.painted_mask.empty(); },
-                   [&](const SetHeads& c) { return c.H == problem.dims.H; },
-                   [&](const SetKvHeads& c) { return c.Hkv == problem.dims.Hkv; },
-                   [&](const SetIdentityOutput& c) { return c.identity == recipe.identity_W_O; },
-                   [&](const SetSeed& c) { return of_preset && c.seed == recipe.seed; },
-                   [&](const SetGain& c) {
-                       return c.head >= 0 && c.head < problem.dims.H && c.gain == problem.gain(c.head);
-                   },
-                   [&](const SetTemperature& c) { return c.temperature == problem.temperature; },
-                   [](const auto&) { return false; }},
+        Overloaded{
+            [&](const SetSentence& c) { return of_preset && c.sentence == recipe.sentence; },
+            [&](const SetKvSentence& c) {
+                return of_preset && c.sentence.value_or("") == recipe.kv_sentence;
+            },
+            [&](const SetPreset& c) { return of_preset && c.id == recipe.preset; },
+            [&](const SetMask& c) { return own && c.mask == recipe.mask && recipe.painted_mask.empty(); },
+            [&](const SetHeads& c) { return own && c.H == problem.dims.H; },
+            [&](const SetKvHeads& c) { return own && c.Hkv == problem.dims.Hkv; },
+            [&](const SetIdentityOutput& c) { return own && c.identity == recipe.identity_W_O; },
+            [&](const SetSeed& c) { return of_preset && c.seed == recipe.seed; },
+            [&](const SetGain& c) {
+                return c.head >= 0 && c.head < problem.dims.H && c.gain == problem.gain(c.head);
+            },
+            [&](const SetTemperature& c) { return own && c.temperature == problem.temperature; },
+            [](const auto&) { return false; }},
         command);
 }
 
