@@ -36,6 +36,10 @@ void open_head(ViewState& view, std::int64_t layer, std::int64_t head) {
 }
 
 void show_screen(ViewState& view, Screen screen) {
+    if (view.attention.screen != screen) { // what was begun on a screen ends with it
+        view.brush = {};
+        view.attention.atlas.menu = AtlasMenu::none;
+    }
     view.attention.screen = screen;
     if (screen == Screen::why && view.group != StageGroup::scores)
         view.group = StageGroup::scaled; // whose numbers it takes apart

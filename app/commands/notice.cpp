@@ -1,5 +1,7 @@
 #include "app/commands/notice.h"
 
+#include "app/commands/actions.h"
+#include "app/state/model_document.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
@@ -119,7 +121,40 @@ std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool 
               b, others);
 }
 
+std::string switched_off(const Document& before, const SetGain& command, const Document& after) {
+    if (after.problem.gain(command.head) != 0.0F || before.problem.gain(command.head) == 0.0F)
+        return {};
+    const std::string head =
+        after.has_board() ? open_head_name(after, command.head) : tr("Head {}", command.head);
+    return tr("{} is switched off: its gain is 0. {} takes that back.", head, key_hint("undo"));
+}
+
 } // namespace
+
+bool is_chosen_already(const Document& document, const Command& command) {
+    const project::Recipe& recipe = document.recipe;
+    const Problem& problem = document.problem;
+    const bool own = document.is_experiment(); // a checkpoint says why it refuses
+    const bool of_preset = own && recipe.base == nullptr;
+    return std::visit(
+        Overloaded{
+            [&](const SetSentence& c) { return of_preset && c.sentence == recipe.sentence; },
+            [&](const SetKvSentence& c) {
+                return of_preset && c.sentence.value_or("") == recipe.kv_sentence;
+            },
+            [&](const SetPreset& c) { return of_preset && c.id == recipe.preset; },
+            [&](const SetMask& c) { return own && c.mask == recipe.mask && recipe.painted_mask.empty(); },
+            [&](const SetHeads& c) { return own && c.H == problem.dims.H; },
+            [&](const SetKvHeads& c) { return own && c.Hkv == problem.dims.Hkv; },
+            [&](const SetIdentityOutput& c) { return own && c.identity == recipe.identity_W_O; },
+            [&](const SetSeed& c) { return of_preset && c.seed == recipe.seed; },
+            [&](const SetGain& c) {
+                return c.head >= 0 && c.head < problem.dims.H && c.gain == problem.gain(c.head);
+            },
+            [&](const SetTemperature& c) { return own && c.temperature == problem.temperature; },
+            [](const auto&) { return false; }},
+        command);
+}
 
 std::vector<std::string> unknown_words(const project::Recipe& recipe, const std::string& sentence) {
     std::vector<std::string> found;
@@ -159,6 +194,7 @@ std::string notice_of(const Document& before, const Command& command, const Docu
                    [&](const SetKvSentence& c) { return second_sentence(before, c, after); },
                    [&](const CopyHead& c) { return shared_parts(was, c.from, c.to, false); },
                    [&](const SwapHeads& c) { return shared_parts(was, c.a, c.b, true); },
+                   [&](const SetGain& c) { return switched_off(before, c, after); },
                    [](const auto&) { return std::string(); }},
         command);
 }

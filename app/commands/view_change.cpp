@@ -21,6 +21,7 @@ constexpr double longest_row_seconds = 0.8;
 void go_to(ViewState& view, StageGroup group, std::int64_t row) {
     if (group != view.group) {
         view.selected.reset();
+        view.brush = {}; // it paints on the page where it was taken up
         view.came_from = view.group;
         view.arrival = view.moves() ? 0.0F : 1.0F;
         if (group == StageGroup::split) {

@@ -148,6 +148,10 @@ void Workspace::run(const Command& command) {
         state_.sentence = typed->sentence;
     if (const auto* typed = std::get_if<SetKvSentence>(&command); typed != nullptr && typed->sentence)
         state_.kv_sentence = *typed->sentence;
+    if (is_chosen_already(*state_.document, command)) {
+        state_.error.clear(); // of what was typed before this
+        return;
+    }
     const bool other_problem = std::holds_alternative<SetRecipe>(command);
     if (std::string sentence = session_->not_now(); !sentence.empty() && !other_problem) {
         state_.notice = std::move(sentence);

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 namespace headscope::app {
@@ -130,6 +131,18 @@ void Program::begin() {
         open_path(*latest);
 }
 
+void Program::follow_notice(double now) {
+    constexpr double least_seconds = 5, letters_a_second = 12;
+    drawn_at_ = now;
+    if (state_.notice == told_ && now >= told_until_)
+        state_.notice.clear();
+    if (state_.notice == told_)
+        return;
+    told_ = state_.notice;
+    told_until_ = told_.empty() ? std::numeric_limits<double>::infinity()
+                                : now + least_seconds + static_cast<double>(told_.size()) / letters_a_second;
+}
+
 void Program::take_results() {
     if (std::optional<Shown> before = workspace_.take_results(); before && state_.view.flashes())
         compare_.begin_flash(std::move(*before));
@@ -161,6 +174,11 @@ bool Program::animating() const {
     return moving_ || workspace_.busy() || compare_.busy() || lessons_.course().busy() || files_.busy();
 }
 
+double Program::wakes_at() const {
+    constexpr double look_again = 1; // what was done to a file is said as long as Files says it
+    return state_.files.notice.empty() ? told_until_ : std::min(told_until_, drawn_at_ + look_again);
+}
+
 float Program::zoom() const {
     const float beside = presents_arithmetic(state_) ? presented_inspector_width : 0;
     return state_.presentation.on ? presentation_zoom(state_.presentation, window_.x, window_.y, beside)
@@ -187,6 +205,7 @@ void Program::frame(Surface& surface, double now) {
     tell_typing();
     take_results();
     files_.frame(now);
+    follow_notice(now);
     state_.view_behind = workspace_.view_behind();
     const double since = times_.begin(now);
     const StageGroup stage = state_.view.group;

@@ -25,6 +25,7 @@ public:
     void frame(Surface& surface, double now) override;
     bool catch_up(std::chrono::milliseconds at_most) override;
     bool animating() const override;
+    double wakes_at() const override;
     float zoom() const override;
     figure::Color background() const override;
     std::string title() const override;
@@ -62,6 +63,8 @@ public:
 
 private:
     void take_results();
+    /// Takes what was said away once there was time to read it.
+    void follow_notice(double now);
     void change_view(const ViewChange& change);
     void compare_prompts();
 
@@ -76,6 +79,8 @@ private:
     figure::Point window_; ///< size at 100 %, in logical pixels; as it was last drawn
     FrameTimes times_;
     bool moving_ = false; ///< another frame must follow
+    std::string told_;    ///< the notice of the last frame, and when it goes
+    double told_until_ = std::numeric_limits<double>::infinity(), drawn_at_ = 0;
 };
 
 } // namespace headscope::app

@@ -191,6 +191,8 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                        (wanted.second ? state.asked.kv_sentence : state.asked.sentence) = true;
                    },
                    [&](const TypeNumber& typed) {
+                       if (compared(state) == Compare::baseline) // what is typed edits B, and shows it
+                           state.view.compare = Compare::now;
                        state.number.take_keyboard = true;
                        state.number.ahead += typed.text;
                        state.view.inspector_open = state.view.inspector_opened_last = true;

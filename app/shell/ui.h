@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace headscope::app {
@@ -32,6 +33,9 @@ public:
     /// Whether what is on screen stays there in place of the frame that was built last: what belongs in it is
     /// being computed.
     virtual bool keeps_picture() const { return false; }
+    /// When the next frame is due although nothing else happens, on the clock of frame(): what was said goes
+    /// then.
+    virtual double wakes_at() const { return std::numeric_limits<double>::infinity(); }
     /// Set once when the user asked to quit.
     virtual bool quitting() const = 0;
     /// The window was asked to close: quitting() follows, at once or after a question.

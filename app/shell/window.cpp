@@ -119,6 +119,14 @@ struct DesktopPlace {
     int x = 0, y = 0, width = 0, height = 0;
 };
 
+/// What windows may take of the primary monitor; empty where that is not known.
+DesktopPlace work_area() {
+    DesktopPlace room;
+    if (GLFWmonitor* monitor = glfwGetPrimaryMonitor())
+        glfwGetMonitorWorkarea(monitor, &room.x, &room.y, &room.width, &room.height);
+    return room;
+}
+
 class Window {
 public:
     Window(Ui& ui, const WindowOptions& options) : ui_(ui), options_(options) {
@@ -181,22 +189,15 @@ private:
         glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE); // another monitor may be worked on meanwhile
         const WindowState state = read_window_state(window_state_path());
         glfwWindowHint(GLFW_MAXIMIZED, state.maximized ? GLFW_TRUE : GLFW_FALSE);
-        int width = state.width, height = state.height;
-        if (GLFWmonitor* monitor = glfwGetPrimaryMonitor()) {
-            int x = 0, y = 0, room_x = 0, room_y = 0;
-            glfwGetMonitorWorkarea(monitor, &x, &y, &room_x, &room_y);
-            const float scale = monitor_scale();
-            if (room_x > 0 && room_y > 0) {
-                width = std::min(width, static_cast<int>(static_cast<float>(room_x) / scale));
-                height = std::min(height, static_cast<int>(static_cast<float>(room_y) / scale));
-            }
-        }
+        const DesktopPlace room = work_area();
+        const float scale = monitor_scale(), room_width = static_cast<float>(room.width) / scale,
+                    room_height = static_cast<float>(room.height) / scale;
+        const WindowSize size = first_size(state, room_width, room_height);
         title_ = ui_.title();
         // GLFW takes the title for both unless both are given.
         glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
         glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headscope");
-        window_ = glfwCreateWindow(std::max(width, smallest_width), std::max(height, smallest_height),
-                                   title_.c_str(), nullptr, nullptr);
+        window_ = glfwCreateWindow(size.width, size.height, title_.c_str(), nullptr, nullptr);
         if (window_ == nullptr)
             throw Error(
                 ErrorKind::machine,
@@ -207,10 +208,35 @@ private:
                    glfw_reason()));
         set_icon(window_);
         const float units = units_per_logical(window_);
-        glfwSetWindowSizeLimits(window_, static_cast<int>(smallest_width * units),
-                                static_cast<int>(smallest_height * units), GLFW_DONT_CARE, GLFW_DONT_CARE);
+        const WindowSize least = least_size(room_width, room_height);
+        glfwSetWindowSizeLimits(window_, static_cast<int>(static_cast<float>(least.width) * units),
+                                static_cast<int>(static_cast<float>(least.height) * units), GLFW_DONT_CARE,
+                                GLFW_DONT_CARE);
+        if (!state.maximized)
+            keep_frame_inside(room, scale);
         glfwMakeContextCurrent(window_);
         glfwSwapInterval(1);
+    }
+
+    /// Makes the window so much smaller as its frame and its title bar take of the work area.
+    void keep_frame_inside(const DesktopPlace& room, float scale) {
+        int left = 0, top = 0, right = 0, bottom = 0, width = 0, height = 0;
+        glfwGetWindowSize(window_, &width, &height);
+        // The frame is asked for only where it could matter: a window manager may take its time to answer.
+        const auto thickest_frame = static_cast<int>(64 * scale);
+        if (room.width <= 0 || room.height <= 0 ||
+            (width + thickest_frame <= room.width && height + thickest_frame <= room.height))
+            return;
+        glfwGetWindowFrameSize(window_, &left, &top, &right, &bottom);
+        const int most_width = room.width - left - right, most_height = room.height - top - bottom;
+        if (width <= most_width && height <= most_height)
+            return;
+        width = std::min(width, most_width);
+        height = std::min(height, most_height);
+        glfwSetWindowSizeLimits(window_, std::min(width, smallest_width), std::min(height, smallest_height),
+                                GLFW_DONT_CARE, GLFW_DONT_CARE);
+        glfwSetWindowSize(window_, width, height);
+        glfwSetWindowPos(window_, room.x + left, room.y + top);
     }
 
     void listen() {
@@ -283,7 +309,10 @@ private:
                surface_->incomplete() || (item_active_ && !typing_);
     }
 
-    bool due() const { return moving() || (typing_ && glfwGetTime() - drawn_at_ >= blink_time); }
+    bool due() const {
+        return moving() || (typing_ && glfwGetTime() - drawn_at_ >= blink_time) ||
+               seconds_since_start() >= ui_.wakes_at();
+    }
 
     // Lets events in until the next frame may be drawn: at most 60 a second even where the swap interval does
     // nothing.

@@ -12,6 +12,22 @@
 
 namespace headscope::app {
 
+WindowSize least_size(float room_width, float room_height) {
+    const auto side = [](int usual, float room) {
+        return room >= 1 ? std::min(usual, static_cast<int>(room)) : usual;
+    };
+    return {side(smallest_width, room_width), side(smallest_height, room_height)};
+}
+
+WindowSize first_size(const WindowState& remembered, float room_width, float room_height) {
+    const WindowSize least = least_size(room_width, room_height);
+    const auto side = [](int wanted, int smallest, float room) {
+        return std::max(smallest, room >= 1 ? std::min(wanted, static_cast<int>(room)) : wanted);
+    };
+    return {side(remembered.width, least.width, room_width),
+            side(remembered.height, least.height, room_height)};
+}
+
 std::filesystem::path window_state_path() {
     const std::filesystem::path folder = program_folder(UserFolder::config);
     return folder.empty() ? folder : folder / "window.json";

@@ -16,6 +16,17 @@ struct WindowState {
 constexpr int smallest_width = 960;
 constexpr int smallest_height = 600;
 
+/// In logical pixels.
+struct WindowSize {
+    int width, height;
+    bool operator==(const WindowSize&) const = default;
+};
+/// The least size that a window may have in a work area of that size: a small or much enlarged screen makes
+/// it smaller than the usual one.
+WindowSize least_size(float room_width, float room_height);
+/// The size to open with: as remembered, but inside the work area.
+WindowSize first_size(const WindowState& remembered, float room_width, float room_height);
+
 /// window.json in the program's config folder; empty when there is none.
 std::filesystem::path window_state_path();
 

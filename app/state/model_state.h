@@ -32,7 +32,7 @@ struct Predictions {
 
 /// How tokens are taken until the user chooses otherwise.
 inline const checkpoint::SamplingSettings usual_sampling{
-    .temperature = 0.8, .top_k = 40, .top_p = 0.95, .seed = 1};
+    .temperature = 1, .top_k = 40, .top_p = 0.95, .seed = 1};
 
 /// The checkpoint of the document as the views show it: what was computed last, which may lag behind.
 struct ModelState {

@@ -57,6 +57,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways |
             (field.changed_in_part ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
         place_caret, &caret);
+    keep_in_sight(text);
     // Dear ImGui scrolls to the field alone, one frame earlier; its mark is below it. The mouse sees the
     // field.
     constexpr float mark_room = 20;

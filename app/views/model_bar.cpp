@@ -71,6 +71,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     std::string text = field.text;
     if (ImGui::InputTextWithHint(field.id, field.hint.c_str(), &text))
         tools.send(field.typed(text));
+    keep_in_sight(text);
     ImGui::PopAllowKeyboardFocus();
     const figure::Rect on_screen = physical(area, tools);
     if (tools.focus.offer(on_screen))

@@ -17,8 +17,7 @@ struct Face {
     float factor;
 };
 
-Face face_for(Surface& surface, figure::Font role, float size) {
-    ImFont* font = surface.font(role, size);
+Face face_of(const Surface& surface, ImFont* font, float size) {
     float factor = size * surface.scale() / font->FontSize;
     if (std::abs(factor - 1) < 0.002F)
         factor = 1;
@@ -248,7 +247,9 @@ void Painter::operator()(const figure::TextItem& item) const {
     const figure::ShapedText* const shaped = surface_.shaped(item.text, item.font, em);
     if (shaped == nullptr)
         surface_.need_glyphs(item.text);
-    const Face face = face_for(surface_, item.font, item.size);
+    ImFont* const font_to_use = shaped != nullptr ? surface_.font(item.font, item.size)
+                                                  : surface_.font_for(item.text, item.font, item.size);
+    const Face face = face_of(surface_, font_to_use, item.size);
     const float width = shaped != nullptr ? shaped->advance : width_of(face, item.text);
     const float before = item.align == figure::Align::left     ? 0
                          : item.align == figure::Align::center ? width / 2
@@ -322,7 +323,8 @@ void paint(const figure::Scene& scene, float x, float y, Surface& surface, ImDra
 figure::TextMeasure surface_measure(Surface& surface) {
     return [&surface](std::string_view text, figure::Font role, float size) {
         const figure::ShapedText* const shaped = surface.shaped(text, role, size * surface.scale());
-        return (shaped != nullptr ? shaped->advance : width_of(face_for(surface, role, size), text)) /
+        return (shaped != nullptr ? shaped->advance
+                                  : width_of(face_of(surface, surface.font(role, size), size), text)) /
                surface.scale();
     };
 }

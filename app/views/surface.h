@@ -18,6 +18,9 @@ public:
     /// The baked font nearest to `size` logical pixels. Its FontSize is the em size in physical pixels. Never
     /// null, and dead after this frame.
     virtual ImFont* font(figure::Font role, float size) = 0;
+    /// A font of exactly that size that has the characters of `text`; for what is drawn glyph by glyph. The
+    /// nearest one only where there is no room for another this frame.
+    virtual ImFont* font_for(std::string_view text, figure::Font role, float size) = 0;
     /// Physical pixels per logical pixel (monitor scale times the user's zoom).
     virtual float scale() const = 0;
     /// The texture that holds a grid's pixels, made or found by its key; 0 where there is no GL (tests).

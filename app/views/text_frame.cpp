@@ -2,6 +2,8 @@
 
 #include <imgui_internal.h>
 
+#include <algorithm>
+
 namespace headscope::app {
 
 int place_caret(ImGuiInputTextCallbackData* data) {
@@ -11,6 +13,19 @@ int place_caret(ImGuiInputTextCallbackData* data) {
     data->SelectionStart = caret == Caret::after_all ? 0 : data->BufTextLen;
     data->SelectionEnd = data->CursorPos = data->BufTextLen;
     return 0;
+}
+
+void keep_in_sight(const std::string& text) {
+    if (!ImGui::IsItemActive())
+        return;
+    ImGuiInputTextState* const state = ImGui::GetInputTextState(ImGui::GetActiveID());
+    if (state == nullptr)
+        return;
+    const float visible = ImGui::GetItemRectSize().x - 2 * ImGui::GetStyle().FramePadding.x,
+                hidden = ImGui::CalcTextSize(text.c_str()).x - visible;
+    // Dear ImGui leaves up to a quarter of the field free behind the caret.
+    const float most = hidden <= 0 ? 0 : hidden + visible / 4;
+    state->ScrollX = std::min(state->ScrollX, most);
 }
 
 std::string typed_ahead() {

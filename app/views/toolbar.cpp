@@ -164,6 +164,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
     const bool typed = ImGui::InputTextWithHint(field.id, (fixed ? field.tip : field.hint).c_str(), &text);
+    keep_in_sight(text);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
     if (tools.focus.offer(physical(area, tools)) && !fixed)

@@ -164,7 +164,7 @@ TEST_CASE("a large map is drawn from few items, zooms, and answers with the true
         desk.driver.key(GLFW_KEY_EQUAL);
     desk.settle();
     CHECK(desk.program.canvas().grids.front().pitch_x >= 34);
-    desk.driver.key(GLFW_KEY_0);
+    desk.driver.key(GLFW_KEY_HOME);
     desk.settle();
     CHECK(desk.view().attention.map == MapWindow{});
     desk.driver.key(GLFW_KEY_G);

@@ -52,6 +52,13 @@ float at(const Trace& trace, TensorId id, const Index& index) {
     return tensor.data()[tensor.shape().offset(index)];
 }
 
+/// Whether the largest text of the inspector is one of these.
+bool difference_on_screen(const std::string& a, const std::string& b) {
+    return std::ranges::any_of(screen_texts(), [&](const ScreenText& one) {
+        return one.visible && one.x > 1272 && (one.text == a || one.text == b);
+    });
+}
+
 bool bar_says(Desk& desk, const std::string& part) {
     desk.driver.wait();
     return screen_shows(part);
@@ -235,6 +242,62 @@ TEST_CASE("differences of a checkpoint's weights have no row sums, and the bar s
     REQUIRE(title != texts.end());
     CHECK(title->y > toolbar_height + strip_height + compare_bar_height + 22);
     end_recording();
+}
+
+TEST_CASE("a number typed with A on screen edits B and shows it", "[gui][compare]") {
+    Desk desk;
+    desk.act(GoTo{StageGroup::output});
+    desk.act(MarkBaseline{});
+    desk.act(SetGain{0, 0.5F});
+    desk.act(Select{edited});
+    desk.driver.key(GLFW_KEY_B);
+    desk.settle();
+    REQUIRE(desk.view().compare == Compare::baseline);
+    REQUIRE(screen_shows("A is on screen"));
+    const float before = desk.shown().value(edited);
+    REQUIRE(before != 2.5F);
+    desk.driver.type("2.5");
+    desk.settle();
+    CHECK(desk.view().compare == Compare::now);
+    CHECK(field_text("##number") == "2.5");
+    desk.press_key(GLFW_KEY_ENTER);
+    CHECK(desk.shown().value(edited) == 2.5F);
+    CHECK(desk.view().compare == Compare::now);
+    CHECK(desk.program.state().compare.baseline().value(edited) == before);
+}
+
+TEST_CASE("on a difference the large number is the difference", "[gui][compare]") {
+    Desk desk;
+    const CellAddress weight{TensorId::weights, {0, 0, 2, 1}};
+    const auto large = [&](const std::string& text) { return screen_shows(text); };
+    const Trace a = computed(desk.problem());
+    desk.act(GoTo{StageGroup::weights});
+    SECTION("of two heads") {
+        const double own = at(a, TensorId::weights, {0, 0, 2, 1}),
+                     other = at(a, TensorId::weights, {0, 1, 2, 1});
+        desk.act(Select{weight});
+        CHECK(large(number(own, 4)));
+        desk.driver.key(GLFW_KEY_D);
+        desk.settle();
+        desk.act(Select{weight});
+        const auto wanted =
+            difference_on_screen(signed_number(own - other, 4), signed_number(own - other, 2));
+        CHECK(wanted);
+        CHECK(large("head 0 − head 1: " + number(own, 4) + " − " + number(other, 4)));
+    }
+    SECTION("of B and A") {
+        desk.act(MarkBaseline{});
+        desk.act(SetTemperature{2});
+        const Trace b = computed(desk.problem());
+        const double was = at(a, TensorId::weights, {0, 0, 2, 1}),
+                     now = at(b, TensorId::weights, {0, 0, 2, 1});
+        REQUIRE(std::abs(now - was) > 0.01);
+        desk.driver.key(GLFW_KEY_X);
+        desk.settle();
+        desk.act(Select{weight});
+        CHECK(difference_on_screen(signed_number(now - was, 4), signed_number(now - was, 2)));
+        CHECK(large("B − A: " + number(now, 4) + " − " + number(was, 4)));
+    }
 }
 
 TEST_CASE("the bar of A and B stands where it does something", "[gui][compare]") {

@@ -351,13 +351,17 @@ TEST_CASE("the mask is painted over scores and weights, a stroke is one step") {
     CHECK(desk.problem().mask.empty());
 }
 
-TEST_CASE("a head is switched off by its bar, its name, X and the panel; exact gains are typed") {
+TEST_CASE("a head is switched off by its bar, its name, Shift A and the panel; exact gains are typed") {
     Desk desk;
     desk.act(GoTo{StageGroup::output});
-    desk.press_key(GLFW_KEY_0);
+    desk.press_key(GLFW_KEY_A, GLFW_MOD_SHIFT);
     CHECK(desk.problem().gain(0) == 0);
-    desk.press_key(GLFW_KEY_0);
+    CHECK(desk.view().group == StageGroup::output); // A alone shows arcs
+    CHECK(desk.program.state().notice == "Head 0 is switched off: its gain is 0. Ctrl Z takes that back.");
+    CHECK(screen_shows("Head 0 is switched off"));
+    desk.press_key(GLFW_KEY_A, GLFW_MOD_SHIFT);
     CHECK(desk.problem().gain(0) == 1);
+    CHECK(desk.program.state().notice.empty());
     const auto item = [&](const std::string& begins) {
         for (const test::ScreenItem& it : test::screen_items())
             if (it.label.starts_with(begins) && it.reachable())

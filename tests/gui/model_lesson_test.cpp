@@ -219,7 +219,7 @@ TEST_CASE("a page opens a screen of the model, and its gate reads what is clicke
     CHECK(screen_shows("47.22"));
     learner.press("effect 2.7");
     CHECK_FALSE(done());
-    learner.driver.key(GLFW_KEY_0);
+    learner.driver.key(GLFW_KEY_A, GLFW_MOD_SHIFT);
     learner.settle();
     CHECK(done());
     CHECK(screen_shows("2.82"));

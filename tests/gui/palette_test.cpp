@@ -179,12 +179,12 @@ TEST_CASE("Ctrl F selects one found token after the other", "[gui][find]") {
 TEST_CASE("Ctrl F finds a number as it is printed", "[gui][find]") {
     Desk desk;
     desk.act(GoTo{StageGroup::weights});
-    const float gain = desk.problem().gain(0);
+    desk.act(PickHead{1});
     desk.program.act(OpenFind{});
-    desk.driver.key(GLFW_KEY_0); // before the field has the keyboard: on the canvas, 0 switches the head off
+    desk.driver.key(GLFW_KEY_0); // before the field has the keyboard: on the canvas, 0 puts head 0 in focus
     desk.driver.type("0.96");
     desk.settle();
-    CHECK(desk.problem().gain(0) == gain);
+    CHECK(desk.view().head == 1);
     REQUIRE(desk.view().selected);
     CHECK(desk.view().selected->tensor == TensorId::weights);
     CHECK(desk.shown().value(*desk.view().selected) == Approx(0.96).margin(0.005));

@@ -95,7 +95,7 @@ Actions ablate(const Situation& now) {
 }
 
 std::string needs_own_head(const Situation& now) {
-    return now.view.head < now.problem.dims.H ? unless_number(now) : tr("A mean of heads has no gain");
+    return now.view.head < now.problem.dims.H ? "" : tr("A mean of heads has no gain");
 }
 
 } // namespace
@@ -120,7 +120,7 @@ std::vector<ActionInfo> number_actions() {
         {"select matrix", tr("Select the whole matrix"), tr("Selects every number of the matrix that the selected one is in"), {ctrl('A')}, anywhere, select_matrix, needs_cell, {}, list},
         {"copy", tr("Copy the matrix or the block"), tr("Copies the selected block, or the matrix under the mouse, for a spreadsheet"), {ctrl('C')}, anywhere, copy, needs_trace, tr("copy this block or matrix, paste numbers (TSV)"), list},
         {"paste", tr("Paste numbers"), tr("Writes numbers from a spreadsheet from the selected one on"), {ctrl('V')}, anywhere, just(PasteNumbers{}), needs_number, "", list},
-        {"ablate", tr("Switch the head off"), tr("Sets the gain of the head in focus to 0, or back to 1"), {{digit(0)}}, has_stages, ablate, needs_own_head, tr("ablate the head in focus, and back")},
+        {"ablate", tr("Switch the head off"), tr("Sets the gain of the head in focus to 0, or back to 1"), {shift(letter('A'))}, has_stages, ablate, needs_own_head, tr("switch the head in focus off (ablate), and on again")},
         {"undo", tr("Undo"), tr("Takes the last change back"), {ctrl('Z')}, anywhere, just(MoveInHistory{-1}), {}, {}, list, true},
         {"redo", tr("Redo"), tr("Does again what was taken back"), {ctrl_shift('Z'), ctrl('Y')}, anywhere, just(MoveInHistory{1}), {}, {}, list, true},
         // clang-format on

@@ -22,23 +22,21 @@ std::function<Actions(const Situation&)> board(int layers, int heads) {
     return just(MoveOnBoard{layers, heads});
 }
 
-/// Heads by their number, counted from 1 as the keys are.
-ActionInfo head_row(int number) {
-    const int head = number - 1;
+ActionInfo head_row(int head) {
     return {.id = "head " + std::to_string(head),
             .title = tr("Head {} in focus", head),
             .tip = tr("Puts head {} in focus; the last head where there are fewer", head),
-            .keys = {{digit(number)}},
+            .keys = {{digit(head)}},
             .here = anywhere,
             .send = just(PickHead{head}),
             .missing =
-                [number](const Situation& now) {
-                    return now.weights_alone && number > now.own_heads
+                [head](const Situation& now) {
+                    return now.weights_alone && head >= now.own_heads
                                ? tr_n("The layer has {} head", "The layer has {} heads", now.own_heads,
                                       now.own_heads)
                                : unless_number(now);
                 },
-            .line = number == 1 ? tr("put head 0 … 8 in focus") : ""};
+            .line = head == 0 ? tr("put head 0 … 9 in focus") : ""};
 }
 
 } // namespace
@@ -68,8 +66,8 @@ std::vector<ActionInfo> stage_actions() {
         {"layer above", tr("Layer above"), tr("The head above it on the board"), {{Key::up}}, weights_only, board(-1, 0), {}, "", {}, true},
         // clang-format on
     };
-    for (int number = 1; number <= 9; ++number)
-        rows.push_back(head_row(number));
+    for (int head = 0; head <= 9; ++head)
+        rows.push_back(head_row(head));
     return rows;
 }
 

@@ -105,7 +105,7 @@ std::vector<ActionInfo> weight_actions() {
         {"log colours", tr("Colours by the logarithm"), tr("Shows small weights more clearly"), {shift(letter('C'))}, has_readings, flip_log_colours},
         {"enlarge map", tr("Enlarge the map"), tr("Shows a smaller part of a large map, larger"), {{Key::plus}}, has_readings, just(ZoomMap{2}), needs_map, tr("zoom into a large map, out of it"), {}, true},
         {"shrink map", tr("Shrink the map"), tr("Shows a larger part of the map, smaller"), {{Key::minus}}, has_readings, just(ZoomMap{0.5F}), needs_map, "", {}, true},
-        {"whole map", tr("Whole map"), tr("Shows all of the map"), {{digit(0)}}, weights_only, just(WholeMap{}), {}, tr("show all of the map")},
+        {"whole map", tr("Whole map"), tr("Shows all of the map"), {{Key::home}}, weights_only, just(WholeMap{}), {}, tr("show all of the map")},
         {"zoom at mouse", tr("Zoom at the mouse"), tr("Ctrl and the wheel zoom where the mouse is; the wheel and dragging move a zoomed map"), {}, has_readings, {}, {}, tr("zoom at the mouse; move a zoomed map"), {}, false, tr("Ctrl wheel  wheel  drag")},
         {"encoder heads", tr("Heads of the encoder"), tr("How the source reads itself"), {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, tr("heads of the encoder, of the decoder itself, of its cross-attention")},
         {"decoder heads", tr("Heads of the decoder’s self-attention"), tr("How the target reads what stands before"), {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},

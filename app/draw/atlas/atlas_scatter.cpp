@@ -251,12 +251,15 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
                         .stroke = theme.ink,
                         .stroke_width = 2,
                         .radius = size / 2 + 3});
-                draw_mark(picture, scene, l, *at, size,
-                          figure::with_alpha(layer_colour(scene, l), pale ? 70 : 235),
+                const figure::Color colour = figure::with_alpha(layer_colour(scene, l), pale ? 70 : 235);
+                const HeadEdits* const edits = scene.edits(l, h);
+                const bool off = edits != nullptr && edits->ablated();
+                draw_mark(picture, scene, l, *at, size, off ? theme.canvas : colour,
                           scene.chosen(l, h) ? theme.ink
+                          : off              ? colour
                           : few              ? theme.canvas
                                              : 0,
-                          scene.chosen(l, h) ? 1.5F : 1.0F);
+                          scene.chosen(l, h) || off ? 1.5F : 1.0F);
                 picture.add_spot({at->x - 7, at->y - 7, 14, 14}, "point " + scene.name(l, h), OpenHead{l, h},
                                  scene.tip(l, h, {scene.look.x, scene.look.y}));
                 if (stands_out || scene.chosen(l, h))

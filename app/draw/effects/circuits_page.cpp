@@ -4,6 +4,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "app/draw/matrix/edit_marks.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -148,13 +149,23 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
                                                .stroke = on ? theme.ink : theme.line2,
                                                .stroke_width = on ? 2.5F : 1.0F,
                                                .radius = 5});
-            if (half >= 14)
-                draw_text(picture, context, at.x, figure::baseline_for(at.y, 12), "H" + std::to_string(h),
-                          on ? Font::ui_semibold : Font::ui, 12, text_on(fill), Align::center);
+            const HeadEdits* const edits = head_edits(context, l, h);
+            const bool off = edits != nullptr && edits->ablated();
+            if (half >= 14) {
+                const float baseline = figure::baseline_for(at.y, 12);
+                const float wide =
+                    draw_text(picture, context, at.x, baseline, "H" + std::to_string(h),
+                              on ? Font::ui_semibold : Font::ui, 12, text_on(fill), Align::center);
+                if (off)
+                    strike_out(picture, at.x, baseline, wide, 12, text_on(fill), Align::center);
+            }
+            if (edits != nullptr)
+                draw_edit_marks(picture, context, area, *edits);
             if (context.controls)
                 picture.add_spot(area, "circuit " + std::to_string(l) + "." + std::to_string(h),
                                  OpenHead{l, h},
-                                 tr("{} copies {} (−1 to 1)", head_name({l, h}), signed_number(copies, 2)));
+                                 tr("{} copies {} (−1 to 1)", head_name({l, h}), signed_number(copies, 2)) +
+                                     (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
     }
     const float bottom = top + row * static_cast<float>(L - 1) + 26;

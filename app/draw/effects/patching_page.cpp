@@ -5,6 +5,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "app/draw/matrix/edit_marks.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/state/model_document.h"
 #include "core/base/error.h"
@@ -268,6 +269,14 @@ void draw_idle_share(Picture& picture, const DrawContext& context, const figure:
                   number(share, 2), Font::mono, 12, context.theme.muted, Align::center);
 }
 
+/// The edits of the head that a cell stands for; null where it has none or stands for a token.
+const HeadEdits* head_of_cell(const DrawContext& context, const PatchingMap& map, std::size_t row,
+                              std::size_t column) {
+    return by_head(map)
+               ? head_edits(context, static_cast<std::int64_t>(row), static_cast<std::int64_t>(column))
+               : nullptr;
+}
+
 void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& grid) {
     const Theme& theme = context.theme;
     const PatchingPair& pair = *context.shown.patching->pair;
@@ -298,6 +307,9 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                 draw_text(picture, context, area.x + area.w / 2,
                           figure::baseline_for(area.y + area.h / 2, 12), "·", Font::mono, 12, theme.muted,
                           Align::center);
+            const HeadEdits* const edits = head_of_cell(context, map, row, column);
+            if (edits != nullptr)
+                draw_edit_marks(picture, context, area, *edits);
             if (!context.controls)
                 continue;
             const std::string place =
@@ -310,7 +322,7 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                        : tr("{}: {} of the answer comes back", place, number(static_cast<double>(*share), 3));
             picture.add_spot(area, "patch " + std::to_string(row) + "." + std::to_string(column),
                              PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)},
-                             says);
+                             says + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
     }
     if (chosen[0] >= 0 && std::cmp_less(chosen[0], grid.rows) && chosen[1] >= 0 &&

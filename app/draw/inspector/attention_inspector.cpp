@@ -29,19 +29,22 @@ double finite_sum(std::span<const float> row) {
 void write_value(Sheet& sheet, const CellAddress& cell) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    const auto value = static_cast<double>(context.shown.value(cell));
+    const auto difference = difference_on_canvas(context, cell);
+    const double value = difference ? difference->value : static_cast<double>(context.shown.value(cell));
     sheet.y = 18;
     sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), figure::Font::mono, 14,
               theme.ink);
     const int decimals = value != 0 && std::abs(value) < 0.01 ? 4 : 2;
-    const float taken =
-        draw_text(sheet.picture, context, sheet.left, 84, std::isnan(value) ? "NaN" : number(value, decimals),
-                  figure::Font::ui_semibold, 34, theme.ink);
+    const float taken = draw_text(sheet.picture, context, sheet.left, 84,
+                                  std::isnan(value) ? "NaN"
+                                  : difference      ? signed_number(value, decimals)
+                                                    : number(value, decimals),
+                                  figure::Font::ui_semibold, 34, theme.ink);
     const bool mean = cell.tensor == TensorId::weights_mean;
     const Problem& problem = context.shown.problem();
     const std::string from = shortened(problem.query_label(cell.at[mean ? 1U : 2U]), 14),
                       to = shortened(problem.key_label(cell.at[mean ? 2U : 3U]), 14);
-    const std::string words = from + " → " + to;
+    const std::string words = difference ? difference->words : from + " → " + to;
     if (taken + 14 + context.measure(words, figure::Font::ui, 13) <= sheet.width()) {
         draw_text(sheet.picture, context, sheet.left + taken + 14, 82, words, figure::Font::ui, 13,
                   theme.text);

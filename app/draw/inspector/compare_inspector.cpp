@@ -153,7 +153,10 @@ void add_heads(Sheet& sheet) {
         const figure::Color colour = theme.head(first, H).colour;
         const float middle = sheet.y + Sheet::row_height / 2;
         figure::Scene& scene = sheet.picture.scene;
-        scene.add(figure::RectItem{.area = {sheet.left, middle - 5, 10, 10}, .fill = colour});
+        const bool off = shared == 1 && context.shown.problem().gain(first) == 0.0F;
+        scene.add(figure::RectItem{.area = {sheet.left, middle - 5, 10, 10},
+                                   .fill = off ? figure::Color{0} : colour,
+                                   .stroke = colour});
         sheet.put(sheet.left + 18, shared == 1 ? tr("Head {}", h) : tr("K/V head {}", h), 76,
                   figure::Font::ui, 13, theme.text);
         const float bar = sheet.left + 96, room = sheet.right - 62 - bar;

@@ -22,12 +22,6 @@ bool all_read(const Shown& shown, const CellAddress& cell) {
     });
 }
 
-/// Scores, weights and what lies between them: one number for each pair of tokens in each head.
-bool compares_heads(TensorId id) {
-    const TensorInfo& info = tensor_info(id);
-    return info.stage && info.axes == tensor_info(TensorId::scores).axes;
-}
-
 /// Address, value and what the value is.
 void write_head(Sheet& sheet, const CellAddress& cell, int decimals) {
     const DrawContext& context = sheet.context;
@@ -35,15 +29,17 @@ void write_head(Sheet& sheet, const CellAddress& cell, int decimals) {
     sheet.y = 18;
     sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), figure::Font::mono, 14,
               context.theme.ink);
-    const auto value = static_cast<double>(context.shown.value(cell));
-    decimals = std::max(decimals, 2);
-    std::string text = number(value, decimals);
+    const auto difference = difference_on_canvas(context, cell);
+    const double value = difference ? difference->value : static_cast<double>(context.shown.value(cell));
+    const auto written = difference ? signed_number : number;
+    decimals = difference && std::abs(value) < 0.005 && value != 0 ? 4 : std::max(decimals, 2);
+    std::string text = written(value, decimals);
     while (decimals > 0 && context.measure(text, figure::Font::ui_semibold, value_size) > sheet.width())
-        text = number(value, --decimals);
+        text = written(value, --decimals);
     constexpr float value_baseline = 84.0F;
     const float taken = draw_text(sheet.picture, context, sheet.left, value_baseline, text,
                                   figure::Font::ui_semibold, value_size, context.theme.ink);
-    const std::string caption = caption_of(context.shown, cell);
+    const std::string caption = difference ? difference->words : caption_of(context.shown, cell);
     const float room = sheet.width() - taken - 12;
     const bool beside = context.measure(caption, figure::Font::ui, caption_size) <= room;
     float last_baseline = value_baseline;
@@ -74,7 +70,7 @@ Picture draw_inspector(const DrawContext& context) {
     int decimals = 2;
     if (all_read(context.shown, *cell)) {
         decimals = explain(body, *cell);
-        if (context.view.heads_view == HeadsView::difference && compares_heads(cell->tensor))
+        if (compares_heads(context, cell->tensor))
             add_comparison(body, *cell);
     } else {
         body.section(tr("Not computed"));

@@ -29,6 +29,16 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals);
 int add_mean(Sheet& sheet, const CellAddress& cell);
 /// A cell of scores to weights beside the same cell of the head it is compared with.
 void add_comparison(Sheet& sheet, const CellAddress& cell);
+/// Whether two heads are compared, and the tensor has a number for each pair of tokens in each head.
+bool compares_heads(const DrawContext& context, TensorId id);
+
+/// The number in a cell where the canvas draws a difference.
+struct ShownDifference {
+    double value = 0;
+    std::string words; ///< the numbers that it is taken of: "head 0 − head 1: 0.96 − 0.82"
+};
+/// Nothing where the canvas shows the numbers themselves, or no finite difference can be taken.
+std::optional<ShownDifference> difference_on_canvas(const DrawContext& context, const CellAddress& cell);
 
 /// A number that a checkpoint computes around its attention, and what it is in a few words.
 int add_around(Sheet& sheet, const CellAddress& cell);

@@ -48,10 +48,14 @@ void draw_segmented(Picture& picture, const DrawContext& context, float x, float
         const figure::Rect area{at, y + 2, width, segment_height - 4};
         if (segment.on)
             picture.scene.add(figure::RectItem{.area = area, .fill = theme.ink, .radius = 4});
-        draw_text(picture, context, at + width / 2,
-                  figure::baseline_for(y + segment_height / 2, control_text), segment.label,
-                  segment.on ? figure::Font::ui_semibold : figure::Font::ui_medium, control_text,
-                  segment.on ? theme.canvas : theme.muted, figure::Align::center);
+        const float middle = at + width / 2,
+                    baseline = figure::baseline_for(y + segment_height / 2, control_text);
+        const figure::Color colour = segment.on ? theme.canvas : theme.muted;
+        const float taken = draw_text(picture, context, middle, baseline, segment.label,
+                                      segment.on ? figure::Font::ui_semibold : figure::Font::ui_medium,
+                                      control_text, colour, figure::Align::center);
+        if (segment.struck)
+            strike_out(picture, middle, baseline, taken, control_text, colour, figure::Align::center);
         picture.add_spot(area, segment.label, segment.action, segment.tip);
         at += width;
     }
@@ -179,6 +183,15 @@ float draw_text(Picture& picture, const DrawContext& context, float x, float bas
                 figure::Align align) {
     add_text(picture.scene, {x, baseline}, text, font, size, color, align);
     return context.measure(text, font, size);
+}
+
+void strike_out(Picture& picture, float x, float baseline, float width, float size, figure::Color color,
+                figure::Align align) {
+    const float left = align == figure::Align::left    ? x
+                       : align == figure::Align::right ? x - width
+                                                       : x - width / 2;
+    const float y = std::round(baseline - 0.32F * size); // through small letters and capitals alike
+    picture.scene.add(figure::LineItem{{left - 1, y}, {left + width + 1, y}, color, 1.5F});
 }
 
 std::vector<std::string> wrapped(const std::string& text, float width, const figure::TextMeasure& measure,

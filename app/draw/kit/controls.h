@@ -13,6 +13,7 @@ struct Segment {
     Action action;
     bool on = false;
     std::string tip = {};
+    bool struck = false; ///< names a head that is switched off
 };
 
 /// The width of a segmented switch, which is 28 high.
@@ -49,6 +50,9 @@ void draw_chevron(figure::Scene& scene, figure::Point tip, Pointing where, figur
 /// Adds one line of text. Returns its width.
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
                 const std::string& text, figure::Font font, float size, figure::Color color,
+                figure::Align align = figure::Align::left);
+/// The line through a text of that width at the same place: the name of a head that is switched off.
+void strike_out(Picture& picture, float x, float baseline, float width, float size, figure::Color color,
                 figure::Align align = figure::Align::left);
 
 /// The lines of a text, broken at blanks alone; a longer word has a line of its own.

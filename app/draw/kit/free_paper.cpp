@@ -76,7 +76,7 @@ figure::Rect free_place_beside(const figure::Rect& thing, figure::Point size,
 FreePaper::FreePaper(const Picture& picture, const figure::TextMeasure& measure, const figure::Rect& area)
     : area_(area) {
     for (const MatrixGrid& grid : picture.grids)
-        take(grid.area);
+        take(grid.area, data_weight);
     for (const Hotspot& spot : picture.hotspots)
         take(spot.area);
     for (const Slider& slider : picture.sliders)
@@ -104,10 +104,10 @@ FreePaper::FreePaper(const Picture& picture, const figure::TextMeasure& measure,
 }
 
 /// What lies in something that is taken, such as the number of a cell, needs no entry of its own.
-void FreePaper::take(const figure::Rect& area) {
+void FreePaper::take(const figure::Rect& area, float weight) {
     if (overlap(area, area_) && !inside(area_, area) &&
         std::ranges::none_of(taken_, [&](const Taken& known) { return inside(area, known.area); }))
-        taken_.push_back({area});
+        taken_.push_back({area, weight});
 }
 
 float FreePaper::covered(const figure::Rect& by) const {

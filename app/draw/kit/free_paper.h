@@ -22,7 +22,7 @@ public:
 
     /// Counts for much more than all else that may be covered.
     void protect(const figure::Rect& thing) { taken_.push_back({thing, protected_weight}); }
-    /// What is covered by that: 0 on free paper.
+    /// What is covered by that, cells of matrices above all: 0 on free paper.
     float covered(const figure::Rect& by) const;
     /// The place for something of the size of `wanted` that covers least, and of those the one nearest to
     /// `wanted`. It stands at a margin of the area or in the middle.
@@ -30,11 +30,13 @@ public:
 
 private:
     static constexpr float protected_weight = 1000;
+    /// Data counts for more than the words around it.
+    static constexpr float data_weight = 30;
     struct Taken {
         figure::Rect area;
         float weight = 1;
     };
-    void take(const figure::Rect& area);
+    void take(const figure::Rect& area, float weight = 1);
 
     figure::Rect area_;
     std::vector<Taken> taken_;

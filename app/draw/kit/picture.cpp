@@ -232,6 +232,8 @@ const HeadColours& DrawContext::head_colours(std::int64_t h) const {
 }
 
 const Ramp& DrawContext::head_ramp(std::int64_t h) const {
+    if (view.colour_map == ColourMap::head && shown.problem().gain(h) == 0.0F)
+        return theme.neutral; // a head that is switched off has lost its colour
     return view.colour_map == ColourMap::head ? head_colours(h).ramp
                                               : theme.heat(h, dims().H, view.colour_map);
 }

@@ -233,7 +233,8 @@ Picture draw_long_map_strip(const DrawContext& context) {
         return Segment{.label = "H" + std::to_string(h),
                        .action = PickHead{h},
                        .on = h == context.view.head,
-                       .tip = tr("The weights of head {}", h)};
+                       .tip = tr("The weights of head {}", h),
+                       .struck = context.shown.problem().gain(h) == 0.0F};
     });
     Picture picture;
     draw_strip_tabs(picture, context, tabs, 24, {},

@@ -57,6 +57,9 @@ public:
                          return grid.area == image->area;
                      }))
                 taken_.push_back(image->area); // the colours of a legend
+            else if (const auto* const rect = std::get_if<figure::RectItem>(&item);
+                     rect != nullptr && is_sample(rect->area))
+                taken_.push_back(rect->area);
         }
         for (const MatrixGrid& grid : grids_)
             for (const lesson::CellRange& cells : context.view.points)
@@ -92,6 +95,14 @@ public:
     }
 
 private:
+    /// Whether a rectangle is a small thing of its own, such as the sample of a legend, and no part of a
+    /// matrix.
+    bool is_sample(const figure::Rect& area) const {
+        constexpr float largest = 60;
+        return area.w <= largest && area.h <= largest &&
+               std::ranges::none_of(grids_, [&](const MatrixGrid& grid) { return overlap(area, grid.area); });
+    }
+
     figure::Rect at_middle(float x, float y) const {
         return {x - width_ / 2, y - tag_height / 2, width_, tag_height};
     }

@@ -136,6 +136,7 @@ float least_row_height(float rows) {
 }
 
 MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& given) {
+    constexpr std::uint32_t veil = 150; // of 255
     MatrixSpec spec = difference_spec(context, given);
     const bool image = std::min(spec.cell_w, spec.cell_h) < texture_below;
     const bool bars = with_bars(spec);
@@ -167,8 +168,16 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                     .actual = !spec.value && context.showing == Compare::now};
 
     const std::int64_t done = spec.rows_done < 0 ? spec.rows : spec.rows_done;
+    // What is still to come shows through a veil.
+    const auto dim_rest = [&] {
+        const float top = spec.y + spec.cell_h * static_cast<float>(done);
+        if (done < spec.rows)
+            picture.scene.add(figure::RectItem{.area = {spec.x, top, grid.area.w, grid.area.bottom() - top},
+                                               .fill = figure::with_alpha(context.theme.canvas, veil)});
+    };
     if (image) {
-        draw_matrix_image(picture, context, spec, grid.area, done);
+        draw_matrix_image(picture, context, spec, grid.area);
+        dim_rest();
         picture.grids.push_back(grid);
         return grid;
     }
@@ -176,10 +185,6 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
         for (std::int64_t col = 0; col < spec.cols; ++col) {
             const float value = values[static_cast<std::size_t>(row * spec.cols + col)];
             const figure::Rect cell = grid.cell(row, col);
-            if (row >= done) {
-                picture.scene.add(figure::RectItem{.area = cell, .stroke = context.theme.line});
-                continue;
-            }
             if (context.difference() && std::isinf(value)) {
                 draw_masked_in_one(picture, context, cell, value);
                 continue;
@@ -208,6 +213,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
             if (bars)
                 draw_value_bar(picture, context, spec, cell, row, col, value);
         }
+    dim_rest();
     picture.grids.push_back(grid);
     return grid;
 }

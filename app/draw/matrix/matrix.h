@@ -39,7 +39,7 @@ struct MatrixSpec {
     std::function<bool(std::int64_t row, std::int64_t col)> forbidden = {};
     /// A bar of several pieces under the number, one per head, instead of one piece.
     std::function<float(std::int64_t row, std::int64_t col, std::int64_t head)> share = {};
-    std::int64_t rows_done = -1; ///< rows from here on are not computed yet and stay blank; -1: all are
+    std::int64_t rows_done = -1; ///< rows from here on are still to come and stay dim; -1: none is
 };
 
 /// Draws the cells, adds the grid to the picture and returns it. Cells too small for the widest number carry

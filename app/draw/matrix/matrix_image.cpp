@@ -32,7 +32,7 @@ private:
 };
 
 template<class Value>
-std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpec& spec, std::int64_t done,
+std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpec& spec,
                                      const Value& value_at) {
     const bool heat = spec.fill == CellFill::heat;
     const Ramp& ramp = heat ? *spec.ramp : context.theme.diverging;
@@ -42,10 +42,6 @@ std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpe
     pixels.reserve(static_cast<std::size_t>(spec.rows * spec.cols));
     for (std::int64_t row = 0; row < spec.rows; ++row)
         for (std::int64_t col = 0; col < spec.cols; ++col) {
-            if (row >= done) {
-                pixels.push_back(context.theme.panel);
-                continue;
-            }
             const float value = value_at(row, col);
             if (spec.plus && std::isinf(value))
                 pixels.push_back(context.theme.muted); // masked in A or in B alone
@@ -84,7 +80,7 @@ CellPixels marked_pixels(const MatrixSpec& spec) {
 /// Each pixel as a whole cell, those of numbers below 0 with their mark: see mark_below_zero().
 template<class Value>
 std::vector<figure::Color> marked(const std::vector<figure::Color>& pixels, const MatrixSpec& spec,
-                                  CellPixels cell, std::int64_t done, const Value& value_at) {
+                                  CellPixels cell, const Value& value_at) {
     const std::int64_t width = spec.cols * cell.across;
     std::vector<figure::Color> out(static_cast<std::size_t>(width * spec.rows * cell.down));
     for (std::int64_t row = 0; row < spec.rows; ++row)
@@ -93,7 +89,7 @@ std::vector<figure::Color> marked(const std::vector<figure::Color>& pixels, cons
             const auto first = out.begin() + row * cell.down * width + col * cell.across;
             for (std::int64_t y = 0; y < cell.down; ++y)
                 std::fill_n(first + y * width, cell.across, fill);
-            const float value = row < done ? value_at(row, col) : 0;
+            const float value = value_at(row, col);
             const bool read = std::isfinite(value) && !(spec.forbidden && spec.forbidden(row, col));
             if (read && is_marked_below_zero(static_cast<double>(value / std::max(spec.high, 1e-30F))))
                 first[cell.down / 2 * width + cell.across / 2] = text_on(fill);
@@ -104,7 +100,7 @@ std::vector<figure::Color> marked(const std::vector<figure::Color>& pixels, cons
 } // namespace
 
 void draw_matrix_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec,
-                       const figure::Rect& area, std::int64_t done) {
+                       const figure::Rect& area) {
     const Tensor* const tensor = spec.value ? nullptr : context.shown.tensor(spec.tensor);
     constexpr float smallest_marked = 5; // below that a mark would be most of the cell
     const bool marks =
@@ -114,14 +110,14 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     const bool pools = down.pixels < spec.rows || across.pixels < spec.cols;
     const auto paint_with = [&](const auto& value_at) {
         if (!pools) {
-            std::vector<figure::Color> pixels = pixels_of(context, spec, done, value_at);
-            return marks ? marked(pixels, spec, cell, done, value_at) : pixels;
+            std::vector<figure::Color> pixels = pixels_of(context, spec, value_at);
+            return marks ? marked(pixels, spec, cell, value_at) : pixels;
         }
         MatrixSpec small = spec;
         small.rows = down.pixels;
         small.cols = across.pixels;
         small.forbidden = {};
-        return pixels_of(context, small, down.pixels, [&](std::int64_t row, std::int64_t col) {
+        return pixels_of(context, small, [&](std::int64_t row, std::int64_t col) {
             float largest = 0;
             for (std::int64_t r = down.first(row); r < down.first(row + 1); ++r)
                 for (std::int64_t c = across.first(col); c < across.first(col + 1); ++c)
@@ -144,9 +140,9 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
             key_of({reinterpret_cast<std::uintptr_t>(tensor), whole(spec.tensor), whole(spec.row_axis),
                     whole(spec.col_axis), whole(spec.rows), whole(spec.cols),
                     std::bit_cast<std::uint32_t>(spec.high), std::bit_cast<std::uint32_t>(spec.low),
-                    reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(done),
-                    whole(spec.plus), whole(context.theme.dark), whole(cell.across), whole(cell.down),
-                    whole(down.pixels), whole(across.pixels)});
+                    reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(spec.plus),
+                    whole(context.theme.dark), whole(cell.across), whole(cell.down), whole(down.pixels),
+                    whole(across.pixels)});
         for (const std::int64_t at : spec.origin)
             key = key_of({key, whole(at)});
         made = context.pixels->find_of(context.shown.holder(spec.tensor), key, paint);

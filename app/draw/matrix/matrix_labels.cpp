@@ -112,15 +112,22 @@ void draw_log_marks(Picture& picture, const DrawContext& context, const figure::
         const int before = static_cast<int>(std::floor(std::log10(value) + 1e-4F));
         return number(static_cast<double>(value), std::max(0, -before) + (high == 1 ? 0 : 1));
     };
+    const auto label = [&](int decade) {
+        return (decade == 0 ? "≤ " : "") +
+               text(log_scale_begin(high) * std::pow(10.0F, static_cast<float>(decade)));
+    };
+    const auto wide = [&](int decade) { return context.measure(label(decade), figure::Font::mono, 12); };
+    constexpr float apart = 8;
+    const float half = bar.w / 2 - wide(2) / 2 - apart; // left of the middle one, and right of it
+    const bool middle = wide(0) <= half && wide(4) <= half, ends = wide(0) + apart + wide(4) <= bar.w;
     for (int decade = 0; decade <= static_cast<int>(log_decades); ++decade) {
         const float share = static_cast<float>(decade) / log_decades;
-        const float at = bar.x + share * bar.w,
-                    value = log_scale_begin(high) * std::pow(10.0F, static_cast<float>(decade));
+        const float at = bar.x + share * bar.w, top_of_label = bar.y + 25;
         picture.scene.add(
             figure::LineItem{{at, bar.bottom()}, {at, bar.bottom() + 3}, context.theme.muted, 1});
-        if (decade % 2 == 0)
-            add_text(picture.scene, {at, bar.y + 25}, (decade == 0 ? "≤ " : "") + text(value),
-                     figure::Font::mono, 12, context.theme.muted,
+        if (decade == 4 || (decade == 0 && ends) || (decade == 2 && middle))
+            add_text(picture.scene, {at, top_of_label}, label(decade), figure::Font::mono, 12,
+                     context.theme.muted,
                      decade == 0   ? figure::Align::left
                      : decade == 4 ? figure::Align::right
                                    : figure::Align::center);

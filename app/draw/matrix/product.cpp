@@ -79,25 +79,31 @@ void draw_row_heads(Picture& picture, const DrawContext& context, const ProductS
         const float y = grid.area.y + grid.pitch_y * static_cast<float>(first);
         first = end;
         const figure::Color color = context.theme.head(head, context.dims().H).colour;
-        picture.scene.add(figure::RectItem{.area = {grid.area.x - 10, y, 4, block - 1}, .fill = color});
-        if (context.controls) {
-            const float gain = context.shown.problem().gain(head);
+        const bool off = context.shown.problem().gain(head) == 0.0F;
+        picture.scene.add(figure::RectItem{.area = {grid.area.x - 10, y, 4, block - 1},
+                                           .fill = off ? figure::Color{0} : color,
+                                           .stroke = color});
+        if (context.controls)
             picture.add_spot({grid.area.x - 96, y, 90, block},
                              "ablate head " + std::to_string(head) + " at " + spec.right_name,
-                             SetGain{head, gain == 0.0F ? 1.0F : 0.0F},
-                             gain == 0.0F ? tr("Switch head {} on again", head)
-                                          : tr("Switch head {} off (ablate)", head));
-        }
+                             SetGain{head, off ? 1.0F : 0.0F},
+                             off ? tr("Switch head {} on again", head)
+                                 : tr("Switch head {} off (ablate)", head));
         const std::string rows = tr("rows {} to {}", head * rows_each, (head + 1) * rows_each - 1);
         const float middle = y + block / 2;
+        const auto name = [&](float baseline, figure::Font font, float size) {
+            const float taken = draw_text(picture, context, grid.area.x - 20, baseline, tr("Head {}", head),
+                                          font, size, context.theme.ink, figure::Align::right);
+            if (off)
+                strike_out(picture, grid.area.x - 20, baseline, taken, size, context.theme.ink,
+                           figure::Align::right);
+        };
         if (block >= 34) {
-            draw_text(picture, context, grid.area.x - 20, middle - 3, tr("Head {}", head),
-                      figure::Font::ui_semibold, 13, context.theme.ink, figure::Align::right);
+            name(middle - 3, figure::Font::ui_semibold, 13);
             draw_text(picture, context, grid.area.x - 20, middle + 14, rows, figure::Font::ui, 12,
                       context.theme.muted, figure::Align::right);
         } else if (block >= 14) {
-            draw_text(picture, context, grid.area.x - 20, figure::baseline_for(middle, 12),
-                      tr("Head {}", head), figure::Font::ui, 12, context.theme.ink, figure::Align::right);
+            name(figure::baseline_for(middle, 12), figure::Font::ui, 12);
         }
     }
 }

@@ -54,7 +54,7 @@ bool draw_product_overview(Picture& picture, const DrawContext& context, const P
     whole.cell_h = area.h / rows;
     draw_text(picture, context, area.x, corner.y + 10, name_of_map(context, spec, corner.w),
               figure::Font::mono, 12, context.theme.muted);
-    draw_matrix_image(picture, factors, whole, area, spec.right.rows);
+    draw_matrix_image(picture, factors, whole, area);
     const MapSpan across(window.cols, area.x, area.w), down(window.inner, area.y, area.h);
     const figure::Rect frame{across.begin, down.begin, across.length, down.length};
     picture.scene.add(figure::RectItem{.area = {frame.x - 1, frame.y - 1, frame.w + 2, frame.h + 2},

@@ -119,17 +119,30 @@ figure::GridItem row_picture(const DrawContext& context, const Grid& grid, const
     const bool log = context.log_colours();
     const bool same = context.view.same_scale;
     const ColourMap colours = context.view.colour_map;
+    const auto is_off = [&](std::int64_t h) {
+        const HeadEdits* const edits = head_edits(context, l, h);
+        return edits != nullptr && edits->ablated();
+    };
+    std::uint64_t off = 0;
+    for (std::int64_t h = 0; h < grid.H; ++h)
+        off = off * 31 + (is_off(h) ? 2 : 1);
     const std::uint64_t key =
-        key_of({row.version, static_cast<std::uint64_t>(map_cols), static_cast<std::uint64_t>(rows),
+        key_of({row.version, off, static_cast<std::uint64_t>(map_cols), static_cast<std::uint64_t>(rows),
                 static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(colours),
                 static_cast<std::uint64_t>(same), static_cast<std::uint64_t>(log)});
+    // A head that is switched off in this layer has lost its colour.
+    const auto ramp_of = [&](std::int64_t h) -> const Ramp& {
+        return colours != ColourMap::head ? theme.heat(h, context.dims().H, colours)
+               : is_off(h)                ? theme.neutral
+                                          : context.head_colours(h).ramp;
+    };
     const auto paint = [&] {
         std::vector<figure::Color> pixels(static_cast<std::size_t>(rows * cols), theme.canvas);
         for (std::int64_t h = 0; h < grid.H; ++h) {
             const analysis::HeadMap& map = row.heads[static_cast<std::size_t>(h)];
             const float high = same ? 1.0F : std::max(map.facts.largest, 1e-6F);
             paint_map(pixels, cols, static_cast<std::int64_t>(grid.map(l, h).x - grid.left), map, rows,
-                      map_cols, context.head_ramp(h), high, log, theme.line);
+                      map_cols, ramp_of(h), high, log, theme.line);
         }
         return pixels;
     };

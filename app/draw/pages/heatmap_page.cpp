@@ -117,7 +117,10 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
     if (context.view.row >= 0)
         spec.rows_done = context.view.row + 1;
     static constexpr const char* map_names[] = {"head", "neutral", "viridis", "cividis", "magma"};
-    spec.map = map_names[static_cast<std::size_t>(context.view.colour_map)];
+    const bool off = context.shown.problem().gain(h) == 0.0F;
+    const ColourMap colours =
+        context.view.colour_map == ColourMap::head && off ? ColourMap::neutral : context.view.colour_map;
+    spec.map = map_names[static_cast<std::size_t>(colours)];
     if (!context.view.same_scale) {
         const ValueRange range = range_of(context, subject.tensor, h, 1);
         spec.low = range.low;
@@ -300,9 +303,11 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         spec.y = map_y + 18;
         const bool open = h == context.view.head;
         const MatrixGrid grid = draw_matrix(picture, context, spec);
-        draw_text(picture, context, x, map_y + 12, "H" + std::to_string(h),
-                  open ? figure::Font::mono_semibold : figure::Font::mono, 12,
-                  open ? theme.ink : theme.muted);
+        const figure::Color colour = open ? theme.ink : theme.muted;
+        const float taken = draw_text(picture, context, x, map_y + 12, "H" + std::to_string(h),
+                                      open ? figure::Font::mono_semibold : figure::Font::mono, 12, colour);
+        if (marks[static_cast<std::size_t>(h)].ablated())
+            strike_out(picture, x, map_y + 12, taken, 12, colour);
         const figure::Rect frame{grid.area.x - 2, grid.area.y - 2, grid.area.w + 4, grid.area.h + 4};
         picture.scene.add(figure::RectItem{
             .area = frame, .stroke = open ? theme.ink : theme.line, .stroke_width = open ? 3.0F : 1.0F});

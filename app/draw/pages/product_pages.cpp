@@ -60,12 +60,14 @@ float draw_head_switch(Picture& picture, const DrawContext& context) {
     if (H <= 12) {
         for (std::int64_t h = 0; h < H; ++h)
             segments.push_back({H <= 4 ? tr("Head {}", h) : std::to_string(h), PickHead{h},
-                                h == context.view.head, tr("Show head {}", h)});
+                                h == context.view.head, tr("Show head {}", h),
+                                context.shown.problem().gain(h) == 0.0F});
     } else {
         const std::int64_t h = context.view.head;
-        segments = {{"◀", PickHead{std::max<std::int64_t>(h - 1, 0)}, false, tr("The head before")},
-                    {tr("Head {} of {}", h, H), PickHead{h}, true, {}},
-                    {"▶", PickHead{std::min(h + 1, H - 1)}, false, tr("The next head")}};
+        segments = {
+            {"◀", PickHead{std::max<std::int64_t>(h - 1, 0)}, false, tr("The head before")},
+            {tr("Head {} of {}", h, H), PickHead{h}, true, {}, context.shown.problem().gain(h) == 0.0F},
+            {"▶", PickHead{std::min(h + 1, H - 1)}, false, tr("The next head")}};
     }
     const float width = segmented_width(context, segments);
     draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);

@@ -88,9 +88,13 @@ void draw_block_name(Picture& picture, const DrawContext& context, const Slices&
         s.shared == 1 ? tr("Head {}", brief) : tr("Heads {}–{}", first, first + s.shared - 1);
     const float heads_width = context.measure(heads, figure::Font::ui_semibold, 12.5F);
     const float end = width - apart;
-    if (context.measure(name, figure::Font::mono, 13) + heads_width + 10 <= end)
-        draw_text(picture, context, x + end, y - 14, heads, figure::Font::ui_semibold, 12.5F,
-                  theme.head(first, context.dims().H).colour, figure::Align::right);
+    if (context.measure(name, figure::Font::mono, 13) + heads_width + 10 > end)
+        return;
+    const figure::Color colour = theme.head(first, context.dims().H).colour;
+    draw_text(picture, context, x + end, y - 14, heads, figure::Font::ui_semibold, 12.5F, colour,
+              figure::Align::right);
+    if (s.shared == 1 && context.shown.problem().gain(first) == 0.0F)
+        strike_out(picture, x + end, y - 14, heads_width, 12.5F, colour, figure::Align::right);
 }
 
 /// Draws the blocks, slid apart by the share `apart`. (x, y): top left corner of the joined matrix.
@@ -334,8 +338,11 @@ Picture draw_concat_page(const DrawContext& context) {
             name += " × " + number(problem.gain(h), 2);
         if (context.measure(name, figure::Font::ui_medium, 12.5F) > width - 4)
             name = std::to_string(h);
-        draw_text(picture, context, x + width - 1, y - 14, name, figure::Font::ui_medium, 12.5F,
-                  context.theme.head(h, dims.H).colour, figure::Align::right);
+        const figure::Color colour = context.theme.head(h, dims.H).colour;
+        const float taken = draw_text(picture, context, x + width - 1, y - 14, name, figure::Font::ui_medium,
+                                      12.5F, colour, figure::Align::right);
+        if (problem.gain(h) == 0.0F)
+            strike_out(picture, x + width - 1, y - 14, taken, 12.5F, colour, figure::Align::right);
         if (h == 0)
             draw_row_labels(picture, context, grid, false);
     }

@@ -130,7 +130,8 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
     if (grid.pitch_y < 14.0F)
         return;
     const float x = grid.area.right() + sum_gap;
-    for (std::int64_t i = 0; i < grid.rows && (spec.rows_done < 0 || i < spec.rows_done); ++i) {
+    for (std::int64_t i = 0; i < grid.rows; ++i) {
+        const bool dim = spec.rows_done >= 0 && i >= spec.rows_done; // still to come
         double sum = 0;
         for (std::int64_t j = 0; j < grid.cols; ++j)
             sum += spec.value ? spec.value(i, j) : context.shown.value({grid.tensor, grid.index(i, j)});
@@ -143,7 +144,9 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         const float size = 12.5F;
         draw_text(picture, context, x, figure::baseline_for(row.y + row.h / 2, size),
                   number(sum, 2) + (flagged ? "⚠" : ""), figure::Font::mono, size,
-                  flagged ? context.theme.bad : context.theme.muted);
+                  dim       ? context.theme.line2
+                  : flagged ? context.theme.bad
+                            : context.theme.muted);
         if (off)
             picture.tips.push_back(
                 {{x, row.y, sum_width, row.h}, tr("This row sums to {}, not to 1.", number(sum, 4))});
@@ -273,11 +276,18 @@ void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::
               bold ? theme.ink : theme.text, figure::Align::center);
 }
 
+std::string name_alone(const std::string& title) {
+    return title.substr(0, title.find(" × "));
+}
+
 void draw_figure_title(Picture& picture, const DrawContext& context, const FigureTitle& title, float x,
                        float y, float width, float beside) {
     const Theme& theme = context.theme;
     const float taken =
         draw_text(picture, context, x, y + 14, title.text, figure::Font::ui_semibold, 15, theme.ink);
+    if (title.head >= 0 && context.shown.problem().gain(title.head) == 0.0F)
+        strike_out(picture, x, y + 14, context.measure(name_alone(title.text), figure::Font::ui_semibold, 15),
+                   15, theme.ink);
     const std::string role =
         fitted_words(context, title.role, figure::Font::ui, 12.5F, width + beside - taken - 10);
     if (!role.empty())
@@ -339,9 +349,12 @@ float draw_head_buttons(Picture& picture, const DrawContext& context, float x, f
             x = left;
             y += 28;
         }
-        x += draw_text_button(picture, context, x, y, label, h == context.view.head, PickHead{h},
-                              tr("Show head {}", h)) +
-             4;
+        const float width_of_button = draw_text_button(picture, context, x, y, label, h == context.view.head,
+                                                       PickHead{h}, tr("Show head {}", h));
+        if (context.shown.problem().gain(h) == 0.0F)
+            strike_out(picture, x + width_of_button / 2, figure::baseline_for(y + 12, 12.5F), room - 16,
+                       12.5F, context.theme.text, figure::Align::center);
+        x += width_of_button + 4;
     }
     return y + 28;
 }

@@ -63,6 +63,8 @@ struct FigureTitle {
     std::string text, role;
     std::int64_t head = -1; ///< whose bar it has; -1: no head's
 };
+/// Of "Head 0 × 0.50" the name without the gain.
+std::string name_alone(const std::string& title);
 /// Title and role at (x, y..y+20), and below them a bar, 4 high, in the head's colour, from y+22 to y+26. The
 /// role may reach so far `beside` the bar.
 void draw_figure_title(Picture& picture, const DrawContext& context, const FigureTitle& title, float x,

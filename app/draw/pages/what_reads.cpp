@@ -107,8 +107,11 @@ void draw_row_head(Picture& picture, const Reading& reading, float y) {
         text = tr("Mean of heads");
     if (reading.kind() == HeadsView::difference)
         text = "H" + std::to_string(reading.head()) + " − H" + std::to_string(context.view.other);
-    draw_text(picture, context, canvas_pad + 14, figure::baseline_for(y + chip_height / 2, 13.5F), text,
-              figure::Font::ui_semibold, 13.5F, theme.ink);
+    const float baseline = figure::baseline_for(y + chip_height / 2, 13.5F);
+    draw_text(picture, context, canvas_pad + 14, baseline, text, figure::Font::ui_semibold, 13.5F, theme.ink);
+    if (reading.kind() == HeadsView::each && context.shown.problem().gain(reading.head()) == 0.0F)
+        strike_out(picture, canvas_pad + 14, baseline,
+                   context.measure(name_alone(text), figure::Font::ui_semibold, 13.5F), 13.5F, theme.ink);
     if (!reading.role().empty())
         picture.tips.push_back({{canvas_pad, y, chip_label_width - 8, chip_height}, reading.role()});
 }

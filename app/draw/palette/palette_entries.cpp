@@ -236,13 +236,15 @@ PaletteEntry head_entry(const std::string& id, const std::string& title) {
 
 void add_heads(Entries& entries, const PaletteSources& sources) {
     const Situation& now = sources.now;
-    const auto keys = [&](std::int64_t h) { return h < 9 ? key_hint(head_action(h)) : ""; };
+    const auto keys = [&](std::int64_t h) { return h <= 9 ? key_hint(head_action(h)) : ""; };
     if (sources.board == nullptr) {
         const Experiment* const experiment = sources.document.experiment();
         for (std::int64_t h = 0; h < sources.document.problem.dims.H; ++h) {
             PaletteEntry entry = head_entry(std::to_string(h), "H" + std::to_string(h));
             if (experiment != nullptr && !experiment->head_roles.empty())
                 entry.detail = tr(experiment->head_roles[static_cast<std::size_t>(h)]);
+            if (sources.document.problem.gain(h) == 0.0F)
+                entry.detail = tr("switched off");
             entry.keys = keys(h);
             entry.send = [h](const Situation&) { return Actions{PickHead{h}}; };
             entries.push_back(std::move(entry));
@@ -254,8 +256,11 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
         for (std::int64_t h = 0; h < info.own_heads(); ++h) {
             PaletteEntry entry =
                 head_entry(std::to_string(l) + "." + std::to_string(h), analysis::head_name(info, l, h));
-            if (l == now.view.attention.layer)
+            if (l == now.view.attention.layer) {
                 entry.keys = keys(h);
+                if (now.problem.gain(h) == 0.0F)
+                    entry.detail = tr("switched off");
+            }
             entry.send = [l, h](const Situation& then) {
                 Actions send{OpenHead{l, h}};
                 if (is_around(then.view.group)) // where no head is drawn

@@ -34,7 +34,7 @@ void draw_rows(Sheet& sheet, TensorId stage, std::int64_t kv_head, std::int64_t 
               // Translators: the letter of a matrix, and how many numbers a row of it has: k, 64 numbers
               tr("{}, {} numbers", info.name.substr(0, 1), spec.cols), figure::Font::ui, 12,
               context.theme.muted);
-    draw_matrix_image(sheet.picture, context, spec, area, spec.rows);
+    draw_matrix_image(sheet.picture, context, spec, area);
     draw_legend(sheet.picture, context, area.x, area.bottom() + 12, area.w, context.theme.diverging,
                 -spec.high, spec.high, "", false, false, area.w);
 }

@@ -78,6 +78,8 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     const float left = row.left + indent, room = row.right - left;
     const float gain = context.shown.problem().gain(h);
     const float name = row.put(left, tr("Head {}", h), room, figure::Font::ui_semibold, 13.5F, theme.ink);
+    if (gain == 0.0F)
+        strike_out(row.picture, left, row.baseline(13.5F), name, 13.5F, theme.ink);
     if (gain != 1.0F)
         row.put(row.right, tr("gain {}", number(static_cast<double>(gain), 2)), room - name - 12,
                 figure::Font::mono, 12, theme.muted, figure::Align::right);

@@ -103,7 +103,7 @@ void write_predictions(Sheet& sheet, const Predictions& found, bool masked) {
     sheet.paragraph(masked
                         ? (found.hidden ? tr("What the model guesses for the hidden word.")
                                         : tr("What the model would put in the place of “{}”.", found.token))
-                        : tr("After “{}”, token {}.", found.token, found.position),
+                        : tr("After “{}”, token {}, at temperature {}.", found.token, found.position, 1),
                     theme.text);
     float end = 0.01F;
     for (const TokenOdds& odds : found.likeliest)
@@ -127,7 +127,9 @@ void write_predictions(Sheet& sheet, const Predictions& found, bool masked) {
 void write_change(Sheet& sheet, const ModelState& model, const Predictions& found) {
     const Theme& theme = sheet.context.theme;
     const bool patched = patched_run(*sheet.context.shown.document->part()) != nullptr;
-    sheet.section(patched ? tr("Changed by the patch") : tr("Changed by the edits"), tr("before → after"));
+    const bool tempered = model.next && model.sampling.temperature != 1;
+    sheet.section(patched ? tr("Changed by the patch") : tr("Changed by the edits"),
+                  tempered ? tr("at temperature 1, before → after") : tr("before → after"));
     const int decimals = found.kl >= 0.01 ? 3 : 6;
     sheet.row(tr("KL(before ‖ after)"), number(found.kl, decimals) + " nats", true);
     if (found.moved.empty())
@@ -217,11 +219,22 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         write_stacks(sheet);
     if (text.tokenizer == nullptr)
         sheet.paragraph(tr("This checkpoint has no tokenizer: tokens are their ids."), theme.muted);
+    // The panel speaks of one position: the one that is chosen.
+    const bool earlier = model.predictions && position + 1 < model.run->inputs().T;
+    if (model.next && earlier) {
+        draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 30},
+                    tr("After the last token"), PredictAt{model.run->inputs().T - 1}, false,
+                    with_key(tr("Shows what can follow the text, and how it is drawn"), "last token"));
+        sheet.y += 42;
+        write_predictions(sheet, *model.predictions, text.masked());
+    }
     if (model.next) {
-        write_next_token(sheet, model, text);
+        if (!earlier)
+            write_next_token(sheet, model, text);
         if (model.predictions && model.predictions->edited)
             write_change(sheet, model, *model.predictions);
-        write_sampling(sheet, model.sampling);
+        if (!earlier)
+            write_sampling(sheet, model.sampling);
         write_head(sheet);
         // Of the encoder nothing is kept from token to token, and the cross-attention's rows never grow.
         if (document.stack() == checkpoint::Stack::own)
@@ -230,9 +243,8 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         sheet.paragraph(tr("Computing … {} %", number(100 * static_cast<double>(model.fraction), 0)),
                         theme.muted);
     }
-    // What can follow the last token stands above, but for what the edits changed.
     if (model.predictions) {
-        if (!model.next || model.predictions->edited || position + 1 < model.run->inputs().T)
+        if (!model.next)
             write_predictions(sheet, *model.predictions, text.masked());
     } else {
         sheet.section(text.masked() ? tr("In this place") : tr("Next token"));

@@ -45,7 +45,17 @@ std::string tip_of(const Candidate& one, const std::string& label, const ModelSt
                     label, one.id, logit, probability, tempered, temperature);
 }
 
-/// A candidate: the bar is the probability with which it is taken, the tick the model's own.
+/// Whether the list shows other probabilities than the model's own.
+bool is_tempered(const ModelState& model) {
+    return model.sampling.temperature != 1;
+}
+
+/// The probability at the temperature of the sampling, before the cut-offs.
+double shown_probability(const ModelState& model, const Candidate& one) {
+    return model.next->draw ? one.tempered : one.kept;
+}
+
+/// A candidate: the bar is its probability at the temperature, the tick the model's own.
 void write_candidate(Sheet& sheet, const ModelState& model, const Candidate& one, const std::string& label,
                      double end, bool taken) {
     constexpr float step = 24, name = 92, value = 62;
@@ -64,15 +74,16 @@ void write_candidate(Sheet& sheet, const ModelState& model, const Candidate& one
     sheet.put(sheet.left, label, name - 8, taken ? figure::Font::ui_semibold : figure::Font::ui_medium, 13,
               kept ? theme.ink : theme.muted);
     scene.add(figure::RectItem{.area = {bar, center - 4, length, 8}, .fill = theme.line});
-    scene.add(figure::RectItem{.area = {bar, center - 4, along(one.kept), 8},
-                               .fill = taken ? theme.ink : theme.muted});
-    scene.add(figure::RectItem{.area = {bar + along(one.probability) - 1, center - 7, 2, 14},
-                               .fill = kept ? theme.ink : theme.muted});
-    sheet.put(sheet.right,
-              kept               ? percent_text(one.kept)
-              : model.next->draw ? tr("cut")
-                                 : "–",
-              value - 6, figure::Font::mono, 12.5F, kept ? theme.text : theme.muted, figure::Align::right);
+    const double shown = shown_probability(model, one);
+    scene.add(figure::RectItem{.area = {bar, center - 4, along(shown), 8},
+                               .fill = taken  ? theme.ink
+                                       : kept ? theme.muted
+                                              : theme.line2});
+    if (is_tempered(model))
+        scene.add(figure::RectItem{.area = {bar + along(one.probability) - 1, center - 7, 2, 14},
+                                   .fill = kept ? theme.ink : theme.muted});
+    sheet.put(sheet.right, kept || model.next->draw ? percent_text(shown) : "–", value - 6,
+              figure::Font::mono, 12.5F, kept ? theme.text : theme.muted, figure::Align::right);
     sheet.y = top + step;
     sheet.picture.add_spot(area, "take token " + std::to_string(one.id), WriteToken{one.id},
                            tip_of(one, label, model));
@@ -252,24 +263,33 @@ void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::T
     sheet.section(tr("Write on"),
                   model.running ? tr("computing {} %", number(100 * static_cast<double>(model.fraction), 0))
                                 : tr("one token at a time"));
-    sheet.put(sheet.left, tr("Next token after “{}”", model.run->inputs().tokens.back()), sheet.width() - 60,
-              figure::Font::ui, 13, theme.text);
-    sheet.put(sheet.right, tr("kept"), 56, figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
-    sheet.y += Sheet::row_height;
+    sheet.paragraph(tr("Next token after “{}”, token {}, at temperature {}.",
+                       model.run->inputs().tokens.back(), model.run->inputs().T - 1,
+                       shortest_number(static_cast<float>(model.sampling.temperature))),
+                    theme.text);
     std::vector<std::size_t> listed;
     for (std::size_t n = 0; n < std::min(most_candidates, next.candidates.size()); ++n)
         listed.push_back(n);
     if (next.taken >= listed.size())
         listed.back() = next.taken;
     double end = 0.01;
-    for (const std::size_t n : listed)
-        end = std::max({end, next.candidates[n].probability, next.candidates[n].kept});
+    bool cuts = false;
+    for (const std::size_t n : listed) {
+        end = std::max({end, next.candidates[n].probability, shown_probability(model, next.candidates[n])});
+        cuts = cuts || (next.draw && next.candidates[n].kept <= 0);
+    }
     for (const std::size_t n : listed)
         write_candidate(sheet, model, next.candidates[n], checkpoint::label_of(text, next.candidates[n].id),
                         end, n == next.taken);
     sheet.y += 4;
-    sheet.paragraph(tr("{} of {} tokens kept. A full bar is {}; ticks: the model's own, at temperature 1.",
-                       grouped(next.kept), grouped(text.model->architecture().vocab), percent_text(end)),
+    const std::string kept = grouped(next.kept), all = grouped(text.model->architecture().vocab),
+                      full = percent_text(end);
+    sheet.paragraph((is_tempered(model)
+                         ? tr("{} of {} tokens kept. A full bar is {}; ticks: the model's own, at "
+                              "temperature 1.",
+                              kept, all, full)
+                         : tr("{} of {} tokens kept. A full bar is {}.", kept, all, full)) +
+                        (cuts ? " " + tr("Grey: cut off by top-k or top-p.") : ""),
                     theme.muted);
     write_draw(sheet, next, text);
 }

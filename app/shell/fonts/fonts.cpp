@@ -2,6 +2,7 @@
 
 #include "app/shell/fonts/font_bake.h"
 #include "app/shell/fonts/font_files.h"
+#include "app/shell/fonts/sized_fonts.h"
 #include "core/base/error.h"
 
 #include <utf8proc.h>
@@ -30,12 +31,14 @@ constexpr std::array<Face, 5> faces = {{{"Inter", 400, false},
                                         {"JetBrains Mono", 400, true},
                                         {"JetBrains Mono", 600, true}}};
 
-// The sizes of assets/theme/tokens.json that each role is used at; others are scaled from the nearest.
-const std::array<std::vector<float>, 5> sizes = {{{12, 12.5F, 13, 13.5F, 14.5F},
+// The sizes of body text, controls and cells, and those of what Dear ImGui itself draws: baked with all
+// characters. Glyphs of other sizes are added as they are drawn.
+const std::array<std::vector<float>, 5> sizes = {{{12, 12.5F, 13, 13.5F, 14.5F, 15},
                                                   {12.5F, 13, 13.5F},
-                                                  {12.5F, 13, 14.5F, 15, 17, 20, 22},
+                                                  {12.5F, 13, 14.5F},
                                                   {12, 12.5F, 13, 14, 15},
-                                                  {12.5F, 13, 15, 34}}};
+                                                  {12.5F, 13, 15}}};
+constexpr float usual_spare = 0.25F, most_spare = 8; // rows for those glyphs, as a fraction of the others
 
 // Beyond ASCII and Latin-1: what the program's own texts are written with.
 constexpr const char* symbols = "–—‘’“”•…‹›‖−×·÷√∛∞∂∇∈∉∑∏∝∘⊙⊕⊗≈≠≡≤≥≪≫±∓∥⟨⟩‑"
@@ -74,8 +77,10 @@ struct FontBook::Impl {
     std::map<char32_t, FontFile*> other_for; // what neither our own fonts nor DejaVu Sans have
     std::bitset<plane> wanted, nowhere, baked_set;
     std::array<std::vector<Baked>, faces.size()> baked;
-    float scale = 0;
-    bool fresh = false;
+    SizedFonts sized;
+    float scale = 0, spare = usual_spare;
+    int frames = 0; // since it was baked
+    bool fresh = false, crowded = false;
 
     Impl() {
         for (std::size_t i = 0; i < faces.size(); ++i)
@@ -140,7 +145,7 @@ struct FontBook::Impl {
                 wishes.push_back(wish);
             }
         }
-        bake_fonts(atlas, wishes);
+        sized.start(atlas, bake_fonts(atlas, wishes, spare));
         auto made = wishes.cbegin();
         for (std::size_t role = 0; role < faces.size(); ++role) {
             baked[role].clear();
@@ -149,6 +154,8 @@ struct FontBook::Impl {
         }
         baked_set = wanted;
         fresh = true;
+        crowded = false;
+        frames = 0;
     }
 };
 
@@ -156,8 +163,14 @@ FontBook::FontBook() : impl_(std::make_unique<Impl>()) {}
 FontBook::~FontBook() = default;
 
 bool FontBook::refresh(float scale) {
+    constexpr int one_screen = 3; // frames
+    ++impl_->frames;
     if (!stale() && scale == impl_->scale)
         return false;
+    if (scale != impl_->scale)
+        impl_->spare = usual_spare;
+    else if (impl_->crowded && impl_->frames <= one_screen)
+        impl_->spare *= 2;
     impl_->scale = scale;
     impl_->look_up();
     impl_->bake();
@@ -176,7 +189,7 @@ void FontBook::need(std::string_view text) {
 }
 
 bool FontBook::stale() const {
-    return !impl_->fresh;
+    return !impl_->fresh || impl_->crowded;
 }
 
 bool FontBook::has(char32_t code_point) const {
@@ -199,6 +212,22 @@ ImFont* FontBook::font(figure::Font role, float size) const {
     return std::ranges::min_element(fonts, {},
                                     [&](const Impl::Baked& one) { return std::abs(one.size - size); })
         ->font;
+}
+
+ImFont* FontBook::font_for(std::string_view text, figure::Font role, float size) {
+    ImFont* const nearest = font(role, size);
+    const float pixels = size * impl_->scale;
+    if (std::abs(nearest->FontSize - pixels) < 0.01F)
+        return nearest;
+    const auto file_of = [&](char32_t c) { return impl_->file_for(static_cast<std::size_t>(role), c); };
+    ImFont* const exact = impl_->sized.find(text, role, pixels, file_of, replacement);
+    if (exact == nullptr)
+        impl_->crowded = impl_->spare < most_spare;
+    return exact == nullptr ? nearest : exact;
+}
+
+std::pair<int, int> FontBook::take_changed_rows() {
+    return impl_->sized.take_changed_rows();
 }
 
 ImFontAtlas& FontBook::atlas() const {

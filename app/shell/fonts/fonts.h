@@ -6,12 +6,14 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace headscope::app {
 
-/// The fonts of the program, baked into one ImGui atlas: Inter and JetBrains Mono in the weights and sizes of
-/// the design, behind them DejaVu Sans, behind it whatever font of the system has a character that was asked
-/// for. Only characters that were needed so far are baked.
+/// The fonts of the program in one ImGui atlas: Inter and JetBrains Mono in the weights of the design, the
+/// usual sizes baked at once, every other size as text is drawn in it; behind them DejaVu Sans, behind it
+/// whatever font of the system has a character that was asked for. Only characters that were needed so far
+/// are baked.
 ///
 /// ImFont::FontSize is the em size in physical pixels, as designers and style sheets count it, and
 /// ImFont::Ascent the whole number of pixels from the top of a line to its baseline, chosen so that capitals
@@ -45,6 +47,13 @@ public:
 
     /// The baked font of a role nearest to `size` logical pixels. Valid until the next refresh() that bakes.
     ImFont* font(figure::Font role, float size) const;
+    /// A font of exactly `size` logical pixels that has the characters of `text`: glyphs that are missing are
+    /// drawn into the atlas now. Only where the atlas is full the nearest one; stale() then says that the
+    /// next refresh() makes room. Valid until the next refresh() that bakes.
+    ImFont* font_for(std::string_view text, figure::Font role, float size);
+    /// The rows of the atlas's picture that font_for() changed since the last call or bake: first, and one
+    /// past the last. The picture on the graphics device lacks them.
+    std::pair<int, int> take_changed_rows();
     ImFontAtlas& atlas() const;
 
 private:

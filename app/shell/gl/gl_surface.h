@@ -30,6 +30,9 @@ public:
     bool incomplete() const { return fonts_.stale(); }
 
     ImFont* font(figure::Font role, float size) override { return fonts_.font(role, size); }
+    ImFont* font_for(std::string_view text, figure::Font role, float size) override {
+        return fonts_.font_for(text, role, size);
+    }
     float scale() const override { return scale_; }
     ImTextureID texture(const figure::GridItem& grid) override { return textures_.find(grid); }
     const figure::ShapedText* shaped(std::string_view text, figure::Font role, float pixels) override {
@@ -39,6 +42,8 @@ public:
     void need_glyphs(std::string_view text) override { fonts_.need(text); }
 
 private:
+    void upload_new_glyphs();
+
     FontBook& fonts_;
     TextureCache textures_;
     PaintedLists painted_;

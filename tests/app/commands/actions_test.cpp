@@ -212,12 +212,31 @@ TEST_CASE("Shift counts only where an action asks for it", "[actions]") {
     CHECK(means("own, 0", shift(letter('B'))) == "mark baseline");
     CHECK(means("weights of a file", shift(letter('B'))) == "board");
     CHECK(means("own, 0", {Key::plus, true, true}) == "larger");
+    CHECK(means("own, 0", {letter('A')}) == "arcs");
+    CHECK(means("own, 0", shift(letter('A'))) == "ablate");
+    CHECK(means("own, 0, number", shift(letter('A'))) == "ablate");
     CHECK(means("own, 0", ctrl('N')) == "new");
     CHECK(means("own, 0", ctrl_shift('N')).empty());
     CHECK(means("own, 0", {letter('N'), true, false, true}).empty());
     CHECK(means("own, 0, number", {Key::right}) == "number to the right");
     CHECK(means("own, 0, number, walking", {Key::right}) == "next stage");
     CHECK(means("own, 0, number", {digit(3)}).empty());
+}
+
+TEST_CASE("a digit is the number of a head, and no key alone changes what is not selected", "[actions]") {
+    for (const Place& place : places()) {
+        const Situation now = place.now();
+        for (const Key key : all_keys()) {
+            const Meaning meaning = meaning_of({key}, now);
+            INFO(place.name << ", " << chord_text({key}));
+            if (key >= digit(0) && key <= digit(9) && meaning.action != nullptr)
+                CHECK(meaning.action->id == "head " + chord_text({key}));
+            if (meaning.action == nullptr || now.number_selected())
+                continue;
+            for (const Action& action : meaning.action->send(now))
+                CHECK_FALSE(std::holds_alternative<Command>(action));
+        }
+    }
 }
 
 TEST_CASE("what lies over the canvas takes keys away", "[actions]") {
@@ -269,8 +288,8 @@ TEST_CASE("the list of keys holds every key of the page and no other", "[actions
             for (const Chord& chord : row.keys) {
                 INFO(place.name << ": " << row.id << ", " << chord_text(chord));
                 const Chord bare{chord.key};
-                const bool run = chord.key >= digit(1) && chord.key <= digit(9);
-                const std::string name = run && !chord.ctrl ? "1 … 9" : chord_text(chord);
+                const bool run = chord.key >= digit(0) && chord.key <= digit(9);
+                const std::string name = run && !chord.ctrl ? "0 … 9" : chord_text(chord);
                 const bool listed = all.find("  " + name + "  ") != std::string::npos ||
                                     // What is held with many keys is written once.
                                     (chord.shift && all.find("  Shift →") != std::string::npos &&
@@ -287,7 +306,8 @@ TEST_CASE("the list of keys holds every key of the page and no other", "[actions
         return std::string();
     };
     CHECK(line(0, "→  ←") == "next stage, stage before");
-    CHECK(line(0, "1 … 9") == "put head 0 … 8 in focus");
+    CHECK(line(0, "0 … 9") == "put head 0 … 9 in focus");
+    CHECK(line(0, "Shift A") == "switch the head in focus off (ablate), and on again");
     CHECK(line(0, "Shift → ← ↓ ↑") == "select a block of numbers");
     CHECK(line(0, "0 … 9  −  Enter") == "type it; Enter: take it, go down; Esc: as it was");
     CHECK(line(0, "Ctrl Z") == "undo");

@@ -1,3 +1,4 @@
+#include "app/draw/kit/format.h"
 #include "app/draw/panels/predictions_panel.h"
 #include "app/session/workspace.h"
 #include "core/base/error.h"
@@ -49,6 +50,13 @@ struct OpenCheckpoint {
     const Ids& ids() const { return state.document->part()->inputs->ids; }
     std::int64_t drawn() const { return state.model.next->candidates[state.model.next->taken].id; }
 };
+
+/// All texts of a picture, with lines as blanks.
+std::string sentences(const Picture& picture) {
+    std::string text = all_text(picture);
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
 
 std::string folder_of(const std::string& name) {
     return test_data("/models/") + name;
@@ -312,6 +320,37 @@ TEST_CASE("a masked model is not written on", "[writing]") {
     CHECK(open.state.document->part()->written == 0);
 }
 
+TEST_CASE("the panel speaks of one position, at one temperature that it names", "[writing]") {
+    OpenCheckpoint open(folder_of("gpt2_tiny"));
+    CHECK(open.state.model.sampling.temperature == 1); // until a slider is touched
+    const figure::TextMeasure measure = approximate_measure();
+    const auto text_at = [&](std::int64_t position) {
+        open.act(PredictAt{position});
+        return sentences(draw_predictions(
+            {open.state.shown, open.state.view, theme(false), measure, 312, 848}, open.state.model));
+    };
+    const std::int64_t last = std::ssize(open.ids()) - 1;
+    const auto says = [](const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    };
+    const std::string end = text_at(last);
+    CHECK(says(end, "token " + std::to_string(last) + ", at temperature 1."));
+    CHECK(says(end, "The draw"));
+    CHECK_FALSE(says(end, "ticks")); // the numbers are the model's own
+    REQUIRE(open.state.model.predictions);
+    CHECK(
+        says(end, percent_text(static_cast<double>(open.state.model.predictions->likeliest.front().after))));
+    const std::string earlier = text_at(1);
+    CHECK(says(earlier, "token 1, at temperature 1."));
+    CHECK_FALSE(says(earlier, "token " + std::to_string(last) + ","));
+    CHECK_FALSE(says(earlier, "The draw"));
+    CHECK(says(earlier, "After the last token"));
+    open.act(SetSampling{{.temperature = 0.5, .top_k = 6, .top_p = 0.9, .seed = 1}});
+    CHECK(says(text_at(last), "token " + std::to_string(last) + ", at temperature 0.5."));
+    CHECK(says(text_at(1), "token 1, at temperature 1."));
+    CHECK_FALSE(says(text_at(1), "at temperature 0.5"));
+}
+
 TEST_CASE("the panel of the next token says all of it, and nothing overlaps", "[writing]") {
     OpenCheckpoint open(folder_of("gpt2_tiny"));
     const figure::TextMeasure measure = approximate_measure();
@@ -326,9 +365,15 @@ TEST_CASE("the panel of the next token says all of it, and nothing overlaps", "[
             const checkpoint::Distribution& next = *open.state.model.next;
             const Action take = action_of(picture, "take token " + std::to_string(open.drawn()));
             CHECK(std::get<WriteToken>(std::get<ModelAction>(take)).id == open.drawn());
-            const std::string text = all_text(picture);
+            const std::string text = sentences(picture);
             CHECK(std::ranges::count(picture.hotspots, std::string("Step"), &Hotspot::label) == 1);
-            CHECK((text.find("cut") != std::string::npos) == (next.draw && next.kept < 8));
+            CHECK((text.find("Grey: cut off") != std::string::npos) == (next.draw && next.kept < 8));
+            CHECK(text.find("at temperature " + shortest_number(static_cast<float>(temperature))) !=
+                  std::string::npos);
+            // The numbers are those at this temperature; a tick is told only where it says something else.
+            if (next.draw)
+                CHECK(text.find(percent_text(next.candidates.front().tempered)) != std::string::npos);
+            CHECK(text.find("ticks: the model's own, at temperature 1.") != std::string::npos);
             CHECK((text.find("Greedy") != std::string::npos) == !next.draw);
             CHECK((text.find(std::to_string(next.kept) + " of 200 tokens kept.") != std::string::npos));
             // 2 layers, K and V of 4 heads of width 8, in 4 bytes.

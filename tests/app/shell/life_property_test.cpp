@@ -90,6 +90,11 @@ struct LastKnown {
         states.push_back(std::move(next));
         ++position;
     }
+    /// What is chosen already is no step.
+    void choose(Plain next) {
+        if (!(next == now()))
+            push(std::move(next));
+    }
     void begin_with(const Plain& plain, bool saved) {
         states = {plain};
         position = 0;
@@ -118,14 +123,16 @@ struct LastKnown {
             return push(std::move(next));
         case Kind::gain:
             next.gains[static_cast<std::size_t>(step.a % H)] = step.value;
-            return push(std::move(next));
+            return choose(std::move(next));
         case Kind::temperature:
             next.temperature = 0.25F + std::abs(step.value);
-            return push(std::move(next));
+            return choose(std::move(next));
         case Kind::mask:
             next.mask = static_cast<project::MaskChoice>(step.a % 4);
-            return push(std::move(next));
+            return choose(std::move(next));
         case Kind::sentence:
+            if (next.sentence == sentences[static_cast<std::size_t>(step.c) % sentences.size()])
+                return; // the numbers of X stay as they were edited
             next.sentence = sentences[static_cast<std::size_t>(step.c) % sentences.size()];
             next.numbers[TensorId::x] = Plain::built(next.sentence).numbers[TensorId::x];
             return push(std::move(next));

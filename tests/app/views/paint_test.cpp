@@ -1,6 +1,7 @@
 #include "app/shell/gl/offscreen.h"
 #include "app/views/surface.h"
 #include "core/base/error.h"
+#include "core/figure/figure.h"
 #include "tests/catch.h"
 
 #include <cstdlib>
@@ -73,6 +74,39 @@ TEST_CASE("rectangles and lines lie on whole pixels", "[paint]") {
         CHECK(at(image, 104 * scale, 20 * scale) == 0xFAFBFC);
         CHECK(at(image, 100 * scale - 1, 20 * scale) == 0xFAFBFC);
     }
+}
+
+TEST_CASE("large text is as sharp as small text", "[paint]") {
+    // Pixels between the colours of text and ground, for each pixel that is all text: as many as Cairo draws.
+    // A stretched picture of a smaller size has twice as many.
+    const auto half_tones = [](int width, int height, const auto& grey_at) {
+        int full = 0, between = 0;
+        for (int y = 0; y < height; ++y)
+            for (int x = 0; x < width; ++x) {
+                const std::uint32_t grey = grey_at(x, y);
+                full += grey < 0x10;
+                between += grey >= 0x10 && grey < 0xF0;
+            }
+        CHECK(full > 0);
+        return static_cast<double>(between) / std::max(full, 1);
+    };
+    for (const figure::Font role : {figure::Font::ui, figure::Font::ui_semibold, figure::Font::mono_semibold})
+        for (const float size : {17.0F, 22.0F, 28.0F, 34.0F}) {
+            SceneUi ui;
+            ui.scene.add(figure::TextItem{
+                .at = {10, 40}, .text = "0.9552", .font = role, .size = size, .color = figure::rgb(0)});
+            ui.scene.width = 200;
+            ui.scene.height = 60;
+            const Image image = render_offscreen(ui, 200, 60, 1);
+            const double ours =
+                half_tones(image.width, image.height, [&](int x, int y) { return at(image, x, y) >> 16; });
+            const figure::GridItem drawn = figure::draw_pixels(ui.scene, 1, figure::rgb(0xFFFFFF));
+            const double cairo = half_tones(drawn.cols, drawn.rows, [&](int x, int y) {
+                return (*drawn.pixels)[static_cast<std::size_t>(y * drawn.cols + x)] & 0xFFU;
+            });
+            CAPTURE(static_cast<int>(role), size, ours, cairo);
+            CHECK(ours < 1.25 * cairo);
+        }
 }
 
 TEST_CASE("cells of a grid have exactly their colours", "[paint]") {

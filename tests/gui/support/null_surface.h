@@ -36,6 +36,9 @@ public:
     void end_frame() { lines_.end_frame(); }
 
     ImFont* font(figure::Font role, float size) override { return fonts_->font(role, size); }
+    ImFont* font_for(std::string_view text, figure::Font role, float size) override {
+        return fonts_->font_for(text, role, size);
+    }
     float scale() const override { return scale_; }
     ImTextureID texture(const figure::GridItem&) override { return this; }
     const figure::ShapedText* shaped(std::string_view text, figure::Font role, float pixels) override {

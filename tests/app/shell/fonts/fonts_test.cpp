@@ -53,11 +53,66 @@ TEST_CASE("fonts are baked at the sizes asked for", "[fonts]") {
     CHECK_FALSE(book.refresh(1));
     CHECK(book.font(figure::Font::ui, 13)->FontSize == 13);
     CHECK(book.font(figure::Font::ui, 12.5F)->FontSize == 12.5F);
-    CHECK(book.font(figure::Font::mono_semibold, 34)->FontSize == 34);
+    CHECK(book.font_for("0.97", figure::Font::mono_semibold, 34)->FontSize == 34);
     CHECK(book.font(figure::Font::ui, 13.6F)->FontSize == 13.5F);
     CHECK(book.refresh(2));
     CHECK(book.font(figure::Font::ui, 13)->FontSize == 26);
     CHECK(book.font(figure::Font::ui, 13) != book.font(figure::Font::ui_semibold, 13));
+}
+
+TEST_CASE("any other size is drawn glyph by glyph, at exactly that size", "[fonts]") {
+    FontBook book;
+    book.refresh(1);
+    const auto [none, nothing] = book.take_changed_rows();
+    CHECK(none == nothing);
+    for (const float size : {10.44F, 17.0F, 22.0F, 34.0F}) {
+        CAPTURE(size);
+        const ImFont& font = *book.font_for("HΣ\U0001F600", figure::Font::ui, size);
+        CHECK(font.FontSize == size);
+        CHECK(&font == book.font_for("H", figure::Font::ui, size));
+        CHECK(&font != book.font_for("H", figure::Font::mono, size));
+        const ImFontGlyph& letter = *font.FindGlyph('H');
+        CHECK(letter.Y1 == font.Ascent);
+        CHECK(letter.Y1 - letter.Y0 == Approx(0.727 * size).margin(1.01));
+        // FreeType counts sizes in 64ths of a pixel.
+        const float usual = book.font(figure::Font::ui, 13)->GetCharAdvance('H');
+        CHECK(font.GetCharAdvance('H') == Approx(usual * size / 13).margin(0.01));
+        CHECK(pixels_of(book, letter) != pixels_of(book, *font.FindGlyph(U'Σ')));
+        // The rows with the new glyphs are told once.
+        const auto [first, end] = book.take_changed_rows();
+        int width = 0, height = 0;
+        unsigned char* pixels = nullptr;
+        book.atlas().GetTexDataAsAlpha8(&pixels, &width, &height);
+        CHECK(static_cast<float>(first) <= letter.V0 * static_cast<float>(height) + 0.01F);
+        CHECK(static_cast<float>(end) >= letter.V1 * static_cast<float>(height) - 0.01F);
+        CHECK(book.take_changed_rows() == std::pair(0, 0));
+    }
+    CHECK_FALSE(book.stale());
+}
+
+TEST_CASE("an atlas that is full makes room for the next frame", "[fonts]") {
+    FontBook book;
+    book.refresh(1);
+    const int height = book.atlas().TexHeight;
+    std::string letters;
+    for (char c = '!'; c <= '~'; ++c)
+        letters += c;
+    const auto draw = [&] {
+        for (int size = 40; size < 60; ++size) {
+            const ImFont* const font = book.font_for(letters, figure::Font::ui, static_cast<float>(size));
+            if (book.stale())
+                return;
+            REQUIRE(font->FontSize == static_cast<float>(size));
+        }
+    };
+    int frames = 0;
+    for (draw(); book.stale() && frames < 6; ++frames) {
+        CHECK(book.refresh(1));
+        draw();
+    }
+    CHECK(frames > 0);
+    CHECK_FALSE(book.stale());
+    CHECK(book.atlas().TexHeight > height);
 }
 
 TEST_CASE("a glyph is as large and as wide as its font says", "[fonts]") {
