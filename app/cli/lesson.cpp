@@ -122,6 +122,7 @@ void play_named(const LessonOptions& options) {
                                     {"tables", tally.tables},
                                     {"formulas", tally.formulas},
                                     {"panels", tally.panels},
+                                    {"changes", tally.changes},
                                     {"words", tally.words}});
     }
     std::ostringstream out;
@@ -129,7 +130,8 @@ void play_named(const LessonOptions& options) {
         << tally.questions << " questions, " << tally.values << " live values, " << tally.quoted
         << " quoted numbers that agree with the engine, " << tally.targets << " targets, " << tally.gates
         << " gates closed before and open after their solution, " << tally.tables << " tables, "
-        << tally.formulas << " formulas, " << tally.panels << " panels, " << tally.words << " words\n";
+        << tally.formulas << " formulas, " << tally.panels << " panels, " << tally.changes
+        << " changes that no quoted number contradicts, " << tally.words << " words\n";
     write_file_atomically("-", out.str());
 }
 

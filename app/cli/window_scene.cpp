@@ -82,6 +82,12 @@ void show_stage(app::ViewState& view, const std::string& name, const Offered& of
         view.heads_view = app::HeadsView::mean;
 }
 
+app::ScoreScale score_scale(const SceneOptions& options) {
+    return options.score_colours == "row"    ? app::ScoreScale::row
+           : options.score_colours == "head" ? app::ScoreScale::head
+                                             : app::ScoreScale::all;
+}
+
 app::ViewState view_with(const SceneOptions& options, const Dims& dims, const Offered& offered) {
     app::ViewState view;
     view.walk = offered.walk;
@@ -98,6 +104,7 @@ app::ViewState view_with(const SceneOptions& options, const Dims& dims, const Of
     constexpr std::string_view ways[] = {"heatmap", "arcs", "text", "graph"};
     view.weights_view =
         static_cast<app::WeightsView>(std::ranges::find(ways, options.weights_view) - std::begin(ways));
+    view.attention.score_scale = score_scale(options);
     constexpr std::string_view heads[] = {"each", "difference", "mean"};
     if (options.heads != "each")
         view.heads_view =
@@ -325,6 +332,7 @@ void show_scene(app::Program& program, const SceneOptions& options, const app::D
             program.begin();
         show_screen(program, options);
     }
+    program.act(app::SetScoreScale{score_scale(options)});
     if (options.manual) {
         check_program(program);
         show_manual(program, *options.manual);
@@ -364,6 +372,10 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
     command.add_option("--head", options.head, "the head in focus (default 0)");
     command.add_option("--view", options.weights_view, "weights as heatmap, arcs, text or graph")
         ->check(CLI::IsMember({"heatmap", "arcs", "text", "graph"}));
+    command
+        .add_option("--score-colours", options.score_colours,
+                    "color scores by row, by head, or all heads on one scale (default row)")
+        ->check(CLI::IsMember({"row", "head", "all"}));
     command.add_option("--show-heads", options.heads, "each head, the difference of two, or their mean")
         ->check(CLI::IsMember({"each", "difference", "mean"}));
 }

@@ -35,6 +35,7 @@ struct SceneOptions {
     std::optional<std::string> manual; ///< a place of the manual, "screen", "contents", or words after "?"
     analysis::ReadingOptions reading;
     bool log_colours = false;
+    std::string score_colours = "row";
     bool present = false;
 };
 

@@ -105,6 +105,7 @@ void apply(ViewState& view, const AttentionChange& change) {
                           [&](const WholeMap&) { attention.map = {}; },
                           [&](const ReadWeights& c) { attention.reading = c.how; },
                           [&](const SetLogColours& c) { attention.log_colours = c.on; },
+                          [&](const SetScoreScale& c) { attention.score_scale = c.scale; },
                           [&](const AtlasChange& c) { change_atlas(attention, c); }},
                change);
 }

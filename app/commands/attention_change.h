@@ -81,12 +81,16 @@ struct ReadWeights {
 struct SetLogColours {
     bool on;
 };
+struct SetScoreScale {
+    ScoreScale scale;
+};
 
 /// What the user can do to the view of attention weights.
 struct AttentionChanges {
-    using Variant = std::variant<OpenHead, ShowWeight, ShowStack, MoveOnBoard, ShowBoard, SetBoardWidth,
-                                 ShowScreen, ShowEffects, ShowBrought, PickPatch, JoinWriters, MarkPattern,
-                                 ZoomMap, PanMap, WholeMap, ReadWeights, SetLogColours, AtlasChange>;
+    using Variant =
+        std::variant<OpenHead, ShowWeight, ShowStack, MoveOnBoard, ShowBoard, SetBoardWidth, ShowScreen,
+                     ShowEffects, ShowBrought, PickPatch, JoinWriters, MarkPattern, ZoomMap, PanMap, WholeMap,
+                     ReadWeights, SetLogColours, SetScoreScale, AtlasChange>;
 };
 extern template class OneOf<AttentionChanges>;
 using AttentionChange = OneOf<AttentionChanges>;

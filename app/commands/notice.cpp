@@ -99,6 +99,18 @@ std::string not_listed(const Document& before, const Document& after) {
                              "{} are in no list of words and taken as unknown.", count, names));
 }
 
+/// Says that the sentence is read with another word list than the one before.
+std::string read_as(const Document& before, const Document& after) {
+    const std::string &was = before.recipe.sentence, &now = after.recipe.sentence;
+    if (!has_word_classes(after.recipe) || was.empty() || now.empty())
+        return {};
+    const text::WordList list = text::word_list_of(text::split_words(now));
+    if (list == text::word_list_of(text::split_words(was)))
+        return {};
+    return " " + (list == text::WordList::german ? tr("The sentence is read with the German word list.")
+                                                 : tr("The sentence is read with the English word list."));
+}
+
 std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool swap) {
     if (dims.Hkv == dims.H)
         return {};
@@ -156,17 +168,23 @@ bool is_chosen_already(const Document& document, const Command& command) {
         command);
 }
 
+bool has_word_classes(const project::Recipe& recipe) {
+    return recipe.base == nullptr && (recipe.preset == "first-lesson" || recipe.preset == "eight-experts");
+}
+
 std::vector<std::string> unknown_words(const project::Recipe& recipe, const std::string& sentence) {
     std::vector<std::string> found;
     if (recipe.base != nullptr || recipe.preset == "random" || sentence.empty())
         return found;
-    const auto known = [&](const std::string& word) {
-        return recipe.preset == "translation" ? text::has_listed_meaning(word)
-                                              : text::look_up(word).word_class != text::WordClass::unknown;
-    };
-    for (const text::Word& word : text::split_words(sentence))
-        if (!known(word.text) && std::ranges::find(found, word.text) == found.end())
-            found.push_back(word.text);
+    const std::vector<text::Word> words = text::split_words(sentence);
+    const std::vector<text::WordEntry> entries = text::look_up(words);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i].text;
+        const bool known = recipe.preset == "translation" ? text::has_listed_meaning(word)
+                                                          : entries[i].word_class != text::WordClass::unknown;
+        if (!known && std::ranges::find(found, word) == found.end())
+            found.push_back(word);
+    }
     return found;
 }
 
@@ -181,7 +199,8 @@ std::string notice_of(const Document& before, const Command& command, const Docu
                    },
                    [&](const SetKvHeads&) { return averaged(was, now) + waiting(before, after); },
                    [&](const SetSentence&) {
-                       const std::string text = not_listed(before, after) + waiting(before, after);
+                       const std::string text =
+                           read_as(before, after) + not_listed(before, after) + waiting(before, after);
                        return text.empty() ? text : text.substr(1);
                    },
                    [&](const SetPreset&) {

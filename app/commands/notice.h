@@ -14,6 +14,9 @@ std::string notice_of(const Document& before, const Command& command, const Docu
 /// Whether the document already is what the command would make of it: what is chosen is chosen again.
 bool is_chosen_already(const Document& document, const Command& command);
 
+/// Whether the preset reads the words of its sentence with a word list: text::word_list_of says which.
+bool has_word_classes(const project::Recipe& recipe);
+
 /// The words of a sentence that no list knows: the preset takes them for unknown words. Empty for a problem
 /// from a file and for the preset "random", which draws every word's numbers.
 std::vector<std::string> unknown_words(const project::Recipe& recipe, const std::string& sentence);

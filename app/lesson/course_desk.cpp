@@ -148,11 +148,30 @@ void CourseDesk::follow(const Shown& shown) {
     else
         panels_.retain({document});
     follow_model(*document);
+    keep_own(shown);
     if (step == nullptr)
         return;
     for (const lesson::LessonBlock& block : step->blocks)
         if (const auto* panel = std::get_if<lesson::LessonPanel>(&block))
             follow(*panel, document);
+}
+
+void CourseDesk::keep_own(const Shown& shown) {
+    const DocumentPtr& document = shown.document;
+    if (course_.own != nullptr || course_.coming != nullptr || is_away(course_, *document))
+        return;
+    if (std::holds_alternative<project::Recipe>(course_.given)) {
+        course_.own = std::make_shared<const lesson::OwnNumbers>(
+            lesson::OwnNumbers{{document, &document->problem}, shown.trace});
+        return;
+    }
+    if (course_.model == nullptr || course_.pass != document->part())
+        return; // it is being computed
+    const lesson::LessonModelPtr& model = course_.model;
+    const std::int64_t layer = course_.scene().layer.value_or(0);
+    const checkpoint::LayerRun& run = lesson::layer_of(*model, layer);
+    course_.own = std::make_shared<const lesson::OwnNumbers>(
+        lesson::OwnNumbers{{model, &*run.problem}, {model, &run.trace}, model, layer});
 }
 
 void CourseDesk::follow_model(const Document& shown) {

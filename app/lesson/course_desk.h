@@ -64,6 +64,8 @@ private:
     void follow(const lesson::LessonPanel& panel, const DocumentPtr& document);
     /// Has the values of the checkpoint on screen computed, while the open page is about it.
     void follow_model(const Document& shown);
+    /// Keeps the numbers on screen as the page's own, while they still are.
+    void keep_own(const Shown& shown);
     Derived<OpenedModel> ask_scene();
     void keep_progress();
 

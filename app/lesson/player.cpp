@@ -60,6 +60,7 @@ std::set<std::string> controls_moved(const project::Recipe& before, const projec
 std::vector<Action> turn_to(CourseState& course, int page, const Document& now) {
     course.page = std::clamp(page, 0, std::max(course.pages() - 1, 0));
     course.panels.clear();
+    course.own.reset();
     LessonProgress& progress = course.progress[course.open->id];
     progress.page = course.page;
     progress.furthest = std::max(progress.furthest, course.page);
@@ -193,6 +194,7 @@ void close_lesson(CourseState& course) {
     // What was computed for the page holds its model.
     course.pass = nullptr;
     course.model = nullptr;
+    course.own.reset();
     course.panels.clear();
 }
 

@@ -88,6 +88,7 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
                          {"gap", grid.gap * scale},
                          {"heatmap", grid.heatmap},
                          {"map", grid.map},
+                         {"by_row", grid.by_row},
                          {"low", grid.low},
                          {"high", grid.high},
                          {"actual", grid.actual}});

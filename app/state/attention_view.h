@@ -39,6 +39,20 @@ enum class EffectKind : std::uint8_t {
     averaged   ///< the same with its mean output over the text in its place
 };
 
+/// What the colours of scores compare a score with.
+enum class ScoreScale : std::uint8_t {
+    row,  ///< the largest score of its row, as the softmax does
+    head, ///< all scores of its head
+    all   ///< the scores of all heads
+};
+constexpr ScoreScale next_score_scale(ScoreScale scale) {
+    return scale == ScoreScale::row    ? ScoreScale::head
+           : scale == ScoreScale::head ? ScoreScale::all
+                                       : ScoreScale::row;
+}
+/// The range of the colours by row: the score at the pale end is this far below the largest of its row.
+inline constexpr float score_row_depth = 8;
+
 /// How attention weights of a file or a model are looked at.
 struct AttentionView {
     checkpoint::Stack stack = checkpoint::Stack::own; ///< whose heads the board shows
@@ -58,6 +72,7 @@ struct AttentionView {
     analysis::ReadingOptions reading = {};  ///< how the weights are read otherwise than they are held
     analysis::ReadingOptions possible = {}; ///< what of that would do anything to them; follows the set
     bool log_colours = false;               ///< colours of weights by their logarithm
+    ScoreScale score_scale = ScoreScale::row;
     bool operator==(const AttentionView&) const = default;
 };
 

@@ -65,7 +65,9 @@ struct CourseState {
     std::shared_ptr<const ModelScene> coming;         ///< a model that is being opened; null: none
     ModelPartPtr pass;                                ///< that `model` is of
     std::shared_ptr<const lesson::LessonModel> model; ///< of the page's checkpoint on screen; null: not yet
-    std::map<std::string, LessonProgress> progress;   ///< by id of the lesson
+    /// The numbers of the page before any change, which its prose quotes; null: not yet computed.
+    std::shared_ptr<const lesson::OwnNumbers> own;
+    std::map<std::string, LessonProgress> progress; ///< by id of the lesson
     /// What was typed into the tables of the open lesson: by id of the table, then by cell, row by row.
     std::map<std::string, std::map<int, std::string>> typed;
     std::map<int, PanelState> panels; ///< of the open page, by line of the file

@@ -34,6 +34,7 @@ std::string preferences_json(const ViewState& view) {
                         {"inspector_width", view.inspector_width},
                         {"numbers", view.numbers},
                         {"same_scale", view.same_scale},
+                        {"score_scale", static_cast<int>(view.attention.score_scale)},
                         {"colour_map", static_cast<int>(view.colour_map)},
                         {"speed", view.speed},
                         {"start_page", view.start_page}};
@@ -76,6 +77,9 @@ void read_preferences(const std::string& text, ViewState& view) {
     float map = static_cast<float>(view.colour_map);
     read_float(json, "colour_map", 0, 4, map);
     view.colour_map = static_cast<ColourMap>(static_cast<int>(map));
+    auto scores = static_cast<float>(view.attention.score_scale);
+    read_float(json, "score_scale", 0, 2, scores);
+    view.attention.score_scale = static_cast<ScoreScale>(static_cast<int>(scores));
     read_choice(json, "left_open", view.left_open);
     read_choice(json, "inspector_open", view.inspector_open);
     read_choice(json, "flash_changes", view.flash_changes);

@@ -126,6 +126,11 @@ struct ViewState {
     std::optional<CellAddress> focus() const { return drag ? drag->cell : hover ? hover : selected; }
 };
 
+/// Whether the maps of a stage hold scores, whose colours follow AttentionView::score_scale.
+constexpr bool shows_scores(StageGroup group) {
+    return group == StageGroup::scores || group == StageGroup::scaled || group == StageGroup::masked;
+}
+
 /// Where something that slides stands after the part `t` of its time: fast at first, then slower.
 constexpr float settled(float t) {
     return 1 - (1 - t) * (1 - t) * (1 - t);

@@ -21,29 +21,6 @@ namespace {
 
 constexpr int fewest_words = 5;
 
-std::string with_decimals(double number, int decimals) {
-    if (std::isinf(number))
-        return number < 0 ? "−∞" : "∞";
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%.*f", decimals, number);
-    // A number that rounds to zero has no sign.
-    const std::string_view digits(text.data());
-    const bool zero = digits.find_first_of("123456789") == std::string_view::npos;
-    std::string out(digits.starts_with('-') ? digits.substr(1) : digits);
-    return digits.starts_with('-') && !zero ? "−" + out : out;
-}
-
-/// Separates thousands with commas, like the other counts in the window.
-std::string grouped(std::string text) {
-    const auto first = std::min(text.find_first_of("0123456789"), text.size());
-    const auto end = std::min(text.find('.'), text.size());
-    constexpr std::size_t group = 3, fewest = 4;
-    if (end - first >= fewest)
-        for (std::size_t place = end - group; place > first && place < end; place -= group)
-            text.insert(place, ",");
-    return text;
-}
-
 int decimals_of(std::string_view quoted) {
     const auto point = quoted.find('.');
     return point == std::string_view::npos ? 0 : static_cast<int>(quoted.size() - point - 1);
@@ -98,7 +75,10 @@ private:
             fail_input(tr("\"layer\" is of a model; add model: pocket"));
         if (scene.screen)
             fail_input(tr("\"screen\" is of a model; add model: pocket"));
-        const project::Recipe recipe = recipe_of(scene);
+        return run(recipe_of(scene));
+    }
+
+    Stage run(const project::Recipe& recipe) {
         Stage stage{.problem = project::with_edits(project::build_recipe(recipe).problem, recipe),
                     .trace = {}};
         stage.trace = engine_.run(stage.problem);
@@ -289,6 +269,12 @@ private:
                     after.done.insert(table->id);
         if (!gate.condition.truth(after))
             fail_input(tr("the gate \"{}\" stays closed after its solution", gate.condition.text()));
+        for (const Span& span : gate.after)
+            if (span.value && span.value->quoted.empty())
+                fail_input(tr("\"after\" stays on the page when the change is taken back; quote its number, "
+                              "as in {{{{{} = 0.42}}}}",
+                              span.value->expression.text()));
+        check(gate.after, after);
     }
 
     /// The state refers to the scene.
@@ -319,10 +305,100 @@ private:
         check_scene(scene, stage);
         const int before = tally_.words;
         check(step.blocks, scene, stage);
+        play_changed(step, scene, stage);
         if (tally_.words - before < fewest_words)
             faults_.push_back(
                 {step.line, tr("the step \"{}\" has fewer than {} words; say what there is to see",
                                step.title, fewest_words)});
+    }
+
+    /// What a learner is likely to try on a page: another sentence, another number of heads, a head switched
+    /// off. Changes that this problem cannot have are left out.
+    std::vector<Stage> changed(const StepScene& scene, const Stage& own) {
+        std::vector<Stage> stages;
+        const auto add = [&](const auto& make) {
+            try {
+                stages.push_back(make());
+            } catch (const Error& error) {
+                if (error.kind() == ErrorKind::cancelled)
+                    throw;
+            }
+        };
+        if (scene.model) {
+            StepScene retyped = scene, without = scene;
+            retyped.sentence = "A dog slept under the old tree";
+            without.gains.push_back({.layer = own.layer, .head = 0, .gain = 0});
+            for (const StepScene& other : {retyped, without})
+                add([&] { return run_model(other); });
+            return stages;
+        }
+        const project::Recipe recipe = recipe_of(scene);
+        const std::int64_t H = own.problem.dims.H;
+        project::Recipe retyped = recipe, regrouped = recipe, without = recipe;
+        retyped.sentence = "A dog ran away quickly";
+        regrouped.H = H == 1 ? 2 : 1;
+        without.gains.resize(static_cast<std::size_t>(H), 1.0F);
+        without.gains.front() = 0;
+        for (const project::Recipe& other : {retyped, regrouped, without})
+            add([&] { return run(other); });
+        return stages;
+    }
+
+    /// A number of the prose beside a changed problem is the page's own, alone or before the changed one.
+    void check_after_change(const LiveValue& value, const LessonState& state) {
+        if (!value.quoted.empty())
+            return;
+        std::string own;
+        try {
+            own = printed(value, own_state(state)).text;
+        } catch (const Error&) {
+            return; // the check of the page itself has said so
+        }
+        const std::string said = print_value(value, state);
+        if (said == own)
+            return;
+        const std::string now = printed(value, state_now(state)).text;
+        if (said != tr("was {}, now {}", own, now))
+            fail_input(tr("after a change the lesson prints {} for {}, which was {} and is {}", said,
+                          value.expression.text(), own, now));
+    }
+
+    void check_after_change(const std::vector<LessonBlock>& blocks, const LessonState& state) {
+        const auto check_spans = [&](const Spans& spans) {
+            for (const Span& span : spans)
+                if (span.value)
+                    guarded(span.value->line, [&] { check_after_change(*span.value, state); });
+        };
+        for (const LessonBlock& block : blocks)
+            std::visit(Overloaded{[&](const Paragraph& b) { check_spans(b.spans); },
+                                  [&](const Heading& b) { check_spans(b.spans); },
+                                  [&](const ListBlock& b) { std::ranges::for_each(b.items, check_spans); },
+                                  [&](const TableBlock& b) {
+                                      std::ranges::for_each(b.header, check_spans);
+                                      for (const auto& row : b.rows)
+                                          std::ranges::for_each(row, check_spans);
+                                  },
+                                  [&](const Callout& b) {
+                                      // What appears only after a change describes that change.
+                                      if (stands(b, state) && state_inside(b, state).own != nullptr)
+                                          check_after_change(b.blocks, state);
+                                  },
+                                  [](const auto&) {}},
+                       block);
+    }
+
+    void play_changed(const Step& step, const StepScene& scene, const Stage& stage) {
+        const OwnNumbers own{.problem = {std::shared_ptr<void>(), &stage.problem},
+                             .trace = {std::shared_ptr<void>(), &stage.trace},
+                             .model = stage.model,
+                             .layer = stage.layer};
+        for (const Stage& other : changed(scene, stage)) {
+            ++tally_.changes;
+            LessonState state = other.state();
+            state.edited = true;
+            state.own = &own;
+            check_after_change(step.blocks, state);
+        }
     }
 
     void play(const Question& question) {
@@ -365,25 +441,6 @@ bool is_right(const FillTable& table, const std::string& typed, float value) {
     const auto number = number_of<double>(text);
     const double half = 0.5 * std::pow(10.0, -table.decimals);
     return number && std::abs(*number - static_cast<double>(value)) <= half * (1 + 1e-6);
-}
-
-bool stands(const Callout& callout, const LessonState& state) {
-    try {
-        return !callout.when || callout.when->truth(state);
-    } catch (const Error&) {
-        return false;
-    }
-}
-
-std::string print_value(const LiveValue& value, const LessonState& state) {
-    if (!value.quoted.empty())
-        return value.quoted;
-    const LessonValue found = value.expression.value(state);
-    if (const auto* words = std::get_if<std::string>(&found))
-        return *words;
-    const double number = std::get<double>(found);
-    const bool whole = number == std::floor(number) && value.expression.targets().empty();
-    return grouped(with_decimals(number, value.decimals.value_or(whole ? 0 : 2)));
 }
 
 } // namespace headscope::lesson

@@ -11,7 +11,8 @@ namespace headscope::lesson {
 struct LessonTally {
     int steps = 0, questions = 0, values = 0, quoted = 0, targets = 0, gates = 0, tables = 0, formulas = 0;
     int panels = 0;
-    int words = 0; ///< in the prose of all steps
+    int changes = 0; ///< of a step's problem, after which its prose was read again
+    int words = 0;   ///< in the prose of all steps
 };
 
 /// Plays a lesson without a window, from its first step to its last question. The check builds every problem,
@@ -27,7 +28,27 @@ bool is_right(const FillTable& table, const std::string& typed, float value);
 bool stands(const Callout& callout, const LessonState& state);
 
 /// A value as the lesson prints it: with the decimals the lesson asks for, else two; a whole number that
-/// reads no tensor cell has none.
+/// reads no tensor cell has none. While another problem is on screen than the page's own, the page's number,
+/// or both where they differ: "was 0.50, now 1.00".
 std::string print_value(const LiveValue& value, const LessonState& state);
+
+/// A value of the prose in one state.
+struct Printed {
+    std::string text;
+    bool exact = false; ///< a word or a size: prose names it, and says the number that follows from it
+};
+Printed printed(const LiveValue& value, const LessonState& state);
+/// A number as prose writes it.
+std::string with_decimals(double number, int decimals);
+
+/// The state with the page's own problem in place of the one on screen. `state.own` is not null.
+LessonState own_state(const LessonState& state);
+
+/// The state on screen, as prose compares it with the page's own: in the same layer, whichever is open.
+LessonState state_now(const LessonState& state);
+
+/// The state for the blocks inside a callout. A callout that appears only after a change describes that
+/// change: its values are those on screen alone.
+LessonState state_inside(const Callout& callout, const LessonState& state);
 
 } // namespace headscope::lesson

@@ -194,6 +194,8 @@ std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faul
     if (!read)
         fields.fault("when", tr("the gate has no condition that can be read; add when: entropy(0) > 1"));
     gate.solution = inner_scene(fields, "solution");
+    if (const auto after = fields.text("after"))
+        gate.after = read_spans(*after, fields.line("after"), faults);
     fields.refuse_others();
     return read ? std::optional(gate) : std::nullopt;
 }

@@ -13,6 +13,8 @@
 
 namespace headscope::lesson {
 
+struct OwnNumbers;
+
 /// The input of live values and gates: a problem with its trace, and the learner's place.
 struct LessonState {
     const Problem& problem;
@@ -29,6 +31,7 @@ struct LessonState {
     std::string_view screen = "stages";  ///< of the model, as StepScene::screen names it
     std::string_view patched = {};       ///< on the screen patching: as StepScene::patched names it
     std::array<std::int64_t, 2> patch = {-1, -1}; ///< there: the cell that is selected
+    const OwnNumbers* own = nullptr; ///< those of the page, while others are on screen; null: there are none
 };
 
 /// The value of an expression: a number or a text.

@@ -64,6 +64,7 @@ struct Gate {
     Expression condition;
     StepScene
         solution; ///< the scene of the "show me" button; the check demands that the condition is true in it
+    Spans after;  ///< what happened, shown once the task is done; its numbers are quoted
     int line = 0;
 };
 

@@ -47,4 +47,12 @@ const Tensor* tensor_of(const LessonModel& model, std::int64_t l, TensorId id);
 /// A token as prose names it, without the blank at its beginning.
 std::string word_of(const LessonModel& model, std::int64_t token);
 
+/// The numbers of a page's own problem, for prose that is read while the learner's problem is on screen.
+struct OwnNumbers {
+    std::shared_ptr<const Problem> problem;
+    std::shared_ptr<const Trace> trace; ///< all stages
+    LessonModelPtr model = {};          ///< null: the page shows no model
+    std::int64_t layer = 0;             ///< of the model: the one that the page shows
+};
+
 } // namespace headscope::lesson

@@ -8,6 +8,7 @@
 #include "core/project/checksum.h"
 #include "core/project/project_parts.h"
 #include "core/project/same_bits.h"
+#include "core/text/preset.h"
 
 #include <algorithm>
 #include <limits>
@@ -56,6 +57,21 @@ Recipe over_stored_problem(const StoredProject& stored) {
     return recipe;
 }
 
+/// Says why the recipe is not built anew: its preset, or the program, gives other numbers than it did.
+std::string changed_since(const StoredProject& stored, const std::string& source) {
+    if (const text::PresetInfo* preset =
+            stored.recipe.base == nullptr ? text::find_preset(stored.recipe.preset) : nullptr)
+        return tr(
+            "The preset {} has changed since {} was saved. The project shows the numbers that were saved, "
+            "until you type a sentence or choose a preset.",
+            tr(preset->title), source);
+    return tr(
+        "{} was saved by Headscope {}, and this program ({}) builds other numbers from the same choices; "
+        "the saved numbers are kept as a problem of their own, until you type a sentence or choose a "
+        "preset.",
+        source, stored.program, HEADSCOPE_VERSION);
+}
+
 /// Makes sure that the recipe gives the numbers that were saved.
 OpenedProject with_saved_numbers(StoredProject stored, const std::string& source) {
     OpenedProject opened{stored.recipe, std::move(stored.notes)};
@@ -74,10 +90,7 @@ OpenedProject with_saved_numbers(StoredProject stored, const std::string& source
         return opened;
     opened.recipe = over_stored_problem(stored);
     if (gives_stored(opened.recipe)) {
-        opened.notes.push_back(tr("{} was saved by Headscope {}, and this program ({}) builds other numbers "
-                                  "from the same choices; the saved numbers are kept as a problem of their "
-                                  "own, until you type a sentence or choose a preset.",
-                                  source, stored.program, HEADSCOPE_VERSION));
+        opened.notes.push_back(changed_since(stored, source));
         return opened;
     }
     opened.recipe.edits.clear();

@@ -3,6 +3,7 @@
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/text/lexicon_rules.h"
 #include "core/text/random_numbers.h"
 
 #include <utf8proc.h>
@@ -27,24 +28,25 @@ constexpr std::array<std::string_view, word_category_count> category_names = {
     translatable("body"),   translatable("thing"),   translatable("motion"), translatable("speech"),
     translatable("mind"),   translatable("feeling"), translatable("size"),   translatable("colour")};
 
-using Table = std::unordered_map<std::string, WordEntry>;
+WordTable read_table(const std::string& file) {
+    WordTable made;
+    for (auto& line : parse_lexicon(asset(file), file))
+        made.emplace(std::move(line.word), line.entry);
+    return made;
+}
 
-const Table& table() {
-    static const Table rows = [] {
-        Table made;
-        for (auto& line : parse_lexicon(asset("lexicon.tsv")))
-            made.emplace(std::move(line.word), line.entry);
-        return made;
-    }();
+const WordTable& table() {
+    static const WordTable rows = read_table("lexicon.tsv");
     return rows;
 }
 
-/// The entry of a listed word, if the word belongs to one of the wanted classes.
+const WordTable& german_table() {
+    static const WordTable rows = read_table("lexicon.de.tsv");
+    return rows;
+}
+
 std::optional<WordEntry> listed(const std::string& word, std::initializer_list<WordClass> wanted) {
-    const auto row = table().find(word);
-    if (row == table().end() || std::ranges::find(wanted, row->second.word_class) == wanted.end())
-        return std::nullopt;
-    return row->second;
+    return listed(table(), word, wanted);
 }
 
 /// The entry of the listed stem, for word = stem + ending. The stem may have lost an e, doubled its last
@@ -118,14 +120,57 @@ bool all_digits(std::string_view word) {
     return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-[[noreturn]] void fail_line(std::size_t number, const std::string& what) {
-    // Translators: the second {} is, for example, "has no word".
-    fail_input(
-        tr("line {} of lexicon.tsv {}; it should be word, class, category, band (0 to 4), separated by tabs",
-           number, what));
+[[noreturn]] void fail_line(std::string_view file, std::size_t number, const std::string& what) {
+    // Translators: the second {} is a file, the third, for example, "has no word".
+    fail_input(tr("line {} of {} {}; it should be word, class, category, band (0 to 4), separated by tabs",
+                  number, file, what));
+}
+
+/// Whether the word begins with an upper-case letter.
+bool has_capital(std::string_view word) {
+    utf8proc_int32_t c = 0;
+    const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(word.data()),
+                                         static_cast<utf8proc_ssize_t>(word.size()), &c);
+    return length > 0 && utf8proc_tolower(c) != c;
+}
+
+/// Whether word i begins a sentence: a capital letter then says nothing.
+bool begins_sentence(std::span<const Word> words, std::size_t i) {
+    return i == 0 || words[i - 1].punctuation;
+}
+
+WordEntry german_entry(std::span<const Word> words, std::size_t i) {
+    const std::string& given = words[i].text;
+    const std::string word = folded_word(given);
+    const bool first = begins_sentence(words, i), capital = has_capital(given);
+    const WordTable& known = german_table();
+    if (all_digits(word))
+        return {WordClass::numeral, -1, 2};
+    if (single_mark(word))
+        return {WordClass::punctuation, -1, 0};
+    const auto row = known.find(word);
+    // "Weg" is a noun, "weg" a particle; pronouns of address have a capital letter too.
+    const bool may_have_capital = row != known.end() && (row->second.word_class == WordClass::noun ||
+                                                         row->second.word_class == WordClass::pronoun ||
+                                                         row->second.word_class == WordClass::determiner);
+    if (row != known.end() && (first || !capital || may_have_capital))
+        return row->second;
+    if (const auto hyphen = word.rfind('-'); hyphen != std::string::npos && hyphen + 1 < word.size()) {
+        const Word last{.text = given.substr(hyphen + 1), .punctuation = false};
+        return german_entry(std::span(&last, 1), 0);
+    }
+    return unlisted_german(known, word, capital, first).value_or(WordEntry{});
 }
 
 } // namespace
+
+std::optional<WordEntry> listed(const WordTable& table, const std::string& word,
+                                std::initializer_list<WordClass> wanted) {
+    const auto row = table.find(word);
+    if (row == table.end() || std::ranges::find(wanted, row->second.word_class) == wanted.end())
+        return std::nullopt;
+    return row->second;
+}
 
 std::string folded_word(std::string_view word) {
     std::string out;
@@ -151,7 +196,7 @@ std::span<const std::string_view, word_category_count> word_category_names() {
     return category_names;
 }
 
-std::vector<LexiconLine> parse_lexicon(std::string_view text) {
+std::vector<LexiconLine> parse_lexicon(std::string_view text, std::string_view file) {
     std::vector<LexiconLine> lines;
     std::unordered_map<std::string, std::size_t> seen;
     for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
@@ -165,29 +210,60 @@ std::vector<LexiconLine> parse_lexicon(std::string_view text) {
         for (std::size_t f = 0; f < fields.size(); ++f) {
             const std::size_t tab = f + 1 < fields.size() ? line.find('\t', begin) : line.size();
             if (tab == std::string_view::npos)
-                fail_line(number, tr("has {} fields", f + 1));
+                fail_line(file, number, tr("has {} fields", f + 1));
             fields[f] = line.substr(begin, tab - begin);
             begin = tab + 1;
         }
         const auto word_class = std::ranges::find(class_names, fields[1]);
         const auto category = std::ranges::find(category_names, fields[2]);
         if (fields[0].empty())
-            fail_line(number, tr("has no word"));
+            fail_line(file, number, tr("has no word"));
         if (word_class == class_names.end())
-            fail_line(number, tr("has the unknown class \"{}\"", fields[1]));
+            fail_line(file, number, tr("has the unknown class \"{}\"", fields[1]));
         if (category == category_names.end() && fields[2] != "-")
-            fail_line(number, tr("has the unknown category \"{}\"", fields[2]));
+            fail_line(file, number, tr("has the unknown category \"{}\"", fields[2]));
         if (fields[3].size() != 1 || fields[3][0] < '0' || fields[3][0] > '0' + rarest_band)
-            fail_line(number, tr("has the band \"{}\"", fields[3]));
+            fail_line(file, number, tr("has the band \"{}\"", fields[3]));
         LexiconLine row{folded_word(fields[0]),
                         {static_cast<WordClass>(word_class - class_names.begin()),
                          fields[2] == "-" ? -1 : static_cast<int>(category - category_names.begin()),
                          fields[3][0] - '0'}};
         if (const auto [first, added] = seen.emplace(row.word, number); !added)
-            fail_line(number, tr("has \"{}\", already on line {}", row.word, first->second));
+            fail_line(file, number, tr("has \"{}\", already on line {}", row.word, first->second));
         lines.push_back(std::move(row));
     }
     return lines;
+}
+
+WordList word_list_of(std::span<const Word> words) {
+    int german = 0, english = 0, count = 0;
+    bool german_noun = false;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string word = folded_word(words[i].text);
+        if (words[i].punctuation || all_digits(word))
+            continue;
+        ++count;
+        const bool in_german = german_table().contains(word), in_english = table().contains(word);
+        constexpr std::string_view own_letters[] = {"ä", "ö", "ü", "ß"};
+        const bool own_letter = std::ranges::any_of(
+            own_letters, [&](std::string_view letter) { return word.find(letter) != std::string::npos; });
+        german += in_german || (own_letter && !in_english) ? 1 : 0;
+        english += in_english ? 1 : 0;
+        german_noun = german_noun || (!begins_sentence(words, i) && has_capital(words[i].text) &&
+                                      listed(german_table(), word, {WordClass::noun}));
+    }
+    const bool enough = 3 * german >= count; // else a third language, of which both lists know little
+    return enough && german > 0 && (german > english || (german == english && german_noun))
+               ? WordList::german
+               : WordList::english;
+}
+
+std::vector<WordEntry> look_up(std::span<const Word> words) {
+    const bool german = word_list_of(words) == WordList::german;
+    std::vector<WordEntry> entries;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        entries.push_back(german ? german_entry(words, i) : look_up(words[i].text));
+    return entries;
 }
 
 WordEntry look_up(std::string_view given) {

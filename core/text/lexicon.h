@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/text/words.h"
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -46,10 +48,18 @@ struct LexiconLine {
     WordEntry entry;
 };
 
-/// Parses the text of assets/lexicon.tsv: word, class, category ("-": none), band, separated by tabs; lines
-/// that begin with "# " are comments. Throws Error(input) naming the line for any other text and for a word
-/// that occurs twice.
-std::vector<LexiconLine> parse_lexicon(std::string_view text);
+/// Parses a word list such as assets/lexicon.tsv: word, class, category ("-": none), band, separated by tabs;
+/// lines that begin with "# " are comments. Throws Error(input) naming `file` and the line for any other text
+/// and for a word that occurs twice.
+std::vector<LexiconLine> parse_lexicon(std::string_view text, std::string_view file = "lexicon.tsv");
+
+/// The languages whose words have classes: assets/lexicon.tsv and assets/lexicon.de.tsv.
+enum class WordList : std::uint8_t { english, german };
+
+/// The list for a sentence, chosen by its own words and by nothing else: German when the German list has more
+/// of them than the English one, letters such as ß included, and at least a third of all. When both have as
+/// many, a German noun with a capital letter inside the sentence decides; else English.
+WordList word_list_of(std::span<const Word> words);
 
 /// A word in the spelling of the word lists: lower case, U+2019 as an apostrophe.
 std::string folded_word(std::string_view word);
@@ -63,6 +73,11 @@ std::string folded_word(std::string_view word);
 /// - Any other word is unknown, in the rarest band.
 /// Any thread may call this function. Throws only Error(input), for a damaged lexicon.
 WordEntry look_up(std::string_view word);
+
+/// The entry of each word of a sentence, in the list that word_list_of() names. The German list has rules of
+/// its own: a capital letter inside a sentence makes a noun; endings of verbs, adjectives and nouns lead to a
+/// listed word; a compound has the entry of its last part.
+std::vector<WordEntry> look_up(std::span<const Word> words);
 
 /// `width` numbers in [-1, 1) that depend only on the lower-case word and the seed; the same on every
 /// machine.

@@ -83,7 +83,7 @@ Problem make_problem(const std::vector<Word>& words, std::int64_t H, TensorPtr x
 namespace {
 
 constexpr std::array<PresetInfo, 5> infos = {{
-    {"first-lesson", translatable("First lesson"),
+    {"first-lesson", translatable("Two heads"),
      translatable(
          "Two built heads: one finds the class of word that each word needs, one finds the word before."),
      "The cat sat down", "A dog ran away quickly", 8, 2, 64},
@@ -124,9 +124,11 @@ std::vector<Word> words_for(const PresetInfo& info, std::string_view sentence) {
     return words;
 }
 
-PresetProblem build(const PresetInfo& info, const std::vector<Word>& words, std::uint64_t seed) {
+/// `longest`: the number of tokens of the longer of the two sentences, which both are built for.
+PresetProblem build(const PresetInfo& info, const std::vector<Word>& words, std::int64_t longest,
+                    std::uint64_t seed) {
     if (info.id == "first-lesson")
-        return preset::first_lesson::problem(words);
+        return preset::first_lesson::problem(words, longest);
     if (info.id == "cat-sleeps")
         return preset::cat_sleeps::problem(words);
     if (info.id == "eight-experts")
@@ -154,15 +156,18 @@ std::string_view opening_kv_sentence(const PresetInfo& info) {
 PresetProblem build_preset(std::string_view id, std::string_view sentence, std::uint64_t seed,
                            std::string_view kv_sentence) {
     const PresetInfo& info = info_of(id);
-    PresetProblem built = build(info, words_for(info, sentence), seed);
+    const std::vector<Word> words = words_for(info, sentence);
     if (kv_sentence.empty())
-        return built;
+        return build(info, words, std::ssize(words), seed);
     if (info.kv_sentence.empty())
         fail_input(tr("the preset {} has the words of its own sentence alone; choose another preset for a "
                       "second sentence",
                       info.id));
-    // Only the words of the second sentence are used; the weights do not depend on the sentence.
-    Problem second = build(info, words_for(info, kv_sentence), seed).problem;
+    const std::vector<Word> kv_words = words_for(info, kv_sentence);
+    const std::int64_t longest = std::max(std::ssize(words), std::ssize(kv_words));
+    PresetProblem built = build(info, words, longest, seed);
+    // Only the words of the second sentence are used: both sentences give the same weights.
+    Problem second = build(info, kv_words, longest, seed).problem;
     built.problem.dims.Tk = second.dims.Tk;
     built.problem.x_kv = std::move(second.x);
     built.problem.kv_tokens = std::move(second.tokens);

@@ -44,8 +44,9 @@ Problem make_problem(const std::vector<Word>& words, std::int64_t H, TensorPtr x
 
 // Each preset has a namespace of its own, whose sizes are D, H and dk.
 namespace first_lesson {
-PresetProblem problem(const std::vector<Word>& words);
-}
+/// `longest`: how many tokens the positions and head 1 have to tell apart.
+PresetProblem problem(const std::vector<Word>& words, std::int64_t longest);
+} // namespace first_lesson
 namespace cat_sleeps {
 PresetProblem problem(const std::vector<Word>& words);
 }

@@ -154,8 +154,7 @@ std::vector<std::string> names() {
     return out;
 }
 
-void embed(Tensor& x, std::int64_t t, const std::string& word, std::uint64_t seed) {
-    const WordEntry entry = look_up(word);
+void embed(Tensor& x, std::int64_t t, const std::string& word, const WordEntry& entry, std::uint64_t seed) {
     x.at(0, t, column(entry.word_class)) = 1;
     if (entry.category >= 0 && entry.word_class != WordClass::pronoun)
         x.at(0, t, category_columns + entry.category) = 1;
@@ -174,8 +173,9 @@ void embed(Tensor& x, std::int64_t t, const std::string& word, std::uint64_t see
 
 PresetProblem problem(const std::vector<Word>& words, std::uint64_t seed) {
     auto x = std::make_shared<Tensor>(Shape{1, std::ssize(words), D}, 0.0F);
+    const std::vector<WordEntry> entries = look_up(words);
     for (std::int64_t t = 0; t < std::ssize(words); ++t)
-        embed(*x, t, words[static_cast<std::size_t>(t)].text, seed);
+        embed(*x, t, words[static_cast<std::size_t>(t)].text, entries[static_cast<std::size_t>(t)], seed);
     for (std::size_t i = 0; i < periods.size(); ++i)
         write_positions(*x, wave(i));
 

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <numbers>
+#include <string>
+#include <string_view>
 
 namespace headscope::text::preset::first_lesson {
 
@@ -11,113 +15,147 @@ namespace {
 constexpr std::int64_t D = 8;
 constexpr std::int64_t H = 2;
 constexpr std::int64_t dk = D / H;
+// Columns of x, and of each head the first column of q and k that compares positions.
+constexpr std::int64_t fast = 4, slow = 6;
 
-// Columns of x.
-enum : std::int64_t { noun_like, verb_like, modifier, adverb_like, slow, fast = 6 };
-constexpr Wave slow_wave{.period = 128, .column = slow};
-constexpr Wave fast_wave{.period = 12, .column = fast};
+using Four = std::array<float, 4>;
+using Rows = std::array<Four, 4>;
 
-/// The four class columns. The first two numbers mark a word as a noun or a verb for keys; all four decide
-/// whether a query looks for a noun or a verb. Small equal numbers cancel and look for nothing.
-std::array<float, 4> class_features(WordClass word_class) {
+/// The four class columns: noun, verb, determiner, adverb. The small numbers keep two words of one role
+/// apart.
+Four class_features(WordClass word_class) {
     switch (word_class) {
     case WordClass::noun:
-        return {1, 0, 0, 0};
+        return {1, 0.1F, 0.2F, 0};
     case WordClass::pronoun:
-        return {1, 0, 0, 0.1F};
+        return {1, 0.1F, 0.1F, 0.1F};
     case WordClass::verb:
-        return {0, 1, 0, 0};
+        return {0.1F, 1, 0, 0.2F};
     case WordClass::auxiliary:
-        return {0, 0.6F, 0, 0};
+        return {0.1F, 0.6F, 0, 0.1F};
     case WordClass::determiner:
-        return {0, 0, 1, 0};
+        return {0, 0, 1, 0.1F};
     case WordClass::adjective:
-        return {0, 0, 0.9F, 0.1F};
+        return {0, 0, 0.9F, 0.2F};
     case WordClass::numeral:
         return {0.1F, 0, 0.9F, 0};
     case WordClass::preposition:
-        return {0, 0, 0.8F, -0.2F};
+        return {0, 0, 0.8F, 0};
     case WordClass::adverb:
-        return {0, 0, 0.1F, 0.9F};
     case WordClass::particle:
-        return {0, 0, 0, 1};
+        return {0, 0.3F, 0, 1};
     case WordClass::conjunction:
         return {0.1F, 0.1F, 0, 0};
     case WordClass::punctuation:
         return {0, 0, 0, 0};
     case WordClass::unknown:
-        return {0.8F, 0, 0, 0};
+        return {0.8F, 0.1F, 0.2F, 0};
     }
     return {};
 }
 
-// Gains in scaled scores; assets/manual/presets.md explains each.
-constexpr float class_gain = 4.0F;
-constexpr float lean_gain = 5.0F;
-constexpr double near_gain = 50;
-constexpr double previous_slow_gain = 20;
-constexpr double previous_fast_gain = 16;
-constexpr float quarter_turn = 0.70710678F; ///< sine and cosine of 45 degrees
+/// The frequencies of the two position pairs, in radians per token, and the factor of head 1's scores. Short
+/// sentences have small scores that are easy to follow; a long one needs more contrast between its positions.
+struct Positions {
+    double fast = 1.6, slow = 0.5, scale = 1;
+};
 
-void look_for_class(Tensor& W_Q, Tensor& W_K) {
-    // Dimension 0 asks for a noun and avoids verbs, dimension 1 asks for a verb. The factor 2 is sqrt(dk).
-    W_Q.at(verb_like, 0) = 2;
-    W_Q.at(modifier, 0) = 2;
-    W_K.at(noun_like, 0) = class_gain;
-    W_K.at(verb_like, 0) = -class_gain;
-    W_Q.at(noun_like, 1) = -2;
-    W_Q.at(verb_like, 1) = -2;
-    W_Q.at(adverb_like, 1) = -2;
-    W_Q.at(modifier, 1) = 2;
-    W_K.at(verb_like, 1) = -class_gain;
-    // Dimension 1 also adds a lean: W_K grows with the position, so that queries with a negative number
-    // prefer earlier words.
-    W_K.at(slow, 1) = lean_gain * quarter_turn;
-    W_K.at(slow + 1, 1) = -lean_gain * quarter_turn;
-    compare_positions(W_Q, W_K, peak_at(slow_wave, 0, near_gain), 2, dk, 5);
+Positions positions_for(std::int64_t tokens) {
+    constexpr std::int64_t short_sentence = 12;
+    if (tokens <= short_sentence)
+        return {};
+    return {2.26, 1.08, 3.4 - 25.6 / static_cast<double>(tokens)};
 }
 
-void look_back(Tensor& W_Q, Tensor& W_K) {
-    compare_positions(W_Q, W_K, peak_at(slow_wave, 1, previous_slow_gain), dk, dk, 5);
-    compare_positions(W_Q, W_K, peak_at(fast_wave, 1, previous_fast_gain), dk + 2, dk, 4);
+Wave wave(double frequency, std::int64_t column) {
+    return {.period = 2 * std::numbers::pi / frequency, .column = column};
+}
+
+void fill(Tensor& matrix, std::int64_t column, const Rows& rows) {
+    for (std::int64_t r = 0; r < std::ssize(rows); ++r)
+        std::ranges::copy(rows[static_cast<std::size_t>(r)], &matrix.at(r, column));
+}
+
+/// Head 0. A query's first two numbers say how much it looks for a noun and for a verb, its third how much it
+/// looks for a determiner. The last dimension adds a little of the position.
+void look_for_class(Tensor& W_Q, Tensor& W_K) {
+    fill(W_Q, 0,
+         {{{1.4F, 0.2F, 2.6F, 0.3F},
+           {3.6F, 0.3F, 0.2F, -0.2F},
+           {3.2F, 0.3F, 0.2F, 0.2F},
+           {0.3F, 3.8F, 0.1F, 0.4F}}});
+    fill(W_K, 0,
+         {{{2, 0.2F, 0.3F, 0.2F}, {0.2F, 2, 0.1F, -0.2F}, {0.1F, 0.1F, 2, 0.3F}, {0.1F, 0.3F, 0.1F, 0.5F}}});
+    W_Q.at(fast, 3) = W_Q.at(slow + 1, 3) = 0.2F;
+    W_K.at(fast + 1, 3) = W_K.at(slow, 3) = 0.2F;
+}
+
+/// Head 1. W_Q turns the position of the query back by one token.
+void look_back(Tensor& W_Q, Tensor& W_K, const Positions& positions) {
+    constexpr double key_gain = 2;
+    const double gain = 2 * positions.scale;
+    compare_positions(W_Q, W_K, peak_at(wave(positions.fast, fast), 1, gain), dk, dk, key_gain);
+    compare_positions(W_Q, W_K, peak_at(wave(positions.slow, slow), 1, gain), dk + 2, dk, key_gain);
 }
 
 TensorPtr values() {
     auto W_V = std::make_shared<Tensor>(Shape{D, D}, 0.0F);
-    // Head 0 outputs the found class as four contrasts; head 1 outputs the class and the position of the word
-    // before.
-    constexpr float contrasts[4][4] = {{1, 1, 1, 1}, {-1, 1, -1, 1}, {1, 1, -1, -1}, {-1, 1, 1, -1}};
-    for (std::int64_t feature = 0; feature < 4; ++feature) {
-        for (std::int64_t d = 0; d < 4; ++d)
-            W_V->at(feature, d) = contrasts[feature][d];
-        W_V->at(feature, dk + feature) = 1.5F;
-    }
-    W_V->at(fast, dk) = 0.5F;
-    W_V->at(fast + 1, dk + 1) = 0.5F;
-    W_V->at(slow, dk + 2) = 0.5F;
-    W_V->at(slow + 1, dk + 3) = 0.5F;
+    fill(*W_V, 0,
+         {{{1.2F, -0.4F, 0.3F, 0.1F},
+           {-0.3F, 1.1F, 0.2F, 0.6F},
+           {0.2F, 0.4F, -0.9F, 0.3F},
+           {0.1F, -0.5F, 0.4F, 1}}});
+    fill(*W_V, dk,
+         {{{0.8F, 0.6F, -0.2F, 0.3F},
+           {-0.5F, 0.9F, 0.4F, 0.1F},
+           {0.4F, -0.3F, 1, -0.2F},
+           {0.2F, 0.3F, -0.6F, 0.9F}}});
     return W_V;
+}
+
+TensorPtr output_projection() {
+    static constexpr float rows[D][D] = {{0.7F, -0.2F, 0.1F, 0.4F, 0.3F, -0.2F, -0.1F, 0.1F},
+                                         {0.1F, 0.8F, -0.5F, 0.2F, -0.4F, 0.3F, 0.5F, -0.1F},
+                                         {-0.5F, 0.1F, 0.9F, -0.3F, 0.2F, 0.6F, -0.2F, 0.3F},
+                                         {0.2F, 0.4F, 0, 0.7F, -0.3F, -0.5F, 0.1F, 0.6F},
+                                         {0.6F, 0.1F, -0.3F, 0.2F, 0.5F, -0.1F, 0.4F, 0},
+                                         {-0.2F, 0.7F, 0.3F, -0.4F, 0.8F, 0.2F, -0.3F, 0.5F},
+                                         {0.3F, -0.3F, 0.6F, 0.1F, 0, 0.9F, 0.2F, -0.4F},
+                                         {0.4F, 0.2F, -0.1F, 0.5F, -0.6F, 0.1F, 0.7F, 0.2F}};
+    auto W_O = std::make_shared<Tensor>(Shape{D, D});
+    std::copy_n(&rows[0][0], D * D, W_O->data());
+    return W_O;
+}
+
+/// "sin 1.6t"
+std::string column_name(std::string_view function, double frequency) {
+    std::array<char, 16> digits{};
+    std::snprintf(digits.data(), digits.size(), "%g", frequency);
+    return std::string(function) + " " + digits.data() + "t";
 }
 
 } // namespace
 
-PresetProblem problem(const std::vector<Word>& words) {
+PresetProblem problem(const std::vector<Word>& words, std::int64_t longest) {
+    const Positions positions = positions_for(longest);
     auto x = std::make_shared<Tensor>(Shape{1, std::ssize(words), D}, 0.0F);
+    const std::vector<WordEntry> entries = look_up(words);
     for (std::int64_t t = 0; t < std::ssize(words); ++t)
-        std::ranges::copy(class_features(look_up(words[static_cast<std::size_t>(t)].text).word_class),
+        std::ranges::copy(class_features(entries[static_cast<std::size_t>(t)].word_class),
                           x->data() + x->offset(0, t, 0));
-    write_positions(*x, slow_wave);
-    write_positions(*x, fast_wave);
+    write_positions(*x, wave(positions.fast, fast));
+    write_positions(*x, wave(positions.slow, slow));
 
     auto W_Q = std::make_shared<Tensor>(Shape{D, D}, 0.0F);
     auto W_K = std::make_shared<Tensor>(Shape{D, D}, 0.0F);
     look_for_class(*W_Q, *W_K);
-    look_back(*W_Q, *W_K);
-    const Weights weights = make_weights(W_Q, W_K, values(), mixing_matrix(D));
+    look_back(*W_Q, *W_K, positions);
+    const Weights weights = make_weights(W_Q, W_K, values(), output_projection());
     return {make_problem(words, H, x, weights),
             {tr("word class"), tr("previous token")},
-            {tr("noun-like"), tr("verb-like"), tr("modifier"), tr("adverb-like"), "sin 2πt/128",
-             "cos 2πt/128", "sin 2πt/12", "cos 2πt/12"}};
+            {tr("noun-like"), tr("verb-like"), tr("modifier"), tr("adverb-like"),
+             column_name("sin", positions.fast), column_name("cos", positions.fast),
+             column_name("sin", positions.slow), column_name("cos", positions.slow)}};
 }
 
 } // namespace headscope::text::preset::first_lesson

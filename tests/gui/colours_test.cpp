@@ -3,6 +3,8 @@
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -107,6 +109,85 @@ Count check_weights(const std::string& preset, const std::string& sentence, proj
 }
 
 } // namespace
+
+TEST_CASE("scores are coloured by how far they are below the largest of their row", "[gui][colours]") {
+    const bool dark = GENERATE(false, true);
+    const ScoreScale scale = GENERATE(ScoreScale::row, ScoreScale::head, ScoreScale::all);
+    // Cells of their own, and a map that is one image.
+    const std::string sentence =
+        GENERATE("The cat sat down", "the dog and the cat saw a bird in the old garden "
+                                     "while the farmer fed the horse and the cow near "
+                                     "the house by the river and the sun was warm");
+    const StageGroup stage = GENERATE(StageGroup::scores, StageGroup::masked);
+    Program::Options options;
+    options.recipe.sentence = sentence;
+    options.recipe.mask = project::MaskChoice::causal;
+    options.device = "cpu";
+    Program program(options);
+    program.state().view.numbers = false;
+    program.state().view.dark = dark;
+    program.state().view.less_motion = true; // the page has arrived
+    program.act(GoTo{stage});
+    program.act(SetScoreScale{scale});
+    program.settle();
+    const Image image = render_offscreen(program, 1600, 1000, 1);
+    const Problem& problem = program.state().document->problem;
+    const Trace trace = computed(problem);
+    int seen = 0;
+    for (const MatrixGrid& grid : program.canvas().grids) {
+        if (!grid.heatmap)
+            continue;
+        CHECK(grid.by_row == (scale == ScoreScale::row));
+        const Tensor& scores = *trace.stage(grid.tensor);
+        const auto value = [&](std::int64_t h, std::int64_t i, std::int64_t j) {
+            return scores.at(0, h, i, j);
+        };
+        const std::int64_t h = grid.origin[1], T = problem.dims.Tq;
+        float low = INFINITY, high = -INFINITY;
+        for (std::int64_t g = scale == ScoreScale::head ? h : 0; g < (scale == ScoreScale::head ? h + 1 : 2);
+             ++g)
+            for (std::int64_t i = 0; i < T; ++i)
+                for (std::int64_t j = 0; j < T; ++j)
+                    if (std::isfinite(value(g, i, j))) {
+                        low = std::min(low, value(g, i, j));
+                        high = std::max(high, value(g, i, j));
+                    }
+        const Ramp& ramp = ramp_of(grid, theme(dark), problem.dims);
+        for (std::int64_t i = 0; i < grid.rows; ++i) {
+            float top = -INFINITY;
+            for (std::int64_t j = 0; j < T; ++j)
+                top = std::max(top, value(h, i, j));
+            for (std::int64_t j = 0; j < grid.cols; ++j) {
+                const figure::Rect cell = grid.cell(i, j);
+                const float x = cell.x + cell.w / 2, y = cell.y + cell.h / 2, score = value(h, i, j);
+                if (!std::isfinite(score) || x >= 1600 || y >= 1000 ||
+                    under_outline(program.canvas().scene, x, y))
+                    continue;
+                const float place =
+                    scale == ScoreScale::row ? (score - top + 8) / 8 : (score - low) / (high - low);
+                INFO("head " << h << " row " << i << " column " << j << " score " << score);
+                if (pixel(image, x, y) != ramp_color(ramp, std::clamp(place, 0.0F, 1.0F)))
+                    CHECK(pixel(image, x, y) == ramp_color(ramp, std::clamp(place, 0.0F, 1.0F)));
+                ++seen;
+            }
+        }
+    }
+    CHECK(seen >= 12);
+}
+
+TEST_CASE("the key of the colour scale goes through the three scales of scores", "[gui][colours]") {
+    Desk desk;
+    desk.act(GoTo{StageGroup::scores});
+    const bool same = desk.view().same_scale;
+    for (const ScoreScale next : {ScoreScale::head, ScoreScale::all, ScoreScale::row}) {
+        desk.press_key(GLFW_KEY_O);
+        CHECK(desk.view().attention.score_scale == next);
+    }
+    CHECK(desk.view().same_scale == same); // that of weights
+    CHECK(screen_shows("by row, score − row’s largest"));
+    desk.act(ShowHeads{HeadsView::difference});
+    CHECK_FALSE(screen_shows("row’s largest"));
+}
 
 TEST_CASE("cells have exactly the colours of their weights", "[gui][colours]") {
     const bool dark = GENERATE(false, true);

@@ -84,6 +84,12 @@ Meant meant_by(const Desk& desk, const std::string& label) {
         view.same_scale = false;
     else if (is("Same scale: off"))
         view.same_scale = true;
+    else if (is("Scale: by row"))
+        view.attention.score_scale = ScoreScale::head;
+    else if (is("Scale: by head"))
+        view.attention.score_scale = ScoreScale::all;
+    else if (is("Scale: all heads"))
+        view.attention.score_scale = ScoreScale::row;
     else if (is("Colours: by head"))
         view.colour_map = ColourMap::neutral;
     else if (is("Paint mask: off"))
@@ -174,8 +180,12 @@ int click_everything(Desk& desk) {
             desk.driver.key(GLFW_KEY_ESCAPE);
         CHECK(desk.program.state().error.empty());
         const project::Recipe& now = desk.program.state().document->recipe;
+        const std::vector<float> gains = now.gains;
         if (now.identity_W_O != recipe.identity_W_O)
             desk.program.act(SetIdentityOutput{recipe.identity_W_O});
+        for (std::size_t h = 0; h < gains.size() && h < recipe.gains.size(); ++h)
+            if (gains[h] != recipe.gains[h]) // which the words of a panel may speak of
+                desk.program.act(SetGain{static_cast<std::int64_t>(h), recipe.gains[h]});
         desk.program.state().view = start;
         desk.program.state().manual = {};
         desk.driver.move(1, 1);

@@ -111,6 +111,37 @@ TEST_CASE("a gate opens when the learner does it through the real controls", "[g
     CHECK(screen_shows("Done ✓"));
 }
 
+TEST_CASE("numbers of a page never contradict it after a change", "[gui][lesson]") {
+    Learner learner;
+    learner.open("first-lesson");
+    learner.turn_to(5);
+    CHECK(screen_shows("0.34"));
+    learner.act(SetGain{1, 0});
+    CHECK(screen_shows("was 0.34, now −0.15"));
+    CHECK(screen_shows("You have changed the problem"));
+    learner.press("Back to the lesson");
+    CHECK_FALSE(screen_shows("was 0.34"));
+    CHECK(screen_shows("0.34"));
+    // Heads that are dealt anew: the number of heads is the lesson's, as its sentence says.
+    learner.turn_to(6);
+    learner.choose("H", "4 heads");
+    CHECK(screen_shows("was "));
+    // What was done is told.
+    learner.turn_to(2);
+    CHECK_FALSE(screen_shows("slid"));
+    learner.press("stage scores");
+    CHECK(screen_shows("slid"));
+
+    learner.open("one-head");
+    learner.turn_to(1);
+    learner.choose("H", "2 heads");
+    CHECK(screen_shows("was 0.50, now 1.00"));
+    learner.turn_to(3);
+    CHECK_FALSE(screen_shows("computed from"));
+    learner.choose("H", "2 heads");
+    CHECK(screen_shows("computed from"));
+}
+
 TEST_CASE("show me drives the controls, and one click leads back", "[gui][lesson]") {
     Learner learner;
     learner.open("first-lesson");
@@ -314,7 +345,7 @@ TEST_CASE("a learner leaves with a sentence of their own and comes back", "[gui]
     CHECK(learner.away());
     CHECK(learner.problem().tokens.size() == 6);
     CHECK(screen_shows("Back to the lesson"));
-    CHECK(screen_shows("–")); // a live value whose word is gone
+    CHECK(screen_shows("0.88")); // the number of the lesson, whose words are gone
     CHECK(learner.program.state().error.empty());
     // Looking around is not leaving.
     learner.press("Back to the lesson");

@@ -260,7 +260,7 @@ TEST_CASE("a presented page has its room whatever the size of the window's text 
         CHECK(grid.area.x >= presented_lesson_width);
         CHECK(grid.area.right() <= 1280 - presented_inspector_width);
     }
-    CHECK(screen_shows("0.96"));
+    CHECK(screen_shows("0.86"));
     desk.act(GoToPage{2});
     CHECK(desk.program.zoom() == Approx(1.2F));
 }

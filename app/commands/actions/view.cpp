@@ -56,6 +56,8 @@ Actions flip_numbers(const Situation& now) {
 }
 
 Actions flip_scale(const Situation& now) {
+    if (shows_scores(now.view.group))
+        return {SetScoreScale{next_score_scale(now.view.attention.score_scale)}};
     return {SetSameScale{!now.view.same_scale}};
 }
 
@@ -79,7 +81,7 @@ std::vector<ActionInfo> view_actions() {
         {"changes", "B − A", tr("Shows what changed since A was marked, cell by cell"), {{letter('X')}}, has_stages, flip_difference, needs_compared, ""},
         {"mark baseline", tr("Mark what is on screen as A"), tr("From now on A is what is on screen"), {shift(letter('B'))}, has_stages, just(MarkBaseline{})},
         {"numbers", tr("Numbers in cells"), tr("Prints the numbers into the cells, or shows their colours alone"), {{letter('N')}}, off_map, flip_numbers},
-        {"scale", tr("Same or own colour scale"), tr("Colours all heads by one scale, or each head by its own"), {{letter('O')}}, off_map, flip_scale},
+        {"scale", tr("Same or own colour scale"), tr("Colours all heads by one scale or each head by its own; scores also by row"), {{letter('O')}}, off_map, flip_scale},
         {"colour map", tr("Next colour map"), tr("Changes the colours of the cells"), {{letter('C')}}, anywhere, next_colour_map},
         // clang-format on
     };

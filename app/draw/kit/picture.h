@@ -31,6 +31,7 @@ struct MatrixGrid {
     bool heatmap = false;           ///< cells are coloured by value
     std::string map = {};           ///< name of the colour map: "head", "diverging", ...
     float low = 0, high = 0;        ///< values at the ends of the colour map
+    bool by_row = false;            ///< those values are distances from the largest of the row
     bool outlined = true;           ///< takes part in outlines and hovering
     bool actual = true;             ///< cells show the tensor's own values, not a difference or a mean
     /// What a pixel upwards adds to a number that is dragged; 0: numbers are dragged sideways.

@@ -70,8 +70,12 @@ private:
 
     void draw(const lesson::Callout& callout) {
         if (callout.when) {
-            if (lesson::stands(callout, state_))
-                all(callout.blocks);
+            if (!lesson::stands(callout, state_))
+                return;
+            const lesson::LessonState inside = lesson::state_inside(callout, state_);
+            BlockColumn column(picture_, context_, course_, inside, x_, y_, width_);
+            column.link_terms(met_);
+            y_ = column.all(callout.blocks);
             return;
         }
         // Translators: headings of a box: something to try, a warning, a remark
@@ -101,6 +105,8 @@ private:
               });
         if (!met)
             point_at_task(top);
+        else if (!gate.after.empty())
+            draw(lesson::Paragraph{gate.after});
     }
 
     void draw(const lesson::FillTable& table) {

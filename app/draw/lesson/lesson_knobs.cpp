@@ -154,6 +154,12 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
                               [&](const lesson::PathFigure& one) { draw_path(column, one); },
                               [&](const lesson::PositionsFigure& one) { draw_positions(column, one); }},
                    *figure);
+    const bool of_problem = !std::holds_alternative<lesson::CostPanel>(panel.kind) &&
+                            !std::holds_alternative<lesson::CachePanel>(panel.kind) &&
+                            !std::holds_alternative<lesson::PositionsPanel>(panel.kind);
+    if (of_problem && is_away(course, *context.shown.document) &&
+        button_shown(course, *context.shown.document) == 0) // a button does not move what is below
+        column.words(tr("computed from the problem on screen, which you have changed"), context.theme.muted);
     const float height = column.y - y + 8;
     picture.scene.add(figure::RectItem{.area = {x, y, width, height},
                                        .fill = context.theme.raise,

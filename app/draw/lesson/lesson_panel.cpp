@@ -29,7 +29,9 @@ bool changed_by_hand(const DrawContext& context, const CourseState& course) {
 }
 
 std::string changed_words() {
-    return tr("You have changed the problem: the numbers in this text follow it.");
+    return tr("You have changed the problem. Numbers in this text are the lesson's own; where they differ "
+              "now, the text "
+              "gives both.");
 }
 
 /// Left of the link to the contents, where a page has nothing else: the text below does not move.
@@ -120,7 +122,12 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
             .layer = shown.document->layer(),
             .screen = shown.document->is_checkpoint() ? screen_name(view.attention) : "stages",
             .patched = patched_id(shown),
-            .patch = view.attention.patch};
+            .patch = view.attention.patch,
+            // While the page's own numbers are on screen, there is nothing to compare.
+            .own = course.own != nullptr &&
+                           (is_away(course, *shown.document) || shown.document->layer() != course.own->layer)
+                       ? course.own.get()
+                       : nullptr};
 }
 
 std::string difficulty_text(const lesson::Lesson& lesson) {

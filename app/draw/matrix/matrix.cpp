@@ -41,10 +41,13 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
     if (!wanted || spec.cell_h < lowest_with_numbers || spec.cell_w < 24.0F)
         return {};
     // Small changes are not printed as zeros.
-    const int fewest = !spec.plus && spec.high >= 100.0F ? 0 // the third digit of a score
-                       : !spec.plus || spec.high >= 0.1F ? 1
-                       : spec.high >= 0.01F              ? 2
-                                                         : 3;
+    const auto wide_number = [](float value) { return std::isfinite(value) && std::abs(value) >= 100.0F; };
+    const int fewest =
+        !spec.plus && (spec.high >= 100.0F || (spec.row_tops && std::ranges::any_of(values, wide_number)))
+            ? 0 // the third digit of a score
+        : !spec.plus || spec.high >= 0.1F ? 1
+        : spec.high >= 0.01F              ? 2
+                                          : 3;
     // The frame of a selected cell and the bar leave little height between them.
     const bool wide = spec.cell_w >= 60.0F, low = with_bars(spec) && spec.cell_h < 30.0F;
     for (int decimals = spec.decimals; decimals >= fewest; --decimals) {
@@ -64,8 +67,10 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
 figure::Color fill_of(const MatrixSpec& spec, const DrawContext& context, std::int64_t row, std::int64_t col,
                       float value) {
     const Theme& theme = context.theme;
-    if (spec.fill == CellFill::heat)
-        return ramp_color(*spec.ramp, place_on_scale(value, spec.low, spec.high, spec.log));
+    if (spec.fill == CellFill::heat) {
+        const float top = spec.row_tops ? (*spec.row_tops)[static_cast<std::size_t>(row)] : 0;
+        return ramp_color(*spec.ramp, place_on_scale(value - top, spec.low, spec.high, spec.log));
+    }
     if (spec.fill == CellFill::diverging)
         return ramp_color(theme.diverging, 0.5F + 0.5F * value / std::max(spec.high, 1e-30F));
     const std::int64_t head = spec.owner ? spec.owner(row, col) : -1;
@@ -165,6 +170,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                            : spec.log                       ? log_scale_begin(spec.high)
                                                             : spec.low,
                     .high = spec.high,
+                    .by_row = spec.row_tops != nullptr && spec.fill == CellFill::heat,
                     .actual = !spec.value && context.showing == Compare::now};
 
     const std::int64_t done = spec.rows_done < 0 ? spec.rows : spec.rows_done;

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
+#include <vector>
 
 namespace headscope::app {
 
@@ -27,10 +29,13 @@ struct MatrixSpec {
     const Ramp* ramp = nullptr; ///< for heat
     std::string map = "head";   ///< its name
     bool log = false;           ///< heat by the logarithm, down from `high`; `low` says nothing then
-    float low = 0, high = 1;    ///< ends of the colours; for owned cells the bar of `high` fills half a cell
-    int decimals = 2;           ///< at most
-    bool plus = false;          ///< positive numbers carry a sign (differences)
-    bool dots = false;          ///< an exact zero is a dot, as in differences
+    /// The largest number of each row. With it, heat shows how far a number is below the largest of its row,
+    /// and `low` and `high` are ends of that distance.
+    std::shared_ptr<const std::vector<float>> row_tops = {};
+    float low = 0, high = 1; ///< ends of the colours; for owned cells the bar of `high` fills half a cell
+    int decimals = 2;        ///< at most
+    bool plus = false;       ///< positive numbers carry a sign (differences)
+    bool dots = false;       ///< an exact zero is a dot, as in differences
     /// The head that owns a cell, or -1; only for owned cells. Default: none.
     std::function<std::int64_t(std::int64_t row, std::int64_t col)> owner = {};
     /// The number shown; default: the tensor's own.

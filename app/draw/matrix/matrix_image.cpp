@@ -108,6 +108,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     const Pooling down(spec.rows, area.h), across(spec.cols, area.w);
     const CellPixels cell = marks ? marked_pixels(spec) : CellPixels{};
     const bool pools = down.pixels < spec.rows || across.pixels < spec.cols;
+    const bool by_row = spec.row_tops != nullptr && spec.fill == CellFill::heat;
     const auto paint_with = [&](const auto& value_at) {
         if (!pools) {
             std::vector<figure::Color> pixels = pixels_of(context, spec, value_at);
@@ -118,15 +119,23 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
         small.cols = across.pixels;
         small.forbidden = {};
         return pixels_of(context, small, [&](std::int64_t row, std::int64_t col) {
-            float largest = 0;
+            float largest = by_row ? -INFINITY : 0;
             for (std::int64_t r = down.first(row); r < down.first(row + 1); ++r)
                 for (std::int64_t c = across.first(col); c < across.first(col + 1); ++c)
-                    if (const float value = value_at(r, c); std::abs(value) > std::abs(largest))
+                    if (const float value = value_at(r, c);
+                        by_row ? value > largest : std::abs(value) > std::abs(largest))
                         largest = value;
             return largest;
         });
     };
+    const auto paint_from_top = [&](const auto& value_at) {
+        return paint_with([&](std::int64_t row, std::int64_t col) {
+            return value_at(row, col) - (*spec.row_tops)[static_cast<std::size_t>(row)];
+        });
+    };
     const auto paint = [&] {
+        if (by_row)
+            return spec.value ? paint_from_top(spec.value) : paint_from_top(TensorNumbers(*tensor, spec));
         return spec.value ? paint_with(spec.value) : paint_with(TensorNumbers(*tensor, spec));
     };
     PixelCache::Named made;
@@ -142,7 +151,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
                     std::bit_cast<std::uint32_t>(spec.high), std::bit_cast<std::uint32_t>(spec.low),
                     reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(spec.plus),
                     whole(context.theme.dark), whole(cell.across), whole(cell.down), whole(down.pixels),
-                    whole(across.pixels)});
+                    whole(across.pixels), whole(by_row)});
         for (const std::int64_t at : spec.origin)
             key = key_of({key, whole(at)});
         made = context.pixels->find_of(context.shown.holder(spec.tensor), key, paint);

@@ -15,6 +15,7 @@ MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec) {
     spec.fill = CellFill::diverging;
     spec.plus = true;
     spec.share = {};
+    spec.row_tops.reset();
     spec.high = context.compare->limit(context.view.group);
     if (spec.value) {
         float largest = 0;

@@ -3,6 +3,7 @@
 #include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/edit_marks.h"
 #include "app/draw/matrix/matrix.h"
+#include "app/draw/matrix/row_tops.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/map_plan.h"
 #include "app/draw/pages/pages.h"
@@ -97,6 +98,10 @@ void hatch_forbidden(MatrixSpec& spec, const DrawContext& context, const Subject
         };
 }
 
+bool by_row(const DrawContext& context, const Subject& subject) {
+    return !subject.weights && context.view.attention.score_scale == ScoreScale::row;
+}
+
 MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int64_t h, float cell_w,
                     float cell_h) {
     const Dims& dims = context.dims();
@@ -121,10 +126,14 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
     const ColourMap colours =
         context.view.colour_map == ColourMap::head && off ? ColourMap::neutral : context.view.colour_map;
     spec.map = map_names[static_cast<std::size_t>(colours)];
-    if (!context.view.same_scale) {
+    if (subject.weights ? !context.view.same_scale : context.view.attention.score_scale == ScoreScale::head) {
         const ValueRange range = range_of(context, subject.tensor, h, 1);
         spec.low = range.low;
         spec.high = range.high;
+    } else if (by_row(context, subject)) {
+        spec.row_tops = row_tops(context, subject.tensor, h);
+        spec.low = -score_row_depth;
+        spec.high = 0;
     }
     return spec;
 }
@@ -211,12 +220,15 @@ std::string map_unit(const DrawContext& context, const Subject& subject) {
     if (context.difference())
         // Translators: of this and the like, what stands behind the comma is left out where there is no room
         return tr("B − A, same scale");
-    const bool same = context.view.same_scale;
     if (subject.weights)
-        return context.log_colours() ? tr("weight, log scale")
-               : same                ? tr("weight, same scale")
-                                     : tr("weight, own scale");
-    if (subject.tensor == TensorId::scaled)
+        return context.log_colours()     ? tr("weight, log scale")
+               : context.view.same_scale ? tr("weight, same scale")
+                                         : tr("weight, own scale");
+    if (by_row(context, subject))
+        return subject.tensor == TensorId::scores ? tr("by row, score − row’s largest")
+                                                  : tr("by row, scaled score − row’s largest");
+    const bool same = context.view.attention.score_scale == ScoreScale::all;
+    if (subject.tensor != TensorId::scores)
         return same ? tr("scaled score, same scale") : tr("scaled score, own scale");
     return same ? tr("score, same scale") : tr("score, own scale");
 }
@@ -374,6 +386,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
         };
         spec.fill = CellFill::diverging;
         spec.plus = true;
+        spec.row_tops.reset();
         spec.high = symmetric_limit(context, spec);
         text = {pair_word(context, a, other), tr("where one reads more than the other"), tr("difference")};
     } else {
@@ -389,11 +402,15 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
                     sum += shown.value({id, {b, h, i, j}});
                 return static_cast<float>(sum / static_cast<double>(H));
             };
+            if (spec.row_tops)
+                spec.row_tops = row_tops(spec);
         }
         spec.ramp = &context.theme.neutral;
         spec.map = "neutral";
         text = {mean_word(context), tr("what one averaged map keeps"),
-                spec.log ? tr("mean, log scale") : tr("mean")};
+                spec.log        ? tr("mean, log scale")
+                : spec.row_tops ? tr("by row, mean − row’s largest")
+                                : tr("mean")};
     }
     draw_map(picture, context, spec, text, canvas_pad, y, plan, label_width, -1, sums);
     make_room(picture, sums);

@@ -23,7 +23,18 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context, float rig
         draw_text_button(picture, context, right, 62, label, on, action, tip);
         right -= 8;
     };
-    if (all && context.dims().H > 1)
+    if (shows_scores(view.group)) {
+        static constexpr std::string_view scales[] = {
+            translatable("Scale: by row"), translatable("Scale: by head"), translatable("Scale: all heads")};
+        static constexpr std::string_view tips[] = {
+            translatable("Colours show how far a score is below the largest of its row; click for a scale of "
+                         "each head, then for one of all heads"),
+            translatable("Each head has its own colour scale; click for one that all heads share"),
+            translatable("One colour scale for all heads; click to color each row by itself")};
+        const auto scale = static_cast<std::size_t>(view.attention.score_scale);
+        add(tr(scales[scale]), false, SetScoreScale{next_score_scale(view.attention.score_scale)},
+            tr(tips[scale]));
+    } else if (all && context.dims().H > 1)
         add(view.same_scale ? tr("Same scale: on") : tr("Same scale: off"), view.same_scale,
             SetSameScale{!view.same_scale},
             view.same_scale ? tr("One colour scale for all heads; click to give each head its own")

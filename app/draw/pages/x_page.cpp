@@ -4,6 +4,7 @@
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/pages.h"
 #include "core/base/message.h"
+#include "core/text/lexicon.h"
 
 #include <algorithm>
 #include <array>
@@ -91,6 +92,17 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Source& 
     return classes ? rows : 40.0F;
 }
 
+/// The list that gave the words of the sentence their classes; empty where there are no classes.
+std::string word_list_text(const Document& document, bool keys) {
+    const project::Recipe& recipe = document.recipe;
+    const std::string& sentence = keys ? recipe.kv_sentence : recipe.sentence;
+    if (!document.is_experiment() || !has_word_classes(recipe) || sentence.empty())
+        return {};
+    return text::word_list_of(text::split_words(sentence)) == text::WordList::german
+               ? tr("word classes from the German list")
+               : tr("word classes from the English list");
+}
+
 /// X (or X_kv) with its tokens at the left and the meaning of its columns above. Returns the lower edge.
 float draw_source(Picture& picture, const DrawContext& context, const Source& source, float y, float height) {
     const Theme& theme = context.theme;
@@ -120,8 +132,9 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
     const MatrixGrid grid = draw_matrix(picture, context, spec);
     const float name = draw_text(picture, context, grid.area.x, y + 16, source.name,
                                  figure::Font::mono_semibold, 15, theme.ink);
-    draw_text(picture, context, grid.area.x + name + 12, y + 16, source.what, figure::Font::ui, 12.5F,
-              theme.muted);
+    const std::string list = word_list_text(*context.shown.document, source.keys);
+    draw_text(picture, context, grid.area.x + name + 12, y + 16,
+              source.what + (list.empty() ? "" : " · " + list), figure::Font::ui, 12.5F, theme.muted);
     if (show_names) {
         for (std::int64_t c = 0; c < cols; ++c) {
             const figure::Rect cell = grid.cell(0, c);

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <utility>
 
 namespace headscope::app {
 
@@ -15,7 +17,9 @@ namespace {
 /// Collects the words of a page, with the numbers that stand in them now.
 class PageWords {
 public:
-    explicit PageWords(const AppState& state) : state_(lesson_state(state.shown, state.view, state.course)) {}
+    explicit PageWords(const AppState& state)
+        : PageWords(lesson_state(state.shown, state.view, state.course)) {}
+    explicit PageWords(lesson::LessonState state) : state_(std::move(state)) {}
 
     std::vector<std::string> of(const std::vector<lesson::LessonBlock>& blocks) {
         paragraphs_.clear();
@@ -46,11 +50,17 @@ private:
                                   },
                                   [&](const lesson::CodeBlock& b) { paragraphs_.push_back(b.text); },
                                   [&](const lesson::FormulaBlock& b) { paragraphs_.push_back(b.tex); },
-                                  [&](const lesson::Gate& b) { paragraphs_.push_back(b.task); },
+                                  [&](const lesson::Gate& b) {
+                                      paragraphs_.push_back(b.task);
+                                      if (!b.after.empty() && state_.done.contains(gate_name(b)))
+                                          paragraphs_.push_back(of(b.after));
+                                  },
                                   [&](const lesson::FillTable& b) { paragraphs_.push_back(b.task); },
                                   [&](const lesson::Callout& b) {
-                                      if (lesson::stands(b, state_))
-                                          add(b.blocks);
+                                      if (!lesson::stands(b, state_))
+                                          return;
+                                      PageWords inside(lesson::state_inside(b, state_));
+                                      std::ranges::move(inside.of(b.blocks), std::back_inserter(paragraphs_));
                                   },
                                   [](const auto&) {}}, // buttons and panels, which the picture has
                        block);
@@ -113,7 +123,10 @@ void open_gates(Recorder& recorder, const lesson::Step& step) {
         if (const auto* gate = std::get_if<lesson::Gate>(&block);
             gate != nullptr && !recorder.state().course.of_open().done.contains(gate_name(*gate))) {
             recorder.act({ShowScene{gate->solution}});
-            rest(recorder, {step.title, {gate->task}});
+            FilmText text{step.title, {gate->task}};
+            if (!gate->after.empty())
+                text.paragraphs.push_back(PageWords(recorder.state()).of(gate->after));
+            rest(recorder, text);
         }
 }
 

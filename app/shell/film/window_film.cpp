@@ -34,6 +34,7 @@ void look_alike(ViewState& view, const ViewState& source) {
     view.dark = source.dark;
     view.numbers = source.numbers;
     view.same_scale = source.same_scale;
+    view.attention.score_scale = source.attention.score_scale;
     view.colour_map = source.colour_map;
     view.weights_view = source.weights_view;
     view.heads_view = source.heads_view;

@@ -45,6 +45,17 @@ std::vector<Offered> colour_maps(const ViewState& view) {
     return offered;
 }
 
+std::vector<Offered> score_scales(const ViewState& view) {
+    constexpr std::pair<std::string_view, ScoreScale> scales[] = {
+        {translatable("own for each row"), ScoreScale::row},
+        {translatable("own for each"), ScoreScale::head},
+        {translatable("same for all heads"), ScoreScale::all}};
+    std::vector<Offered> offered;
+    for (const auto& [name, scale] : scales)
+        offered.push_back({tr(name), view.attention.score_scale == scale, SetScoreScale{scale}});
+    return offered;
+}
+
 std::vector<Offered> speeds(const ViewState& view) {
     std::vector<Offered> offered;
     for (const float speed : {0.5F, 1.0F, 2.0F, 4.0F})
@@ -99,6 +110,7 @@ std::vector<Setting> settings(const AppState& state) {
             tr("Ring changed cells"), view.flashes(), [](bool on) { return SetFlash{on}; },
             tr("for a moment after an edit")),
         {tr("Colours of cells"), colour_maps(view), key_hint("colour map")},
+        {tr("Colour scale of scores"), score_scales(view), key_hint("scale")},
         {tr("Colour scale"),
          {{tr("same for all heads"), view.same_scale, SetSameScale{true}},
           {tr("own for each"), !view.same_scale, SetSameScale{false}}},

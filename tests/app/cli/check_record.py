@@ -94,6 +94,22 @@ def check_stages(folder):
     return page
 
 
+def check_score_colours(folder):
+    """Scores are colored by row unless another scale is asked for, in a picture and in a film."""
+    pictures = {}
+    for scale in (None, "row", "head", "all"):
+        picture, film = folder / "scale.png", folder / "scale.html"
+        option = [] if scale is None else ["--score-colours", scale]
+        size = ["--size", f"{WIDTH}x{HEIGHT}"]
+        run("render", "The cat sat down", "--window", "--stage", "scores", *size, *option, "-o", picture)
+        run("record", "The cat sat down", "--stages", *LOOK, *option, "-o", film)
+        pictures[scale] = picture.read_bytes()
+        assert page_of(film).steps[STAGES.index("scores")]["png"] == pictures[scale], scale
+    assert pictures[None] == pictures["row"]
+    assert len(set(pictures.values())) == 3, "two scales give the same picture"
+    run("render", "The cat", "--stage", "scores", "--score-colours", "column", "-o", folder / "no.png", code=2)
+
+
 def check_filters(folder):
     """The filters of weights hold at the stop of the weights, and nowhere else."""
     out = folder / "film.html"
@@ -253,6 +269,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         page = check_stages(folder)
+        check_score_colours(folder)
         check_filters(folder)
         for lesson, filled in [("first-lesson", 0), ("by-hand", 4)]:
             check_lesson(folder, lesson, filled)

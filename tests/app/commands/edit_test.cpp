@@ -132,7 +132,7 @@ TEST_CASE("one gesture is one step, and its detail tells where it began and ende
     }
     REQUIRE(history.states().size() == 2);
     CHECK(history.states()[1].label == "edit W_O[5, 1]");
-    CHECK(history.states()[1].detail == "−0.50 → 1.70");
+    CHECK(history.states()[1].detail == "0.70 → 1.70");
     CHECK(history.move(-1)->problem.weights.W_O->at(5, 1) == first_lesson()->problem.weights.W_O->at(5, 1));
     CHECK(history.position() + 1 < history.states().size());
     CHECK(history.move(1)->problem.weights.W_O->at(5, 1) == 1.7F);

@@ -231,6 +231,23 @@ TEST_CASE("a recipe that no longer builds gives the stored numbers", "[project]"
     CHECK(same_bits(built(opened.recipe), built(recipe)));
 }
 
+TEST_CASE("a project from before its preset changed keeps its numbers and says so", "[project]") {
+    const std::string path = test_data("/project/two_heads_before.headscope");
+    const OpenedProject opened = open_project(path);
+    REQUIRE(opened.notes.size() == 1);
+    CHECK_THAT(opened.notes[0], Contains("The preset Two heads has changed since " + path) &&
+                                    Contains("numbers that were saved"));
+    // The numbers are those of the old preset, with the edit and the gain of the project.
+    const Problem problem = built(opened.recipe);
+    CHECK(problem.tokens == std::vector<std::string>{"The", "cat", "sat", "down"});
+    CHECK(problem.weights.W_K->at(0, 0) == 4.0F);
+    CHECK(problem.weights.W_V->at(0, 0) == 3.0F);
+    CHECK(problem.gain(1) == 0.5F);
+    // The edit can still be taken back.
+    CHECK(opened.recipe.edits.contains(TensorId::W_V));
+    CHECK(opened.recipe.base->weights.W_V->at(0, 0) == 1.0F);
+}
+
 TEST_CASE("a problem without a recipe is a base of its own", "[project]") {
     Recipe recipe = edited_recipe();
     recipe.temperature = 0.5F;

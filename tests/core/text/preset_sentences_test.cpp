@@ -83,6 +83,50 @@ int check_pairs(const Problem& problem, const Rows& weights, const std::string& 
     return count;
 }
 
+/// Words of that class answer the same question of head 0 in "first-lesson".
+bool answers_alike(const std::string& a, const std::string& b) {
+    const auto kind = [](const std::string& word) {
+        switch (look_up(word).word_class) {
+        case WordClass::noun:
+        case WordClass::pronoun:
+        case WordClass::unknown:
+            return 'n';
+        case WordClass::verb:
+        case WordClass::auxiliary:
+            return 'v';
+        default:
+            return '-';
+        }
+    };
+    return kind(a) == kind(b) && kind(a) != '-';
+}
+
+/// Every "query>key" of the text: the query's largest weight lies on a word of the key's class, and such
+/// words have most of the row. Nouns and pronouns, which read themselves, are left out. Returns how many
+/// there were.
+int check_classes(const Problem& problem, const Rows& weights, const std::string& pairs) {
+    int count = 0;
+    for (const auto& pair : split(pairs, ' ')) {
+        if (pair == "-")
+            continue;
+        INFO(pair);
+        const auto sides = split(pair, '>');
+        const std::string key = problem.tokens[place(problem.tokens, split(sides.at(1), '|').front())];
+        const std::size_t i = place(problem.tokens, sides.at(0));
+        if (answers_alike(problem.tokens[i], "cat"))
+            continue;
+        const std::size_t j = largest(weights[i], weights.size());
+        INFO("found " << problem.tokens[j]);
+        CHECK(answers_alike(problem.tokens[j], key));
+        double share = 0;
+        for (std::size_t k = 0; k < weights[i].size(); ++k)
+            share += answers_alike(problem.tokens[k], key) ? weights[i][k] : 0;
+        CHECK(share > 0.5);
+        ++count;
+    }
+    return count;
+}
+
 bool is(const std::string& word, WordClass word_class) {
     return look_up(word).word_class == word_class;
 }
@@ -97,7 +141,7 @@ TEST_CASE("built heads find what they were built for in ordinary sentences") {
         INFO(sentence.text);
         const Problem lesson = build_preset("first-lesson", sentence.text).problem;
         const Problem experts = build_preset("eight-experts", sentence.text).problem;
-        counts[0] += check_pairs(lesson, weights_of(lesson, 0), sentence.expected[0], false);
+        counts[0] += check_classes(lesson, weights_of(lesson, 0), sentence.expected[0]);
         for (int head = 2; head <= 5; ++head)
             counts[head] += check_pairs(experts, weights_of(experts, head),
                                         sentence.expected[static_cast<std::size_t>(head) - 1], head == 4);
@@ -114,26 +158,6 @@ TEST_CASE("built heads find what they were built for in ordinary sentences") {
     CHECK(counts[4] >= 25);
     CHECK(counts[5] >= 10);
     CHECK(counts[6] >= 15);
-}
-
-TEST_CASE("first lesson: the sentence of the course looks as the course tells it") {
-    const auto weights = weights_of(build_preset("first-lesson", "The cat sat down").problem, 0);
-    CHECK(weights[2][1] > 0.8);
-    CHECK(weights[0][1] > 0.8);
-    CHECK(weights[3][2] > 0.8);
-}
-
-TEST_CASE("first lesson: a word whose class is missing spreads its weight") {
-    for (const char* sentence : {"The bank by the river", "The cat", "The big old house near a lake"}) {
-        const Problem problem = build_preset("first-lesson", sentence).problem;
-        const auto weights = weights_of(problem, 0);
-        for (std::size_t i = 0; i < weights.size(); ++i)
-            if (is(problem.tokens[i], WordClass::noun)) {
-                INFO(sentence << ": " << problem.tokens[i]);
-                CHECK(*std::ranges::max_element(weights[i]) <=
-                      1.5 / static_cast<double>(weights.size()) + 0.05);
-            }
-    }
 }
 
 TEST_CASE("eight experts: words without the job of a head rest on the first token") {

@@ -103,44 +103,6 @@ TEST_CASE("what a preset cannot take is refused in one sentence") {
     CHECK_THAT(refusal("random", "a\xFF"), Catch::Contains("byte 1 "));
 }
 
-TEST_CASE("first lesson: head 1 reads the previous token at every position of every length") {
-    for (std::int64_t T = 1; T <= 64; ++T) {
-        const auto weights = weights_of(build_preset("first-lesson", sentence_of(T)).problem, 1);
-        INFO("T = " << T);
-        for (std::size_t i = 1; i < weights.size(); ++i) {
-            INFO("row " << i);
-            CHECK(weights[i][i - 1] > 0.7);
-        }
-        CHECK(weights[0][0] > 0.6);
-    }
-}
-
-TEST_CASE("first lesson: every head tells something, and W_O mixes both heads into every column") {
-    const Problem problem = build_preset("first-lesson", "The cat sat down").problem;
-    const Tensor& W_O = *problem.weights.W_O;
-    for (std::int64_t r = 0; r < 8; ++r)
-        for (std::int64_t c = 0; c < 8; ++c) {
-            double product = 0;
-            for (std::int64_t d = 0; d < 8; ++d)
-                product += static_cast<double>(W_O.at(r, d)) * static_cast<double>(W_O.at(c, d));
-            CHECK(product == Approx(r == c ? 1.0 : 0.0).margin(1e-6));
-            CHECK(std::abs(W_O.at(r, c)) > 0.04F);
-        }
-    // The values of The, cat, sat and down differ in both heads.
-    for (std::int64_t h = 0; h < 2; ++h) {
-        std::set<std::vector<float>> values;
-        for (std::int64_t t = 0; t < 4; ++t) {
-            std::vector<float> value(4, 0.0F);
-            for (std::int64_t d = 0; d < 4; ++d)
-                for (std::int64_t i = 0; i < 8; ++i)
-                    value[static_cast<std::size_t>(d)] +=
-                        problem.x->at(0, t, i) * problem.weights.W_V->at(i, 4 * h + d);
-            values.insert(value);
-        }
-        CHECK(values.size() == 4);
-    }
-}
-
 TEST_CASE("eight experts: the neighbours are right at every position of every length") {
     for (std::int64_t T : {1, 2, 3, 5, 8, 16, 31, 32, 33, 64, 70, 71, 100, 127, 128}) {
         const Problem problem = build_preset("eight-experts", sentence_of(T)).problem;
@@ -215,7 +177,7 @@ TEST_CASE("the same sentence gives the same bits on every machine") {
         return checksum(
             build_preset(id, id == "cat-sleeps" ? "Cat sleeps" : "The cat sat down, blorf!", 7).problem);
     };
-    CHECK(at("first-lesson") == "2363001f3f6b0553");
+    CHECK(at("first-lesson") == "ba5bfa0a0e586b08");
     CHECK(at("cat-sleeps") == "8436f6e038564b45");
     CHECK(at("eight-experts") == "19399e9df6eeeb33");
     CHECK(at("translation") == "86f19dd739934a86");

@@ -139,13 +139,14 @@ std::string signature(const ViewState& view) {
     out << "group " << int(view.group) << " row " << view.row << " head " << view.head << " other "
         << view.other << " batch " << view.batch << " as " << int(view.weights_view) << " heads "
         << int(view.heads_view) << " projection " << int(view.projection) << " map " << int(view.colour_map)
-        << " same " << view.same_scale << " numbers " << view.numbers << " apart " << view.apart_target
-        << " joined " << view.joined_target << " playing " << view.playing << " speed " << view.speed
-        << " dark " << view.dark << " zoom " << view.zoom << " left " << view.left_open.value_or(true)
-        << view.left_open.has_value() << " inspector " << view.inspector_open.value_or(true)
-        << view.inspector_open.has_value() << " widths " << view.left_width << ' ' << view.inspector_width
-        << " tab " << int(view.tab) << " compare " << int(view.compare) << " flash " << view.flashes()
-        << " help " << view.help_open << " selected ";
+        << " same " << view.same_scale << " scores " << static_cast<int>(view.attention.score_scale)
+        << " numbers " << view.numbers << " apart " << view.apart_target << " joined " << view.joined_target
+        << " playing " << view.playing << " speed " << view.speed << " dark " << view.dark << " zoom "
+        << view.zoom << " left " << view.left_open.value_or(true) << view.left_open.has_value()
+        << " inspector " << view.inspector_open.value_or(true) << view.inspector_open.has_value()
+        << " widths " << view.left_width << ' ' << view.inspector_width << " tab " << int(view.tab)
+        << " compare " << int(view.compare) << " flash " << view.flashes() << " help " << view.help_open
+        << " selected ";
     if (view.selected) {
         out << int(view.selected->tensor);
         for (const std::int64_t i : view.selected->at)
