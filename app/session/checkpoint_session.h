@@ -67,8 +67,8 @@ private:
     };
 
     void use(const ModelDesk::Answer& answer);
-    /// Another prompt or target.
-    void type(std::string ModelPart::*which, const std::string& text);
+    /// Another prompt or target. anew: a run is made even where the document has this text.
+    void type(std::string ModelPart::*which, const std::string& text, bool anew = false);
     void write_target();
     /// Puts a text that was written on in place of the document's.
     void write(const ModelPartPtr& part, std::string label);
