@@ -46,7 +46,6 @@ public:
     DocumentPtr restored(const DocumentPtr& next) override;
 
     void check(const FileCommand& command) const override;
-    PathPurpose save_purpose() const override { return PathPurpose::save_patch; }
     std::function<void(const std::string& path)> writer() const override;
     bool same_work(const Document& saved) const override;
 

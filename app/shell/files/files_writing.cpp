@@ -1,6 +1,8 @@
 #include "app/draw/kit/format.h"
+#include "app/shell/files/file_choosers.h"
 #include "app/shell/files/files.h"
 #include "app/shell/film/window_film.h"
+#include "core/base/error.h"
 #include "core/base/message.h"
 
 namespace headscope::app {
@@ -10,8 +12,17 @@ void Files::save() {
         return failed(tr("Not saved: this is the lesson's problem, not your project. Save as… gives it a "
                          "file of its own."));
     if (files_.path.empty())
-        return choose(workspace_.session().save_purpose());
+        return choose(PathPurpose::save_project);
     save_to(files_.path);
+}
+
+void Files::save_path(const std::string& path) {
+    workspace_.session().check(SaveProjectAs{});
+    if (job_.busy())
+        fail_input(tr("{} is not over yet", job_.label()));
+    if (!path.ends_with(project_suffix) && !(of_checkpoint() && path.ends_with(patch_suffix)))
+        fail_input(tr("{} should end in {}", path, project_suffix));
+    save_to(path);
 }
 
 void Files::save_to(const std::string& path) {
@@ -21,11 +32,11 @@ void Files::save_to(const std::string& path) {
         return save_lesson_to(path);
     job_.start(
         tr("Saving {}", file_name(path)), false,
-        [this, path, document = state_.document, patch = saves_patch(),
+        [this, path, document = state_.document, checkpoint = of_checkpoint(),
          write = workspace_.session().writer()](Progress&) -> FileJob::Done {
             write(path);
-            return [this, path, document, patch] {
-                if (patch)
+            return [this, path, document, checkpoint] {
+                if (checkpoint)
                     drop_recovered_edits();
                 saved_as(document, path);
             };
@@ -39,6 +50,7 @@ void Files::save_to(const std::string& path) {
 void Files::saved_as(const DocumentPtr& document, const std::string& path) {
     files_.chooser.reset();
     files_.path = path;
+    path_of_checkpoint_ = document->is_checkpoint();
     files_.save_error.clear();
     workspace_.mark_saved(document);
     remember(path);
@@ -55,8 +67,9 @@ void Files::chosen(const std::string& path) {
     switch (files_.chooser->purpose) {
     case PathPurpose::open:
         return open_path(path);
+    case PathPurpose::find_model:
+        return load_work(wants_model_, path, nullptr);
     case PathPurpose::save_project:
-    case PathPurpose::save_patch:
         return save_to(path);
     case PathPurpose::picture:
         files_.picture = files_.chooser->picture.choice;
