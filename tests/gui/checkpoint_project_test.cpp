@@ -337,3 +337,27 @@ TEST_CASE("edits that an earlier version kept are offered with their checkpoint"
     CHECK_FALSE(fs::exists(left));
     end_recording();
 }
+
+TEST_CASE("another text is not lost where a patch is saved", "[model][checkpoint_project]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.open(gpt2(), "3 1 4");
+    desk.act(SetGain{2, 0.25F});
+    desk.save_as(folder.file("mine.patch.safetensors"));
+    desk.act(SetGain{1, 0.5F});
+    desk.act(SaveProject{});
+    desk.settle();
+    CHECK_FALSE(desk.files().chooser);
+    CHECK_FALSE(desk.files().unsaved);
+    desk.act(TypePrompt{"7 8"});
+    desk.settle();
+    CHECK(desk.files().unsaved);
+    desk.act(SaveProject{});
+    REQUIRE(desk.files().chooser);
+    CHECK(desk.files().chooser->chooser.text() == "mine.headscope");
+    desk.driver.key(GLFW_KEY_ENTER);
+    desk.settle();
+    CHECK(project::open_checkpoint_project(folder.file("mine.headscope")).project.text == "7 8");
+    CHECK_FALSE(desk.files().unsaved);
+    end_recording();
+}

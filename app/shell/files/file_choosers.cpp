@@ -127,6 +127,9 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         options.suffixes = formats = {project_suffix, patch_suffix};
         options.name = files.path.empty() ? file_stem(state.document->title) + project_suffix
                                           : fs::path(files.path).filename().string();
+        if (options.name.ends_with(patch_suffix)) // whose text has no place in it
+            options.name = options.name.substr(0, options.name.size() - std::string(patch_suffix).size()) +
+                           project_suffix;
         break;
     case PathPurpose::picture:
         options.title = tr("Save a picture of this view");

@@ -7,11 +7,22 @@
 
 namespace headscope::app {
 
+namespace {
+
+/// Whether a checkpoint's text is still that of the state that was saved: a patch has no place for another.
+bool has_text(const DocumentPtr& saved, const Document& now) {
+    return saved != nullptr && saved->is_checkpoint() && now.is_checkpoint() &&
+           *saved->part()->inputs == *now.part()->inputs;
+}
+
+} // namespace
+
 void Files::save() {
     if (workspace_.laid_aside())
         return failed(tr("Not saved: this is the lesson's problem, not your project. Save as… gives it a "
                          "file of its own."));
-    if (files_.path.empty())
+    if (files_.path.empty() ||
+        (files_.path.ends_with(patch_suffix) && !has_text(workspace_.history().saved(), *state_.document)))
         return choose(PathPurpose::save_project);
     save_to(files_.path);
 }
