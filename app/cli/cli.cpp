@@ -1,5 +1,6 @@
 #include "app/cli/cli.h"
 
+#include "app/cli/project_arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "core/base/error.h"
@@ -15,6 +16,7 @@
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -300,7 +302,12 @@ int run_command_line(int argc, char** argv) {
     try {
         CLI::App program("See, step through and edit multi-head attention", "headscope");
         const std::function<int()> open_window = add_commands(program);
-        return after_printing(parse_and_run(program, open_window, argc, argv));
+        std::vector<std::string> words = with_checkpoint_project(program, {argv + 1, argv + argc});
+        std::vector<char*> called{argv[0]};
+        std::ranges::transform(words, std::back_inserter(called),
+                               [](std::string& word) { return word.data(); });
+        return after_printing(
+            parse_and_run(program, open_window, static_cast<int>(called.size()), called.data()));
     } catch (const Error& fault) {
         return report(fault.what(), exit_code(fault.kind()));
     } catch (const std::bad_alloc&) {

@@ -8,10 +8,10 @@
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
-#include "core/checkpoint/model/patch_file.h"
 #include "core/engine/engine.h"
 #include "core/export/model_export.h"
 #include "core/export/streamed_stages.h"
+#include "core/project/checkpoint_project.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -217,7 +217,9 @@ checkpoint::ModelEdits read_model_edits(const checkpoint::Model& model,
                                         const std::optional<std::string>& patch,
                                         const std::vector<std::string>& gains, std::int64_t layer) {
     const checkpoint::Architecture& architecture = model.architecture();
-    checkpoint::ModelEdits edits = patch ? checkpoint::load_patch(model, *patch) : checkpoint::ModelEdits();
+    checkpoint::ModelEdits edits =
+        patch ? project::edits_of_project(model, project::open_checkpoint_project(*patch))
+              : checkpoint::ModelEdits();
     for (const std::string& text : gains) {
         const ModelGain gain = parse_model_gain(text, architecture, layer);
         std::vector<float>& of_layer = edits[attention_number(architecture, gain.place)].gains;

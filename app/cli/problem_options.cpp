@@ -90,7 +90,8 @@ void ProblemOptions::add_to(CLI::App& command, bool needed) {
         ->group(tensors);
     command
         .add_option("--project", project_path_,
-                    "a .headscope file; --gain and --temperature are applied on top")
+                    "a .headscope file; --gain and --temperature are applied on top. Of a checkpoint's "
+                    "project: its model, text and edits, where they are not given here")
         ->group("A project");
     command
         .add_option("--heads", H_,

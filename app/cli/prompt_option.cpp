@@ -1,6 +1,7 @@
 #include "app/cli/prompt_option.h"
 
 #include "app/cli/problem_options.h"
+#include "app/cli/project_arguments.h"
 #include "app/cli/usage.h"
 #include "core/checkpoint/files/packaged_models.h"
 
@@ -13,6 +14,7 @@ namespace headscope::cli {
 void EditedModelOption::add_to(CLI::App& command, const std::string& model_help,
                                const std::string& gain_help) {
     command.add_option("--model", folder_, model_help)->transform(checkpoint::model_folder)->required();
+    add_project_option(command);
     command.add_option("--gain", gains_, gain_help)->allow_extra_args(false);
     command.add_option("--patch", patch_, "apply the edits of this file to the checkpoint");
     add_device_option(command, device_);

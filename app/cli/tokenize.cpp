@@ -1,3 +1,4 @@
+#include "app/cli/project_arguments.h"
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -98,6 +99,7 @@ void add_tokenize(CLI::App& program) {
                     "merges.txt, or with vocab.txt, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
+    add_project_option(command);
     command.add_option("text", options->text, "the text to cut into tokens")->option_text("TEXT");
     command.add_option("--text-file", options->text_file,
                        "a file with one JSON string per line instead, - for standard input");

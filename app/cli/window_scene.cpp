@@ -2,6 +2,8 @@
 
 #include "app/cli/language_option.h"
 #include "app/cli/usage.h"
+#include "app/session/checkpoint_work.h"
+#include "app/state/screens/questions.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/checkpoint/files/packaged_models.h"
@@ -208,7 +210,7 @@ void show_lesson(app::Program& program, const SceneOptions& options) {
     view.joined = view.joined_target;
 }
 
-/// Opens the patch, then sets the gains layer by layer, with the commands that a user would send.
+/// Sets the gains layer by layer, with the commands that a user would send.
 void edit_model(app::Program& program, const SceneOptions& options) {
     program.state().view.less_motion = true; // without the flash of an edit
     const auto settle = [&program] {
@@ -216,10 +218,6 @@ void edit_model(app::Program& program, const SceneOptions& options) {
         if (!program.state().error.empty())
             fail_input(program.state().error);
     };
-    if (options.patch) {
-        program.open_path(*options.patch);
-        settle();
-    }
     const checkpoint::Architecture& architecture =
         program.state().document->part()->model->model->architecture();
     for (const std::string& text : options.problem.gains()) {
@@ -249,7 +247,8 @@ void show_screen(app::Program& program, const SceneOptions& options) {
         program.act(app::AskCircuits{.word = *options.token});
     if (wanted.screen != app::Screen::patching)
         return;
-    program.act(app::AskPatching{.corrupted = options.corrupted.value_or("")});
+    if (options.corrupted || program.state().model.patching.corrupted.empty())
+        program.act(app::AskPatching{.corrupted = options.corrupted.value_or("")});
     if (options.patched == "paths")
         program.act(app::AskPatching{.paths = true});
     else if (options.patched)
@@ -263,8 +262,26 @@ void show_model(app::Program& program, const SceneOptions& options) {
     const checkpoint::Architecture& architecture = model->model->architecture();
     const std::optional<checkpoint::Stack> stack = options.stack.in(architecture, false);
     options.decoder.check(architecture);
-    program.open_checkpoint(
-        app::open_model(model, {options.text.value_or(""), options.decoder.text}, 0, {}, progress));
+    app::ModelTexts texts{options.text.value_or(""), options.decoder.text};
+    checkpoint::ModelEdits edits;
+    std::optional<app::Questions> asked;
+    if (options.patch) {
+        const project::OpenedCheckpointProject work = project::open_checkpoint_project(*options.patch);
+        edits = project::edits_of_project(*model->model, work);
+        asked = app::read_questions(work.project.questions, architecture.vocab);
+        // Of its own text a project knows the tokens.
+        const bool own = !work.project.ids.empty() && options.text == work.project.text;
+        if (own && options.decoder.text.value_or(work.project.decoder_text) == work.project.decoder_text)
+            texts = app::texts_of(work.project);
+    }
+    program.open_checkpoint(app::open_model(model, texts, 0, edits, progress));
+    if (asked) {
+        app::ModelState& state = program.state().model;
+        state.position = asked->position;
+        state.effects = asked->effects;
+        state.patching = asked->patching;
+        state.circuits = asked->circuits;
+    }
     program.settle();
     edit_model(program, options);
     if (architecture.encoder != nullptr)

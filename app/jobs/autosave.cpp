@@ -21,7 +21,17 @@ std::int64_t seconds_since_1970() {
     return std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
 
+std::map<std::string, std::string> entry(const std::string& project_path, std::int64_t edited_at) {
+    const nlohmann::json about{{"project_path", project_path}, {"edited_at", edited_at}};
+    return {
+        {std::string(autosave_key), about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}};
+}
+
 } // namespace
+
+std::map<std::string, std::string> autosave_metadata(const std::string& project_path) {
+    return entry(project_path, seconds_since_1970());
+}
 
 Autosave::Autosave(std::filesystem::path folder, std::function<void()> wake)
     : folder_(std::move(folder)), wake_(std::move(wake)), thread_([this] { work(); }) {}
@@ -125,10 +135,8 @@ std::string Autosave::carry_out(const Wanted& wanted) {
 }
 
 void Autosave::write(const Wanted& wanted) {
-    const nlohmann::json about{{"project_path", wanted.project_path}, {"edited_at", wanted.edited_at}};
-    const std::string bytes = project::project_bytes(
-        wanted.document->recipe, wanted.document->problem,
-        {{std::string(autosave_key), about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}});
+    const std::string bytes = project::project_bytes(wanted.document->recipe, wanted.document->problem,
+                                                     entry(wanted.project_path, wanted.edited_at));
     if (!kept_)
         kept_.emplace(KeptFile::create(folder_, std::string(autosave_prefix), ".headscope"));
     write_file_atomically(kept_->path().string(), bytes);

@@ -8,12 +8,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
 namespace headscope::app {
+
+/// The entry of metadata that tells which file what is kept belongs to, empty when it has none, and that it
+/// was edited now.
+std::map<std::string, std::string> autosave_metadata(const std::string& project_path);
 
 /// Keeps the newest document on disk, so that a program that is killed loses at most the last two seconds.
 /// One project file per running program, written whole or not at all on a thread of its own; recovery.h finds

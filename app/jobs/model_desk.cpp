@@ -67,6 +67,30 @@ std::optional<Predictions> predictions_at(const checkpoint::TextModel& model, co
     return predictions_of(model, run, unedited, position_of(run, model, position), cancel);
 }
 
+/// The inputs of a text whose tokens are known. Where the text is cut into them, it is read as if it was
+/// typed.
+checkpoint::ModelInputs known_inputs(const checkpoint::TextModel& model, const ModelTexts& texts,
+                                     bool two_texts) {
+    std::optional<checkpoint::ModelInputs> typed;
+    try {
+        typed = checkpoint::prompt_inputs(model, texts.prompt, texts.target.value_or(""));
+    } catch (const Error&) {
+        // Another tokenizer than the one that the text was typed for: its ids are known.
+    }
+    if (!two_texts)
+        return typed && typed->ids == texts.ids ? *typed : checkpoint::token_inputs(model, texts.ids);
+    checkpoint::ModelInputs source;
+    if (typed && typed->source.front().ids == texts.ids) {
+        source = typed->source.front();
+    } else {
+        source.ids = texts.ids;
+        source.T = std::ssize(source.ids);
+        for (const std::int64_t id : source.ids)
+            source.tokens.push_back(checkpoint::label_of(model, id));
+    }
+    return checkpoint::token_inputs(model, texts.target_ids, {std::move(source)});
+}
+
 void check_layer(const checkpoint::Architecture& config, std::int64_t layer) {
     if (layer < 0 || layer >= config.layers)
         fail_input(tr("there is no layer {}; layers are numbered 0 to {}", layer, config.layers - 1));
@@ -87,6 +111,13 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
     texts_of->target = texts.target.value_or("");
     texts_of->write_target = texts_of->two_texts() && !texts.target;
     texts_of->edits = edits;
+    if (!texts.ids.empty()) {
+        texts_of->write_target = false;
+        auto inputs =
+            std::make_shared<checkpoint::ModelInputs>(known_inputs(*model, texts, texts_of->two_texts()));
+        texts_of->written = std::clamp<std::int64_t>(texts.written, 0, inputs->T - 1);
+        texts_of->inputs = std::move(inputs);
+    }
     auto part = std::make_shared<ModelPart>(*with_inputs(texts_of, progress));
     OpenedModel opened;
     opened.attention = attention_number(

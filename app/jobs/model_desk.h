@@ -26,6 +26,10 @@ struct OpenedModel {
 struct ModelTexts {
     std::string prompt = {};                ///< empty: first_prompt
     std::optional<std::string> target = {}; ///< of an encoder-decoder's decoder; none: with_first_target
+    /// The tokens of both where they are known, as a project knows them: those of a text that the model wrote
+    /// may be others than the text would be cut into. Empty: those of the texts.
+    std::vector<std::int64_t> ids = {}, target_ids = {};
+    std::int64_t written = 0; ///< of these tokens: how many, the last, the model wrote
 };
 
 /// Opens a checkpoint and runs its texts through it. Of an encoder-decoder the cross-attention of the layer

@@ -1,12 +1,11 @@
 #include "app/session/checkpoint_session.h"
 
 #include "app/commands/command.h"
+#include "app/session/checkpoint_work.h"
 #include "app/session/large_stages.h"
-#include "app/state/screens/questions.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
-#include "core/checkpoint/model/patch_file.h"
 
 #include <algorithm>
 #include <utility>
@@ -484,16 +483,16 @@ void CheckpointSession::check(const FileCommand& command) const {
 
 std::function<void(const std::string& path)> CheckpointSession::writer() const {
     return [part = state().document->part(),
-            questions = questions_text(state().model, *state().document->part())](const std::string& path) {
-        checkpoint::save_patch(*part->model->model, part->edits, path, questions);
+            project = project_of(state(), host().steps(), {})](const std::string& path) mutable {
+        project.model = project::place_of(part->model->model->path(), path);
+        save_work(*part, project, path);
     };
 }
 
 bool CheckpointSession::same_work(const Document& saved) const {
-    // Patched rows belong to a text, which a patch file does not hold.
-    const checkpoint::ModelEdits now = with_patches_of(state().document->part()->edits, {});
-    return saved.is_checkpoint() ? !first_difference(now, with_patches_of(saved.part()->edits, {}))
-                                 : now.empty();
+    const ModelPart& now = *state().document->part();
+    return saved.is_checkpoint() ? app::same_work(now, *saved.part())
+                                 : with_patches_of(now.edits, {}).empty();
 }
 
 } // namespace headscope::app

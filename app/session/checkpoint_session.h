@@ -46,7 +46,6 @@ public:
     DocumentPtr restored(const DocumentPtr& next) override;
 
     void check(const FileCommand& command) const override;
-    PathPurpose save_purpose() const override { return PathPurpose::save_patch; }
     std::function<void(const std::string& path)> writer() const override;
     bool same_work(const Document& saved) const override;
 
@@ -67,8 +66,8 @@ private:
     };
 
     void use(const ModelDesk::Answer& answer);
-    /// Another prompt or target.
-    void type(std::string ModelPart::*which, const std::string& text);
+    /// Another prompt or target. anew: a run is made even where the document has this text.
+    void type(std::string ModelPart::*which, const std::string& text, bool anew = false);
     void write_target();
     /// Puts a text that was written on in place of the document's.
     void write(const ModelPartPtr& part, std::string label);

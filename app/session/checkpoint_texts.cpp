@@ -12,7 +12,7 @@
 
 namespace headscope::app {
 
-void CheckpointSession::type(std::string ModelPart::*which, const std::string& text) {
+void CheckpointSession::type(std::string ModelPart::*which, const std::string& text, bool anew) {
     stop_writing();
     const ModelPart& now = *state().document->part();
     auto part = std::make_shared<ModelPart>(now);
@@ -23,6 +23,11 @@ void CheckpointSession::type(std::string ModelPart::*which, const std::string& t
     (*part).*which = text;
     model.prompt = part->prompt;
     model.target = part->target;
+    if (!anew && part->prompt == now.prompt && part->target == now.target && now.opened_patch == nullptr) {
+        next_text_.reset(); // the document has it, and nothing else is to come
+        model.error.clear();
+        return;
+    }
     part->inputs = nullptr;
     part->written = 0;
     part->edits = with_patches_of(part->edits, {});
@@ -36,7 +41,7 @@ void CheckpointSession::write_target() {
     if (!state().document->part()->two_texts())
         return;
     const std::string in_field = state().model.target;
-    type(&ModelPart::target, "");
+    type(&ModelPart::target, "", true);
     state().model.target = in_field; // until the new one is there
     auto part = std::make_shared<ModelPart>(*next_text_->part);
     part->write_target = true;

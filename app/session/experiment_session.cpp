@@ -45,8 +45,8 @@ void ExperimentSession::settle() {
 }
 
 std::function<void(const std::string& path)> ExperimentSession::writer() const {
-    return [document = state().document,
-            view = project_view_json(state().view, host().steps())](const std::string& path) {
+    return [document = state().document, view = project_view_json(state().view, *state().document,
+                                                                  host().steps())](const std::string& path) {
         project::save_project(document->recipe, document->problem, path,
                               {{std::string(project::view_key), view}});
     };

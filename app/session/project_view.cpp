@@ -2,6 +2,8 @@
 
 #include "app/commands/attention_change.h"
 #include "app/commands/view_change.h"
+#include "app/state/model_document.h"
+#include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/trace/find_stop.h"
@@ -20,6 +22,7 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 4> weights_views{"heatmap", "arcs", "text", "graph"};
 constexpr std::array<std::string_view, 3> heads_views{"each", "difference", "mean"};
 constexpr std::array<std::string_view, 3> projections{"q", "k", "v"};
+constexpr std::array<std::string_view, 3> stack_names{"decoder", "encoder", "cross"};
 
 template<class Names, class Value>
 std::string name_of(const Names& names, Value value) {
@@ -86,7 +89,67 @@ void read_map(const json& map, MapWindow& into) {
     read("y", half, 1 - half, into.y);
 }
 
-void read_view(ViewState& view, const json& saved, const Problem& problem) {
+void read_flag(const json& value, bool& into) {
+    if (value.is_boolean())
+        into = value.get<bool>();
+}
+
+json checkpoint_json(const ViewState& view) {
+    const AttentionView& attention = view.attention;
+    json reading = json::array();
+    for (const analysis::ReadingInfo& info : analysis::readings())
+        if (attention.reading.*info.option)
+            reading.push_back(info.id);
+    json saved{
+        {"screen", screen_name(attention)}, {"stack", stack_names[static_cast<std::size_t>(attention.stack)]},
+        {"layer", attention.layer},         {"patch", attention.patch},
+        {"board", attention.board},         {"log_colours", attention.log_colours},
+        {"one_head", view.one_head},        {"reading", reading}};
+    if (attention.brought_from)
+        saved["brought_from"] = *attention.brought_from;
+    if (attention.join_writers)
+        saved["join_writers"] = *attention.join_writers;
+    return saved;
+}
+
+/// Screen, layer and how weights are read: before the stage, which the layer may not have.
+void read_checkpoint_view(ViewState& view, const json& saved, const Document& document) {
+    AttentionView& attention = view.attention;
+    const ModelPart& part = *document.part();
+    if (part.two_texts())
+        read_name(field(saved, "stack"), stack_names, attention.stack);
+    std::int64_t layer = attention.layer;
+    read_whole(field(saved, "layer"), layer);
+    const std::int64_t last = in_stack(part.architecture(), attention.stack).layers - 1;
+    attention.layer = std::clamp<std::int64_t>(layer, 0, last);
+    view.walk = walk_of(part, attention.stack, attention.layer);
+    if (const json name = field(saved, "screen"); name.is_string())
+        if (const NamedScreen* const screen = find_screen(name.get<std::string>());
+            screen != nullptr && has_screen(document, screen->screen)) {
+            attention.screen = screen->screen;
+            attention.effects = screen->effects;
+        }
+    if (const json cell = field(saved, "patch"); cell.is_array() && cell.size() == attention.patch.size())
+        for (std::size_t n = 0; n < cell.size(); ++n)
+            read_whole(cell[n], attention.patch[n]);
+    read_flag(field(saved, "board"), attention.board);
+    read_flag(field(saved, "log_colours"), attention.log_colours);
+    read_flag(field(saved, "one_head"), view.one_head);
+    if (const json first = field(saved, "brought_from"); first.is_number_integer())
+        attention.brought_from = std::clamp<std::int64_t>(first.get<std::int64_t>(), 0, part.inputs->T - 1);
+    if (const json joined = field(saved, "join_writers"); joined.is_boolean())
+        attention.join_writers = joined.get<bool>();
+    if (const json reading = field(saved, "reading"); reading.is_array())
+        for (const analysis::ReadingInfo& info : analysis::readings())
+            if (!(attention.reading.*info.option) &&
+                std::ranges::find(reading, json(info.id)) != reading.end())
+                attention.reading = analysis::turned(attention.reading, info.option);
+}
+
+void read_view(ViewState& view, const json& saved, const Document& document) {
+    const Problem& problem = document.problem;
+    if (document.is_checkpoint())
+        read_checkpoint_view(view, saved, document);
     if (const json stage = field(saved, "stage"); stage.is_string())
         if (const auto stop = find_stop(stage.get<std::string>()); stop && view.walk.has(*stop))
             view.group = view.came_from = *stop;
@@ -107,7 +170,8 @@ void read_view(ViewState& view, const json& saved, const Problem& problem) {
 
 } // namespace
 
-std::string project_view_json(const ViewState& view, const std::vector<std::string>& steps) {
+std::string project_view_json(const ViewState& view, const Document& document,
+                              const std::vector<std::string>& steps) {
     const MapWindow& map = view.attention.map;
     json saved{{"stage", group_info(view.group).label},
                {"head", view.head},
@@ -123,10 +187,12 @@ std::string project_view_json(const ViewState& view, const std::vector<std::stri
         saved["selected"] = cell_json(*view.selected);
     if (view.selected && view.block_end)
         saved["block_end"] = cell_json(*view.block_end);
+    if (document.is_checkpoint())
+        saved.update(checkpoint_json(view));
     return saved.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::vector<std::string> look_as_saved(ViewState& view, const std::string& text, const Problem& problem) {
+std::vector<std::string> look_as_saved(ViewState& view, const std::string& text, const Document& document) {
     json saved;
     try {
         saved = parse_json(text, "the view of a project");
@@ -136,7 +202,7 @@ std::vector<std::string> look_as_saved(ViewState& view, const std::string& text,
     std::vector<std::string> steps;
     if (!saved.is_object())
         return steps;
-    read_view(view, saved, problem);
+    read_view(view, saved, document);
     if (const json labels = field(saved, "steps"); labels.is_array())
         for (const json& label : labels)
             if (label.is_string())

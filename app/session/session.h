@@ -77,7 +77,6 @@ public:
     // How it is saved.
     /// Throws Error(input) when the command needs what this kind of document has not.
     virtual void check(const FileCommand&) const {}
-    virtual PathPurpose save_purpose() const { return PathPurpose::save_project; }
     /// Writes the document as it is now; for any thread. Throws Error(input).
     virtual std::function<void(const std::string& path)> writer() const = 0;
     /// Whether nothing of the document would be lost with the saved one.

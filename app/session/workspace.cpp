@@ -200,7 +200,7 @@ void Workspace::show(DocumentPtr document, bool saved, const std::string& looked
     state_.view.attention.long_map = {};
     if (state_.view.tab == LeftTab::start)
         state_.view.tab = LeftTab::guide;
-    history_.begin_after(look_as_saved(state_.view, looked_at, state_.document->problem));
+    history_.begin_after(look_as_saved(state_.view, looked_at, *state_.document));
     document_changed();
 }
 
@@ -236,12 +236,12 @@ DocumentPtr Workspace::begin_session(const OpenedModel& opened) {
     return document;
 }
 
-void Workspace::open(const OpenedModel& opened) {
+void Workspace::open(const OpenedModel& opened, bool saved, const std::string& looked_at) {
     DocumentPtr document = begin_session(opened);
     state_.view.tab = LeftTab::predictions;
     state_.view.group = StageGroup::weights; // what the board is of
     state_.shown = {};                       // its heads are none of this board
-    show(std::move(document), true);
+    show(std::move(document), saved, looked_at);
 }
 
 void Workspace::go_to(const OpenedModel& opened, std::string label) {

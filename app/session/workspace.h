@@ -62,7 +62,7 @@ public:
     /// The preset and sentence that the program begins with.
     void show_fresh();
     void open(const AttentionSetPtr& set);
-    void open(const OpenedModel& opened);
+    void open(const OpenedModel& opened, bool saved = true, const std::string& looked_at = {});
     /// Shows a checkpoint that was opened as a further step of the history, as a lesson does.
     void go_to(const OpenedModel& opened, std::string label);
     /// Puts the edits of `edited` in place of those of the open checkpoint, as a step of its history.

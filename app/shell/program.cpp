@@ -51,6 +51,11 @@ Program::Program(const Options& options)
 }
 
 void Program::act(const Action& action) {
+    if (!std::holds_alternative<ViewChange>(action) && !std::holds_alternative<WindowAction>(action) &&
+        !std::exchange(state_.thrown.fresh, false))
+        if (const std::optional<Action> again = std::exchange(state_.thrown.again, std::nullopt))
+            if (const auto* move = std::get_if<MoveInHistory>(&action); move != nullptr && move->by == -1)
+                return act(*again);
     try {
         std::visit(
             Overloaded{[&](const ViewChange& change) { change_view(change); },
@@ -243,6 +248,7 @@ void Program::frame(Surface& surface, double now) {
             },
         .view = &state_.view,
         .field = &state_.field,
+        .thrown = &state_.thrown,
         .hovered = &hovered_spot,
         .number = &state_.number,
         .pixels = &state_.pixels,

@@ -43,6 +43,7 @@ public:
     /// Opens a project, attention weights, a checkpoint or whatever else the path holds, after the question
     /// about unsaved changes. `texts`: for a checkpoint.
     void open_path(const std::string& path, const ModelTexts& texts = {}) { files_.open_path(path, texts); }
+    void save_path(const std::string& path) { files_.save_path(path); }
     /// What a window opens with when nothing was asked for: the Start page; where the user switched that off,
     /// the latest file that is still there.
     void begin();

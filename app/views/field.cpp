@@ -4,7 +4,6 @@
 #include "core/base/error.h"
 
 #include <imgui_internal.h>
-#include <imgui_stdlib.h>
 
 namespace headscope::app {
 
@@ -51,13 +50,13 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     }
     // Tab walks the focus ring; ImGui's own tabbing would jump here and stay.
     ImGui::PushAllowKeyboardFocus(false);
-    Caret caret = to_end ? Caret::at_end : Caret::stays;
-    const bool entered = ImGui::InputText(
-        ("##" + field.label).c_str(), &text,
-        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways |
-            (field.changed_in_part ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
-        place_caret, &caret);
-    keep_in_sight(text);
+    const Caret caret = to_end ? Caret::at_end : Caret::stays;
+    const bool entered =
+        text_input("##" + field.label, "", text,
+                   ImGuiInputTextFlags_EnterReturnsTrue |
+                       (field.changed_in_part ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
+                   caret, false, tools.thrown)
+            .entered;
     // Dear ImGui scrolls to the field alone, one frame earlier; its mark is below it. The mouse sees the
     // field.
     constexpr float mark_room = 20;

@@ -7,8 +7,6 @@
 #include "app/views/views.h"
 #include "core/base/message.h"
 
-#include <imgui_stdlib.h>
-
 #include <algorithm>
 #include <functional>
 
@@ -69,10 +67,12 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
         ImGui::SetKeyboardFocusHere();
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
-    if (ImGui::InputTextWithHint(field.id, field.hint.c_str(), &text))
-        tools.send(field.typed(text));
-    keep_in_sight(text);
+    const TypedText typed = text_input(field.id, field.hint, text, 0, Caret::stays, true, tools.thrown);
     ImGui::PopAllowKeyboardFocus();
+    if (typed.thrown && *typed.thrown != field.valid)
+        undo_types_again(field.typed(*typed.thrown), tools);
+    if (typed.changed)
+        tools.send(field.typed(text));
     const figure::Rect on_screen = physical(area, tools);
     if (tools.focus.offer(on_screen))
         tools.send(TypeSentence{field.second});

@@ -11,6 +11,7 @@
 #include "app/state/course_state.h"
 #include "app/state/files/files_state.h"
 #include "app/views/presentation/presentation.h"
+#include "app/views/text_frame.h"
 #include "app/views/widgets.h"
 
 #include <optional>
@@ -44,6 +45,7 @@ struct AppState : SessionState {
     Flash flash;
     NumberEdit number;                ///< in the inspector's number field
     FieldEdit field;                  ///< what is typed into a field of a panel
+    ThrownTexts thrown;               ///< that Esc took out of fields
     std::string hovered;              ///< label of the hotspot under the mouse in the frame before
     std::vector<HistoryLine> history; ///< of the document, oldest first
     std::size_t history_position = 0;

@@ -1,10 +1,84 @@
 #include "app/views/text_frame.h"
 
+#include "app/views/imgui_keys.h"
+
 #include <imgui_internal.h>
+#include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace headscope::app {
+
+namespace {
+
+struct InputEvents {
+    Caret caret;
+    const std::string* thrown; ///< null: Esc took nothing from this field
+    const std::string& before; ///< what stood in the field when the frame began
+};
+
+bool undo_pressed() {
+    const ImGuiIO& io = ImGui::GetIO();
+    return io.KeyCtrl && !io.KeyShift && !io.KeyAlt && letter_pressed('Z');
+}
+
+/// Ctrl Z in a field in which ImGui has nothing to take back brings the text that Esc took away.
+int on_input_event(ImGuiInputTextCallbackData* data) {
+    InputEvents& events = *static_cast<InputEvents*>(data->UserData);
+    const std::string_view now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
+    if (events.thrown != nullptr && now == events.before && now != *events.thrown && undo_pressed()) {
+        data->DeleteChars(0, data->BufTextLen);
+        data->InsertChars(0, events.thrown->c_str());
+        return 0;
+    }
+    data->UserData = &events.caret;
+    return place_caret(data);
+}
+
+} // namespace
+
+TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
+                     Caret caret, bool live, ThrownTexts* thrown) {
+    const bool was_active = ImGui::GetActiveID() == ImGui::GetID(id.c_str());
+    std::optional<std::string> former;
+    const std::string* known = nullptr;
+    if (thrown != nullptr) {
+        if (thrown->restoring == id) {
+            thrown->restoring.clear();
+            if (!was_active) // nobody types into it again
+                former = thrown->restored;
+        }
+        if (const auto at = thrown->of_field.find(id); at != thrown->of_field.end())
+            known = &at->second;
+    }
+    const std::string before = text;
+    InputEvents events{caret, known, before};
+    const bool told = ImGui::InputTextWithHint(
+        id.c_str(), hint.c_str(), &text, flags | ImGuiInputTextFlags_CallbackAlways, on_input_event, &events);
+    keep_in_sight(text);
+    if (former) {
+        text = *former;
+        return {.changed = true, .thrown = *known};
+    }
+    const bool escaped = was_active && !ImGui::IsItemActive() && key_pressed(ImGuiKey_Escape, false);
+    if (thrown != nullptr && escaped && text != before) {
+        thrown->of_field[id] = before;
+        if (live) {
+            thrown->restoring = id;
+            thrown->restored = std::exchange(text, before);
+        }
+    }
+    const bool enters = (flags & ImGuiInputTextFlags_EnterReturnsTrue) != 0;
+    return {.changed = text != before, .entered = enters && told};
+}
+
+void undo_types_again(const Action& types, const ViewTools& tools) {
+    if (tools.thrown == nullptr)
+        return;
+    tools.thrown->again = types;
+    tools.thrown->fresh = true;
+}
 
 int place_caret(ImGuiInputTextCallbackData* data) {
     const Caret caret = *static_cast<const Caret*>(data->UserData);

@@ -4,8 +4,6 @@
 #include "core/base/message.h"
 #include "core/text/preset.h"
 
-#include <imgui_stdlib.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -140,7 +138,7 @@ struct SentenceField {
     bool second;
 };
 
-/// What was typed in this frame.
+/// What came into the field in this frame.
 std::optional<std::string> sentence_field(const AppState& state, const SentenceField& field,
                                           const figure::Rect& area, const ViewTools& tools) {
     const Theme& theme = tools.theme;
@@ -163,8 +161,8 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     // Tab walks the focus ring; ImGui's own tabbing would jump into this field and stay there.
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
-    const bool typed = ImGui::InputTextWithHint(field.id, (fixed ? field.tip : field.hint).c_str(), &text);
-    keep_in_sight(text);
+    const TypedText typed =
+        text_input(field.id, fixed ? field.tip : field.hint, text, 0, Caret::stays, true, tools.thrown);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
     if (tools.focus.offer(physical(area, tools)) && !fixed)
@@ -173,7 +171,10 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
         show_tip(field.tip, tools);
     if (wrong && ImGui::IsItemHovered())
         show_tip(state.error, tools);
-    return typed ? std::optional(text) : std::nullopt;
+    if (typed.thrown && *typed.thrown != field.valid)
+        undo_types_again(
+            field.second ? Action(SetKvSentence{*typed.thrown}) : Action(SetSentence{*typed.thrown}), tools);
+    return typed.changed ? std::optional(text) : std::nullopt;
 }
 
 /// One field, or with cross-attention two side by side.

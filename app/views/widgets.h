@@ -13,7 +13,6 @@
 namespace headscope::app {
 
 struct OpenChooser;
-
 /// Where views send what the user did.
 using Sink = std::function<void(const Action&)>;
 
@@ -96,13 +95,14 @@ struct ViewTools {
         {}; ///< of a cell that is shown; empty: cells cannot be edited
     /// Whether the user set the number in place of what a checkpoint computes; empty: nobody did.
     std::function<bool(const CellAddress&)> is_set = {};
-    const ViewState* view = nullptr; ///< null: no selecting by mouse, no painting
-    bool keeps_selection = false;    ///< a click beside every cell leaves the selection as it is
-    FieldEdit* field = nullptr;      ///< null: pictures have no fields
-    std::string* hovered = nullptr;  ///< takes the label of the hotspot under the mouse; null: nobody asks
-    NumberEdit* number = nullptr;    ///< null: numbers cannot be typed
-    OpenChooser* chooser = nullptr;  ///< while a path is being chosen
-    PixelCache* pixels = nullptr;    ///< null: nothing is kept from frame to frame
+    const ViewState* view = nullptr;      ///< null: no selecting by mouse, no painting
+    bool keeps_selection = false;         ///< a click beside every cell leaves the selection as it is
+    FieldEdit* field = nullptr;           ///< null: pictures have no fields
+    struct ThrownTexts* thrown = nullptr; ///< that Esc took out of fields
+    std::string* hovered = nullptr; ///< takes the label of the hotspot under the mouse; null: nobody asks
+    NumberEdit* number = nullptr;   ///< null: numbers cannot be typed
+    OpenChooser* chooser = nullptr; ///< while a path is being chosen
+    PixelCache* pixels = nullptr;   ///< null: nothing is kept from frame to frame
     std::function<bool(const CellAddress&)> allowed =
         {}; ///< whether the newest mask allows a cell of scores to weights
 };

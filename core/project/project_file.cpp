@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/base/random_access_file.h"
+#include "core/project/checkpoint_project.h"
 #include "core/project/checksum.h"
 #include "core/project/project_parts.h"
 #include "core/project/same_bits.h"
@@ -164,6 +165,14 @@ format::Safetensors header_of(const std::string& path) {
     }
 }
 
+/// The JSON of a checkpoint's project, an object with a format.
+json checkpoint_json(const format::Safetensors& file) {
+    json structure = parse_json(file.metadata().at(std::string(checkpoint_key)), file.source());
+    if (!structure.is_object() || !structure.value("format", json()).is_number_unsigned())
+        fail_input(tr("{}: its {} has no format", file.source(), checkpoint_key));
+    return structure;
+}
+
 } // namespace
 
 void save_project(const Recipe& recipe, const Problem& problem, const std::string& path,
@@ -206,7 +215,7 @@ OpenedProject recover_project_bytes(std::string bytes, const std::string& source
 
 ProjectSummary project_summary(const std::string& path) {
     const format::Safetensors file = header_of(path);
-    const json project = project_json(file);
+    const json project = is_checkpoint_project(file) ? checkpoint_json(file) : project_json(file);
     const auto text = [&](const char* key) {
         const json value = project.value(key, json());
         return value.is_string() ? value.get<std::string>() : std::string();

@@ -43,7 +43,8 @@ def check_package(program):
         names = [row["id"] for row in window.actions()]
         check({"stage", "sentence", "open", "next stage", "undo"} <= set(names), f"the actions are {names}")
         check("there is no stage" in refused(lambda: window.do("stage", "wings")), "wings is a stage")
-        check("there is no action" in refused(lambda: window.do("save")), "a file can be saved by name")
+        check("needs a value" in refused(lambda: window.do("save")), "a project is saved without a name")
+        check("there is no action" in refused(lambda: window.do("save as")), "a dialog can be opened by name")
         check("needs a value" in refused(lambda: window.do("stage")), "a stage needs no name")
     rows = numpy.tril(numpy.ones((2, 3, 5, 5), numpy.float32))
     rows /= rows.sum(-1, keepdims=True)
@@ -52,6 +53,20 @@ def check_package(program):
         check(report["attention"]["file"] == "attention.npy", f"the window shows {report['attention']}")
         window.do("arcs")
         check(report["tokens"] == ["a", "b", "c", "d", "e"], f"the tokens are {report['tokens']}")
+
+
+def check_project(program, folder):
+    project = str(folder / "mine.headscope")
+    with headscope.Window("pocket", "--sentence", "The cat", program=program) as window:
+        window.do("sentence", "Anna found her red ball")
+        window.do("stage", "scores")
+        tokens = window.report()["tokens"]
+        window.do("save", project)
+    with headscope.Window(project, program=program) as window:
+        window.settle()
+        report = window.report()
+        check(report["tokens"] == tokens, f"the tokens are {report['tokens']}, not {tokens}")
+        check(report["stage"] == "scores", f"the stage is {report['stage']}")
 
 
 def ask(path, text):
@@ -109,6 +124,7 @@ def main():
         os.environ.update(clean, DISPLAY=display.name, HOME=str(folder / "home"),
                           XDG_CONFIG_HOME=str(folder / "config"), XDG_STATE_HOME=str(folder / "state"))  # fmt: skip
         check_package(program)
+        check_project(program, folder)
         check_socket(program, folder)
     print("control: all as expected")
 

@@ -3,6 +3,7 @@
 #include "core/checkpoint/model/patch_file.h"
 #include "core/checkpoint/model/patch_identity.h"
 #include "core/format/safetensors.h"
+#include "core/project/checkpoint_project.h"
 #include "tests/fuzz/target.h"
 
 #include <cstdlib>
@@ -79,8 +80,36 @@ std::string file_with_layers(std::string layers) {
     return writer.bytes();
 }
 
-/// Bytes that begin with a bracket are the list of layers inside of a file, others a whole file.
+/// What a file for the tiny checkpoint says beside its edits: all of a project but those.
+std::string file_with_structure(const std::string& structure) {
+    format::SafetensorsWriter writer;
+    writer.set_metadata(checkpoint::patch_key, checkpoint::patch_text(checkpoint::identity_of(tiny_model()),
+                                                                      nlohmann::ordered_json::array()));
+    writer.set_metadata(std::string(project::checkpoint_key), structure);
+    return writer.bytes();
+}
+
+void read_project(const std::string& structure) {
+    fuzz::accepted([&] {
+        const project::OpenedCheckpointProject opened =
+            project::parse_checkpoint_project(file_with_structure(structure), "input");
+        const checkpoint::ModelEdits edits = project::edits_of_project(tiny_model(), opened);
+        fuzz::accepted([&] { static_cast<void>(project::find_model(opened, "/tmp/p.headscope", {})); });
+        // What was read is written and read again without a loss.
+        const std::string written = project::checkpoint_project_bytes(tiny_model(), edits, opened.project);
+        const project::CheckpointProject again =
+            project::parse_checkpoint_project(written, "the written file").project;
+        fuzz::require(again.text == opened.project.text && again.ids == opened.project.ids &&
+                      again.written == opened.project.written &&
+                      again.activations == opened.project.activations);
+    });
+}
+
+/// Bytes that begin with a bracket are the list of layers inside of a file, those that begin with a brace
+/// what makes it a project, others a whole file.
 void read_patch(std::string_view bytes) {
+    if (bytes.starts_with('{'))
+        return read_project(std::string(bytes));
     const std::string file =
         bytes.starts_with('[') ? file_with_layers(std::string(bytes)) : std::string(bytes);
     fuzz::accepted([&] {

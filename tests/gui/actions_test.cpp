@@ -195,14 +195,18 @@ TEST_CASE("a line from outside does what its action does, and its answer says wh
         return std::ranges::any_of(listed, [&](const nlohmann::json& row) { return row["id"] == id; });
     };
     CHECK((lists("stage") && lists("sentence") && lists("open") && lists("next stage") && lists("undo")));
-    CHECK_FALSE(lists("save"));
+    CHECK(lists("save"));
 
     CHECK_THAT(error(R"({"action": "stage", "value": "wings"})"),
                Contains("there is no stage \"wings\" here"));
     CHECK_THAT(error(R"({"action": "stage"})"), Contains("needs a value"));
     CHECK_THAT(error(R"({"action": "undo", "value": "2"})"), Contains("takes no value"));
     CHECK_THAT(error(R"({"action": "stage", "value": 3})"), Contains("is no text"));
-    CHECK_THAT(error(R"({"action": "save"})"), Contains("there is no action \"save\""));
+    CHECK_THAT(error(R"({"action": "save"})"), Contains("needs a value"));
+    CHECK_THAT(error(R"({"action": "save as"})"), Contains("there is no action \"save as\""));
+    CHECK_THAT(error(R"({"action": "save", "value": "/tmp/x.npy"})"), Contains("should end in .headscope"));
+    CHECK(ask(R"({"action": "save", "value": "/nowhere/x.headscope"})")["ok"] == true);
+    CHECK_THAT(error(R"({"action": "settle"})"), Contains("/nowhere"));
     CHECK_THAT(error(R"({"action": "number below"})"), Contains("can't be done here"));
     CHECK_THAT(error(R"({"action": "sentence", "value": "  "})"), Contains("no word"));
     CHECK_THAT(error(R"({"action": "open", "value": "/nowhere"})"), Contains("unsaved changes"));

@@ -410,6 +410,7 @@ TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", 
     desk.act(TypePrompt{"Anna lost her ribbon."});
     desk.settle();
     desk.program.open_path(patch);
+    desk.act(AnswerUnsaved{UnsavedAnswer::discard}); // of that text
     desk.settle();
     desk.settle();
     CHECK(desk.program.state().error.empty());

@@ -335,14 +335,14 @@ TEST_CASE("the File menu stays in the window, and follows the row that the keys 
     CHECK(row("New").reachable());
 }
 
-TEST_CASE("edits of the model that comes with the program are not saved into the cache", "[gui][files]") {
+TEST_CASE("a project of the model that comes with the program is not saved into the cache", "[gui][files]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);
     desk.open(checkpoint::model_folder("pocket"), "The cat");
     desk.act(SetGain{0, 0});
     desk.act(SaveProjectAs{});
     REQUIRE(desk.files().chooser);
-    CHECK(desk.files().chooser->purpose == PathPurpose::save_patch);
+    CHECK(desk.files().chooser->purpose == PathPurpose::save_project);
     CHECK(desk.files().chooser->chooser.listing().folder == std::filesystem::current_path());
 }
 

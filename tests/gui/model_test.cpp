@@ -388,62 +388,45 @@ TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint
     desk.act(MoveInHistory{-1});
     CHECK(document_of(desk).part()->edits.empty());
 
-    SECTION("a patch of another checkpoint is refused") {
+    SECTION("a patch of another checkpoint opens that one") {
         desk.act(OpenPath{folder_of("bert_tiny")});
         desk.act(AnswerUnsaved{UnsavedAnswer::discard});
         REQUIRE(document_of(desk).title == "bert_tiny");
         desk.program.open_path(path);
         desk.settle();
-        CHECK_THAT(desk.program.state().error,
-                   Catch::Contains(path) && Catch::Contains("bert_tiny") &&
-                       Catch::Contains("open the checkpoint that it was made for"));
-        CHECK(document_of(desk).part()->edits.empty());
+        CHECK(desk.program.state().error.empty());
+        CHECK(document_of(desk).title == "gpt2_tiny");
+        CHECK(document_of(desk).part()->edits.at(0).gains[2] == 0.25F);
+        CHECK_FALSE(desk.files().unsaved);
     }
-    SECTION("without a checkpoint a patch says what to do") {
+    SECTION("without a checkpoint a patch brings its own") {
         desk.act(NewProject{});
         desk.act(AnswerUnsaved{UnsavedAnswer::discard});
         desk.program.open_path(path);
         desk.settle();
-        CHECK(desk.program.state().error.find("open the checkpoint first") != std::string::npos);
+        CHECK(document_of(desk).title == "gpt2_tiny");
+        desk.act(OpenHead{1, 0});
+        CHECK(desk.edited() == 3.0F);
     }
-    end_recording();
-}
-
-TEST_CASE("edits of a run that was killed are offered back with their checkpoint", "[model]") {
-    TemporaryFolder folder;
-    namespace fs = std::filesystem;
-    const fs::path state = folder.file("state");
-    const auto kept_file = [&] {
-        for (const auto& entry : fs::directory_iterator(state))
-            if (const std::string name = entry.path().filename().string();
-                name.starts_with("unsaved-gpt2_tiny-") && name.ends_with(".patch.safetensors"))
-                return entry.path();
-        return fs::path();
-    };
-    {
-        FilesDesk desk(folder);
-        desk.open(folder_of("gpt2_tiny"), prompt);
-        desk.edit(3.0F);
-        end_recording();
-        const fs::path kept = kept_file();
-        REQUIRE_FALSE(kept.empty());
-        // As a program left it that is no more: nobody holds a lock beside it.
-        fs::copy(kept, state / "unsaved-gpt2_tiny-4194303.patch.safetensors");
-        desk.act(MoveInHistory{-1});
-        CHECK_FALSE(fs::exists(kept));
+    SECTION("of a checkpoint that is not known the program asks where it is") {
+        desk.act(NewProject{});
+        desk.act(AnswerUnsaved{UnsavedAnswer::discard});
+        desk.act(ForgetRecent{});
+        desk.program.open_path(path);
+        desk.settle();
+        REQUIRE(desk.files().chooser);
+        CHECK_THAT(desk.files().chooser->chooser.error(), Catch::Contains("mine.patch.safetensors") &&
+                                                              Catch::Contains("gpt2_tiny") &&
+                                                              Catch::Contains("Choose the folder"));
+        desk.act(ChosenPath{folder_of("bert_tiny")});
+        desk.settle();
+        REQUIRE(desk.files().chooser);
+        CHECK_THAT(desk.files().chooser->chooser.error(), Catch::Contains("bert_tiny is another"));
+        desk.act(ChosenPath{folder_of("gpt2_tiny")});
+        desk.settle();
+        CHECK_FALSE(desk.files().chooser);
+        CHECK(document_of(desk).part()->edits.at(0).gains[2] == 0.25F);
     }
-    FilesDesk desk(folder);
-    CHECK(desk.files().recoveries.empty());
-    desk.open(folder_of("gpt2_tiny"), prompt);
-    REQUIRE(desk.files().recoveries.size() == 1);
-    CHECK(screen_shows("Edits of gpt2_tiny"));
-    desk.act(RecoverProject{desk.files().recoveries.front().path});
-    desk.settle();
-    CHECK(desk.edited() == 3.0F);
-    CHECK(desk.files().unsaved);
-    CHECK(desk.files().recoveries.empty());
-    CHECK_FALSE(fs::exists(state / "unsaved-gpt2_tiny-4194303.patch.safetensors"));
-    CHECK_FALSE(kept_file().empty());
     end_recording();
 }
 

@@ -6,6 +6,7 @@
 #include "app/cli/bench/bench_rows.h"
 #include "app/cli/bench/bench_window.h"
 #include "app/cli/problem_options.h"
+#include "app/cli/project_arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/draw/kit/format.h"
 #include "app/shell/program.h"
@@ -104,6 +105,7 @@ void add_bench(CLI::App& program) {
         .add_option("--model", options->model,
                     "only a checkpoint's forward pass: the folder of the checkpoint, or pocket")
         ->transform(checkpoint::model_folder);
+    add_project_option(command);
     command
         .add_option("--effects", options->effects,
                     "only what takes the predictions of a checkpoint apart: its folder, or pocket")

@@ -1,4 +1,5 @@
 #include "app/cli/problem_options.h"
+#include "app/cli/project_arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/survey/survey_run.h"
 #include "app/cli/survey/survey_show.h"
@@ -40,6 +41,7 @@ void add_survey(CLI::App& program) {
         *program.add_subcommand("survey", "measure what every head of a checkpoint does over a whole corpus");
     const auto options = std::make_shared<SurveyOptions>();
     command.add_option("--model", options->model, "a checkpoint folder or GGUF file, or pocket");
+    add_project_option(command);
     command.add_option("--texts", options->texts,
                        "the corpus: a .txt file with one text a line, or a .jsonl file with one object a "
                        "line, its text under \"text\"");

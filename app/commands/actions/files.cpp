@@ -4,13 +4,6 @@ namespace headscope::app {
 
 namespace {
 
-bool opens_checkpoint(const Situation& now) {
-    return now.checkpoint;
-}
-bool no_checkpoint(const Situation& now) {
-    return !now.checkpoint;
-}
-
 std::string unless_busy(const Situation& now) {
     return now.files.job ? tr("{} is not over yet", now.files.job->label) : "";
 }
@@ -26,8 +19,8 @@ std::string needs_changes(const Situation& now) {
         return needs_problem(now);
     if (now.files.lesson) // says how its problem is saved
         return unless_busy(now);
-    if (now.checkpoint && !now.edited && !now.files.unsaved)
-        return tr("Nothing is edited");
+    if (now.checkpoint) // what is asked of it and looked at is saved too
+        return unless_busy(now);
     return !now.files.path.empty() && !now.files.unsaved ? tr("Nothing has changed since it was saved")
                                                          : unless_busy(now);
 }
@@ -61,10 +54,8 @@ std::vector<ActionInfo> file_actions() {
         // clang-format off
         {"new", tr("New"), tr("Back to the sentence and the preset that the program began with"), {ctrl('N')}, anywhere, just(NewProject{}), unless_busy, tr("new project, open one"), field},
         {"open", tr("Open…"), tr("A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a checkpoint"), {ctrl('O')}, anywhere, just(ChooseProject{}), unless_busy, "", field},
-        {"save", tr("Save"), tr("Into the project's file"), {ctrl('S')}, no_checkpoint, just(SaveProject{}), needs_changes, tr("save, save as"), field},
-        {"save as", tr("Save as…"), tr("Into a new file"), {ctrl_shift('S')}, no_checkpoint, just(SaveProjectAs{}), needs_problem, "", field},
-        {"save patch", tr("Save patch"), tr("Your edits, as a small file beside the checkpoint"), {ctrl('S')}, opens_checkpoint, just(SaveProject{}), needs_changes, tr("save patch, save patch as"), field},
-        {"save patch as", tr("Save patch as…"), tr("Into a new file"), {ctrl_shift('S')}, opens_checkpoint, just(SaveProjectAs{}), unless_busy, "", field},
+        {"save", tr("Save"), tr("Into the project's file"), {ctrl('S')}, anywhere, just(SaveProject{}), needs_changes, tr("save, save as"), field},
+        {"save as", tr("Save as…"), tr("Into a new file"), {ctrl_shift('S')}, anywhere, just(SaveProjectAs{}), needs_problem, "", field},
         {"picture", tr("Picture of this view…"), tr("As PNG, SVG or PDF"), {ctrl('E')}, anywhere, just(ExportPicture{}), needs_numbers, tr("picture of this view, its numbers"), field},
         {"save numbers", tr("Numbers of this stage…"), tr("As .npy, .csv, .tsv or .safetensors"), {ctrl_shift('E')}, anywhere, just(ExportNumbers{}), needs_numbers, "", field},
         {"copy picture", tr("Copy picture"), tr("This view as a PNG, as the dialog for pictures was set last"), {ctrl_shift('I')}, anywhere, just(CopyPicture{}), needs_numbers, tr("copy the picture of this view"), field},

@@ -24,7 +24,8 @@ struct ValueAction {
 };
 constexpr ValueAction value_actions[] = {{"stage", "a stage, by its name on the strip"},
                                          {"sentence", "another sentence, or prompt"},
-                                         {"open", "the path of a file or folder"}};
+                                         {"open", "the path of a file or folder"},
+                                         {"save", "the path of a project, .headscope"}};
 
 Json actions_json(const Program& program) {
     Json listed = Json::array();
@@ -64,6 +65,8 @@ void act(Program& program, const std::string& id, const std::optional<std::strin
     program.state().error.clear();
     if (id == "open" && value)
         program.open_path(std::filesystem::absolute(*value).lexically_normal().string());
+    else if (id == "save" && value)
+        program.save_path(std::filesystem::absolute(*value).lexically_normal().string());
     else
         for (const Action& one : actions_of(program, id, value))
             program.act(one);

@@ -88,8 +88,9 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     const FilesState& files = state.files;
     std::error_code none;
     FileChooser::Options options;
-    options.saving = purpose != PathPurpose::open;
-    options.accept = purpose == PathPurpose::open ? tr_in("verb", "Open") : tr("Save");
+    const bool opens = purpose == PathPurpose::open || purpose == PathPurpose::find_model;
+    options.saving = !opens;
+    options.accept = opens ? tr_in("verb", "Open") : tr("Save");
     options.folder = !files.path.empty()    ? fs::path(files.path).parent_path()
                      : !last_folder.empty() ? last_folder
                                             : fs::current_path(none);
@@ -110,19 +111,25 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
             options.models.push_back(
                 {name, name, tr("comes with the program"), tr("A small language model")});
         break;
+    case PathPurpose::find_model:
+        options.title = tr("Choose the model of the project");
+        options.suffixes = {".gguf", ".safetensors"};
+        break;
     case PathPurpose::save_project:
         options.title = tr("Save the project");
         options.suffixes = {project_suffix};
         options.name = stem + project_suffix;
-        break;
-    case PathPurpose::save_patch:
-        options.title = tr("Save the edits of the checkpoint as a patch");
+        if (!state.document->is_checkpoint())
+            break;
         if (const std::string& model = state.document->part()->model->model->path();
             files.path.empty() && !checkpoint::is_unpacked(model))
             options.folder = fs::path(model).parent_path();
-        options.suffixes = {patch_suffix};
-        options.name = files.path.empty() ? file_stem(state.document->title) + patch_suffix
+        options.suffixes = formats = {project_suffix, patch_suffix};
+        options.name = files.path.empty() ? file_stem(state.document->title) + project_suffix
                                           : fs::path(files.path).filename().string();
+        if (options.name.ends_with(patch_suffix)) // whose text has no place in it
+            options.name = options.name.substr(0, options.name.size() - std::string(patch_suffix).size()) +
+                           project_suffix;
         break;
     case PathPurpose::picture:
         options.title = tr("Save a picture of this view");

@@ -47,7 +47,7 @@ void Files::act(const FileCommand& command) {
                           [&](const OpenPath& open) { open_path(open.path); },
                           [&](const ChooseProject&) { choose(PathPurpose::open); },
                           [&](const SaveProject&) { save(); },
-                          [&](const SaveProjectAs&) { choose(workspace_.session().save_purpose()); },
+                          [&](const SaveProjectAs&) { choose(PathPurpose::save_project); },
                           [&](const ExportPicture&) { choose(PathPurpose::picture); },
                           [&](const ExportNumbers&) { choose(PathPurpose::numbers); },
                           [&](const ExportScript&) { choose(PathPurpose::script); },
@@ -59,6 +59,7 @@ void Files::act(const FileCommand& command) {
                           [&](const ChosenPath& path) { chosen(path.path); },
                           [&](const CloseChooser&) {
                               files_.chooser.reset();
+                              wants_model_.clear();
                               next_.reset();
                           },
                           [&](const AnswerUnsaved& given) { answer(given.answer); },
@@ -92,7 +93,7 @@ void Files::ask_first(Step step) {
     }
     if (!files_.unsaved || !replaces(step))
         return do_step(step);
-    files_.question = UnsavedQuestion{files_.path.empty() ? "" : files_.name(), loss_by(step), saves_patch()};
+    files_.question = UnsavedQuestion{files_.path.empty() ? "" : files_.name(), loss_by(step)};
     next_ = std::move(step);
 }
 
@@ -151,7 +152,7 @@ void Files::open_now(const Open& open) {
     }
     switch (kind_of_path(path)) {
     case PathKind::project:
-        return load_project(path);
+        return is_checkpoint_work(path) ? load_work(path, {}, nullptr) : load_project(path);
     case PathKind::problem:
         return load_problem(path);
     case PathKind::tensors:
@@ -234,6 +235,8 @@ fs::path Files::recent_list() const {
 void Files::recover(const Recovery& recovery) {
     if (kind_of_path(recovery.file.string()) == PathKind::patch)
         return load_edits(recovery.file.string(), true);
+    if (is_checkpoint_work(recovery.file.string()))
+        return load_work(recovery.file.string(), {}, &recovery);
     const std::uint64_t revision = state_.document->revision + 1;
     job_.start(
         tr("Recovering {}", recovery.title), true,
@@ -264,6 +267,7 @@ void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
     setup_.leave_lesson();
     files_.chooser.reset();
     files_.path = loaded.path;
+    path_of_checkpoint_ = false;
     workspace_.show(loaded.document, counts_as_saved, loaded.view);
     if (counts_as_saved && !loaded.path.empty())
         remember(loaded.path);
@@ -277,7 +281,9 @@ void Files::choose(PathPurpose purpose) {
     if (job_.busy())
         return;
     files_.chooser.emplace(make_chooser(purpose, state_, last_folder_));
-    models_for_ = purpose == PathPurpose::open ? std::make_shared<const int>() : nullptr;
+    models_for_ = purpose == PathPurpose::open || purpose == PathPurpose::find_model
+                      ? std::make_shared<const int>()
+                      : nullptr;
     offer_models();
     if (purpose == PathPurpose::picture)
         preview_.show(state_);
@@ -327,17 +333,17 @@ void Files::remember(const std::string& path) {
 
 void Files::document_changed() {
     // A document of another kind, as a lesson or the history brings it, is not written over the file.
-    if (files_.path.ends_with(saves_patch() ? project_suffix : patch_suffix))
+    if (path_of_checkpoint_ != of_checkpoint())
         files_.path.clear();
     files_.unsaved = workspace_.unsaved();
     files_.lesson = workspace_.laid_aside();
     if (autosave_) {
-        if (files_.unsaved && !saves_patch())
+        if (files_.unsaved && !of_checkpoint())
             autosave_->note(workspace_.own().document, files_.path);
         else
             autosave_->forget();
     }
-    if (!files_.unsaved || !saves_patch())
+    if (!files_.unsaved || !of_checkpoint())
         forget_edits();
     refresh();
 }
@@ -350,7 +356,8 @@ void Files::refresh() {
         }
     if (files_.unsaved && files_.save_error.empty() && !setup_.keeps_nothing.empty())
         files_.save_error = state_.error = setup_.keeps_nothing;
-    const bool kept = autosave_ && (saves_patch() ? !edits_to_keep() && !keeper_.busy() : autosave_->saved());
+    const bool kept =
+        autosave_ && (of_checkpoint() ? !edits_to_keep() && !keeper_.busy() : autosave_->saved());
     if (kept)
         files_.save_error.clear();
     files_.save_state = !files_.unsaved ? (files_.path.empty() ? SaveState::untouched : SaveState::saved)

@@ -41,8 +41,9 @@ public:
     /// Opens whatever the program can open, after the question about unsaved changes. `texts`: for a
     /// checkpoint.
     void open_path(const std::string& path, const ModelTexts& texts = {});
-    /// Call after every change of the document.
-    void document_changed();
+    /// Saves as if the path had been chosen, over a file that is there. Throws Error(input) likewise.
+    void save_path(const std::string& path);
+    void document_changed(); ///< call after every change of the document
     /// Call once a frame; `now` counts seconds.
     void frame(double now);
     /// Whether frames must follow each other for what is under way.
@@ -80,14 +81,16 @@ private:
     void show_lesson(const std::string& path);
     void open_survey(const std::string& path);
     void load_checkpoint(const std::string& folder, const ModelTexts& texts);
-    /// The edits of a patch over the open checkpoint; `recovered`: by a run that did not end well.
-    void load_edits(const std::string& path, bool recovered);
-    /// Keeps unsaved edits of the checkpoint on disk, for the case that the program is killed.
-    void keep_edits();
+    /// A project of a checkpoint, or a patch, with the model that was chosen for it; empty: with its own.
+    void load_work(const std::string& path, const std::string& model, const Recovery* recovered);
+    void ask_for_model(const std::string& path, const std::string& sentence);
+    void load_edits(const std::string& path, bool recovered); ///< of a patch, over the open checkpoint
+    void came_recovered(const std::string& path, bool recovered);
+    void not_recovered(const std::string& path, bool recovered, const std::string& sentence);
+    void keep_edits(); ///< unsaved work on a checkpoint, for the case that the program is killed
     void forget_edits();
     void drop_recovered_edits();
-    /// Offers what dead programs kept of this checkpoint.
-    void look_for_kept_edits(const std::string& model);
+    void look_for_kept_edits(const std::string& model); ///< as earlier versions kept them
     void recover(const Recovery& recovery);
     void cannot_open(const std::string& path);
     std::filesystem::path recent_list() const;
@@ -98,12 +101,10 @@ private:
     void save_lesson_to(const std::string& path); ///< the lesson's problem, not the user's project
     void saved_as(const DocumentPtr& document, const std::string& path);
     void chosen(const std::string& path);
-    /// In the background; label: "Writing x.headscope".
     void write_out(const std::string& label, const std::string& path, std::function<void(Progress&)> write);
 
     void choose(PathPurpose purpose);
-    /// Adds the models of the Hugging Face cache to the chooser that opens something, once they are known.
-    void offer_models();
+    void offer_models(); ///< of the Hugging Face cache, to the chooser, once they are known
     void copy(Copied (*what)(const OnScreen&));
     void copy_picture();
     void look_for_recoveries();
@@ -111,10 +112,8 @@ private:
     void leave(const std::string& path);
     void discard(const std::string& path);
 
-    /// Whether what is saved of the user's document are edits of a checkpoint, as a patch.
-    bool saves_patch() const { return workspace_.own_session().save_purpose() == PathPurpose::save_patch; }
-    /// Whether the edits of the user's checkpoint are neither saved nor kept.
-    bool edits_to_keep() const;
+    bool of_checkpoint() const { return workspace_.own().document->is_checkpoint(); } ///< the user's document
+    bool edits_to_keep() const; ///< the user's work on a checkpoint is neither saved nor kept
 
     void cancel_job();
     void say_cancelled(); ///< once the job is over
@@ -134,8 +133,9 @@ private:
     std::filesystem::path last_folder_;
     double now_ = 0, job_began_ = 0, notice_until_ = 0;
     std::string cancelled_; ///< the job that the user has stopped
-    bool quitting_ = false;
     std::optional<Autosave> autosave_;
+    bool quitting_ = false, path_of_checkpoint_ = false; ///< what FilesState::path holds is of a checkpoint
+    std::string wants_model_;                            ///< path of the project whose model is being chosen
     std::string recovered_edits_;               ///< file of a dead run whose edits are on screen; empty: none
     ModelPartPtr kept_part_;                    ///< whose edits are in kept_file_
     std::shared_ptr<const KeptFile> kept_file_; ///< null: none was written

@@ -1,10 +1,13 @@
 #include "app/shell/files/files.h"
 
+#include "app/session/checkpoint_work.h"
 #include "app/shell/files/file_choosers.h"
 #include "app/state/screens/questions.h"
 #include "core/base/message.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/local_models.h"
 #include "core/checkpoint/model/patch_file.h"
+#include "core/checkpoint/model/patch_identity.h"
 
 #include <algorithm>
 #include <chrono>
@@ -36,6 +39,26 @@ bool keeps_edits_of(const fs::path& file, const std::string& model) {
         std::string_view(name).substr(prefix.size()).substr(0, name.find(patch_suffix) - prefix.size());
     return rest.find_first_not_of("0123456789-") == std::string_view::npos &&
            std::ranges::count(rest, '-') <= 1;
+}
+
+/// Whether a patch is for the open checkpoint, as far as config.json tells.
+bool fits(const std::string& patch, const Document& document) {
+    if (!document.is_checkpoint())
+        return false;
+    try {
+        return project::could_be_model({{}, format::Safetensors::open_lazily(patch)},
+                                       document.part()->model->model->path());
+    } catch (const Error&) {
+        return true; // opening it says what is wrong
+    }
+}
+
+/// Paths of the checkpoints in the Hugging Face cache.
+std::vector<std::string> cached_paths() {
+    std::vector<std::string> paths;
+    for (const OfferedModel& model : cached_models())
+        paths.push_back(model.path);
+    return paths;
 }
 
 /// Of the text that they were asked of.
@@ -84,9 +107,8 @@ void Files::say_cancelled() {
 }
 
 void Files::load_edits(const std::string& path, bool recovered) {
-    if (!saves_patch())
-        return failed(
-            tr("{} is a patch of a checkpoint: open the checkpoint first, then the patch.", file_name(path)));
+    if (!fits(path, *workspace_.own().document))
+        return load_work(path, {}, nullptr);
     setup_.leave_lesson();
     const ModelPartPtr part = state_.document->part();
     job_.start(
@@ -103,32 +125,91 @@ void Files::load_edits(const std::string& path, bool recovered) {
                                       recovered ? tr("recover edits") : tr("open {}", file_name(path)));
                 if (questions)
                     ask_again(workspace_, state_, *questions);
-                if (recovered) {
-                    leave(path);
-                    recovered_edits_ = path; // goes when this run keeps what was in it
-                } else {
-                    files_.path = path;
-                    workspace_.mark_saved(state_.document);
-                    remember(path);
-                }
-                document_changed();
-                say(recovered ? tr("Recovered. Save the edits as a patch to keep them")
-                              : tr("Opened {}", file_name(path)));
+                came_recovered(path, recovered);
             };
         },
-        [this, path, recovered](const std::string& sentence) {
-            for (RecoveryOffer& offer : files_.recoveries)
-                if (offer.path == path)
-                    offer.error = sentence;
-            if (!recovered)
-                failed(sentence);
+        [this, path, recovered](const std::string& sentence) { not_recovered(path, recovered, sentence); });
+}
+
+void Files::came_recovered(const std::string& path, bool recovered) {
+    if (recovered) {
+        leave(path);
+        recovered_edits_ = path; // goes when this run keeps what was in it
+    } else {
+        files_.path = path;
+        path_of_checkpoint_ = true;
+        workspace_.mark_saved(state_.document);
+        remember(path);
+    }
+    document_changed();
+    say(recovered ? tr("Recovered. Save it to keep it") : tr("Opened {}", file_name(path)));
+}
+
+void Files::not_recovered(const std::string& path, bool recovered, const std::string& sentence) {
+    for (RecoveryOffer& offer : files_.recoveries)
+        if (offer.path == path)
+            offer.error = sentence;
+    if (!recovered)
+        failed(sentence);
+}
+
+void Files::load_work(const std::string& path, const std::string& model, const Recovery* recovered) {
+    const std::string own_path = recovered != nullptr ? recovered->project_path : path;
+    job_.start(
+        tr("Opening {}", file_name(path)), true,
+        [this, path, model, own_path, again = recovered != nullptr,
+         recent = files_.recent](Progress& progress) -> FileJob::Done {
+            const project::OpenedCheckpointProject work = project::open_checkpoint_project(path);
+            const auto ask = [&](const std::string& sentence) -> FileJob::Done {
+                if (again) // its own dialog is open, and says this
+                    fail_input(sentence);
+                return [this, path, sentence] { ask_for_model(path, sentence); };
+            };
+            std::optional<std::string> place = model.empty() ? project::find_model(work, own_path, recent)
+                                                             : std::optional(checkpoint::model_folder(model));
+            if (!place)
+                place = project::find_model(work, own_path, cached_paths());
+            if (!place)
+                return ask(project::missing_model(work.project, own_path));
+            const checkpoint::TextModelPtr text = checkpoint::open_text_model(*place);
+            try {
+                checkpoint::check_identity(checkpoint::read_patch_header(work.file).made_for, *text->model,
+                                           path);
+            } catch (const Error& other) {
+                return ask(other.what());
+            }
+            const checkpoint::ModelEdits edits = project::edits_of_project(*text->model, work);
+            const auto questions = read_questions(work.project.questions, text->model->architecture().vocab);
+            const OpenedModel opened = open_model(text, texts_of(work.project), 0, edits, progress);
+            return [this, path, own_path, again, opened, questions, view = work.project.view] {
+                setup_.leave_lesson();
+                files_.chooser.reset();
+                wants_model_.clear();
+                files_.path = own_path;
+                path_of_checkpoint_ = true;
+                workspace_.open(opened, !again, view);
+                if (questions)
+                    ask_again(workspace_, state_, *questions);
+                workspace_.session().follow();
+                came_recovered(path, again);
+            };
+        },
+        [this, path, again = recovered != nullptr](const std::string& sentence) {
+            not_recovered(path, again, sentence);
         });
 }
 
+void Files::ask_for_model(const std::string& path, const std::string& sentence) {
+    wants_model_ = path;
+    files_.chooser.emplace(make_chooser(PathPurpose::find_model, state_, last_folder_));
+    models_for_ = std::make_shared<const int>();
+    offer_models();
+    files_.chooser->chooser.fail(tr("{}. Choose the folder of the model, or its GGUF file.", sentence));
+}
+
 bool Files::edits_to_keep() const {
-    return autosave_ && saves_patch() && files_.unsaved &&
-           (kept_part_ == nullptr ||
-            first_difference(kept_part_->edits, workspace_.own().document->part()->edits));
+    return autosave_ && of_checkpoint() && files_.unsaved &&
+           (kept_part_ == nullptr || !same_work(*kept_part_, *workspace_.own().document->part()));
 }
 
 void Files::keep_edits() {
@@ -137,20 +218,20 @@ void Files::keep_edits() {
         return;
     kept_at_ = now_;
     const ModelPartPtr part = workspace_.own().document->part();
+    project::CheckpointProject project = project_of(workspace_.own(), {}, files_.path);
+    project.metadata = autosave_metadata(files_.path);
     keeper_.start(
         "", false,
-        [this, part, file = kept_file_,
-         questions = questions_text(workspace_.own().model, *part)](Progress&) mutable -> FileJob::Done {
-            const std::string model = part->model->name();
-            if (file == nullptr || !keeps_edits_of(file->path(), model))
+        [this, part, file = kept_file_, project = std::move(project)](Progress&) mutable -> FileJob::Done {
+            if (file == nullptr)
                 file = std::make_shared<const KeptFile>(
-                    KeptFile::create(setup_.state_folder, kept_prefix(model), patch_suffix));
-            checkpoint::save_patch(*part->model->model, part->edits, file->path().string(), questions);
+                    KeptFile::create(setup_.state_folder, std::string(autosave_prefix), project_suffix));
+            save_work(*part, project, file->path().string());
             return [this, part, file] {
                 kept_file_ = file;
                 kept_part_ = part;
                 drop_recovered_edits();
-                if (!files_.unsaved || !saves_patch())
+                if (!files_.unsaved || !of_checkpoint())
                     forget_edits();
             };
         },

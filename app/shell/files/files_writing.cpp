@@ -1,17 +1,39 @@
 #include "app/draw/kit/format.h"
+#include "app/shell/files/file_choosers.h"
 #include "app/shell/files/files.h"
 #include "app/shell/film/window_film.h"
+#include "core/base/error.h"
 #include "core/base/message.h"
 
 namespace headscope::app {
+
+namespace {
+
+/// Whether a checkpoint's text is still that of the state that was saved: a patch has no place for another.
+bool has_text(const DocumentPtr& saved, const Document& now) {
+    return saved != nullptr && saved->is_checkpoint() && now.is_checkpoint() &&
+           *saved->part()->inputs == *now.part()->inputs;
+}
+
+} // namespace
 
 void Files::save() {
     if (workspace_.laid_aside())
         return failed(tr("Not saved: this is the lesson's problem, not your project. Save as… gives it a "
                          "file of its own."));
-    if (files_.path.empty())
-        return choose(workspace_.session().save_purpose());
+    if (files_.path.empty() ||
+        (files_.path.ends_with(patch_suffix) && !has_text(workspace_.history().saved(), *state_.document)))
+        return choose(PathPurpose::save_project);
     save_to(files_.path);
+}
+
+void Files::save_path(const std::string& path) {
+    workspace_.session().check(SaveProjectAs{});
+    if (job_.busy())
+        fail_input(tr("{} is not over yet", job_.label()));
+    if (!path.ends_with(project_suffix) && !(of_checkpoint() && path.ends_with(patch_suffix)))
+        fail_input(tr("{} should end in {}", path, project_suffix));
+    save_to(path);
 }
 
 void Files::save_to(const std::string& path) {
@@ -21,11 +43,11 @@ void Files::save_to(const std::string& path) {
         return save_lesson_to(path);
     job_.start(
         tr("Saving {}", file_name(path)), false,
-        [this, path, document = state_.document, patch = saves_patch(),
+        [this, path, document = state_.document, checkpoint = of_checkpoint(),
          write = workspace_.session().writer()](Progress&) -> FileJob::Done {
             write(path);
-            return [this, path, document, patch] {
-                if (patch)
+            return [this, path, document, checkpoint] {
+                if (checkpoint)
                     drop_recovered_edits();
                 saved_as(document, path);
             };
@@ -39,6 +61,7 @@ void Files::save_to(const std::string& path) {
 void Files::saved_as(const DocumentPtr& document, const std::string& path) {
     files_.chooser.reset();
     files_.path = path;
+    path_of_checkpoint_ = document->is_checkpoint();
     files_.save_error.clear();
     workspace_.mark_saved(document);
     remember(path);
@@ -55,8 +78,9 @@ void Files::chosen(const std::string& path) {
     switch (files_.chooser->purpose) {
     case PathPurpose::open:
         return open_path(path);
+    case PathPurpose::find_model:
+        return load_work(wants_model_, path, nullptr);
     case PathPurpose::save_project:
-    case PathPurpose::save_patch:
         return save_to(path);
     case PathPurpose::picture:
         files_.picture = files_.chooser->picture.choice;

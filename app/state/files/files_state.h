@@ -12,7 +12,7 @@
 namespace headscope::app {
 
 /// What a path that is being chosen is for.
-enum class PathPurpose : std::uint8_t { open, save_project, save_patch, picture, numbers, script, film };
+enum class PathPurpose : std::uint8_t { open, find_model, save_project, picture, numbers, script, film };
 
 /// What a film shows, and how.
 struct FilmChoice {
@@ -47,9 +47,8 @@ struct OpenChooser {
 
 /// Work that would be lost, and what waits for the answer.
 struct UnsavedQuestion {
-    std::string name;   ///< of the project; empty when it has no file
-    std::string loss;   ///< "What you changed would be lost by quitting."
-    bool patch = false; ///< edits of a checkpoint
+    std::string name; ///< of the project; empty when it has no file
+    std::string loss; ///< "What you changed would be lost by quitting."
 };
 
 /// A project that is damaged, and of which a part can still be opened.

@@ -7,6 +7,7 @@
 #include "core/format/npy_header.h"
 #include "core/format/safetensors.h"
 #include "core/project/case_file.h"
+#include "core/project/checkpoint_project.h"
 #include "core/project/project_file.h"
 
 #include <algorithm>
@@ -30,10 +31,10 @@ PathKind kind_of_content(const std::string& path) {
     if (checkpoint::is_checkpoint(path))
         return PathKind::checkpoint;
     const format::Safetensors tensors = format::Safetensors::open_lazily(path);
-    return project::is_project(tensors)                         ? PathKind::project
-           : tensors.metadata().contains(checkpoint::patch_key) ? PathKind::patch
-           : project::is_case(tensors)                          ? PathKind::problem
-                                                                : PathKind::tensors;
+    return project::is_project(tensors) || project::is_checkpoint_project(tensors) ? PathKind::project
+           : tensors.metadata().contains(checkpoint::patch_key)                    ? PathKind::patch
+           : project::is_case(tensors)                                             ? PathKind::problem
+                                                                                   : PathKind::tensors;
 }
 
 } // namespace
@@ -59,6 +60,14 @@ PathKind kind_of_path(const std::string& path) {
         return kind_of_content(path);
     } catch (const Error&) {
         return kind_of_ending(path);
+    }
+}
+
+bool is_checkpoint_work(const std::string& path) {
+    try {
+        return project::is_checkpoint_project(format::Safetensors::open_lazily(path));
+    } catch (const Error&) {
+        return false;
     }
 }
 

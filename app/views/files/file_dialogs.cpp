@@ -54,16 +54,12 @@ bool enter_for_primary(const ViewTools& tools) {
 
 void unsaved_question(const UnsavedQuestion& question, const ViewTools& tools) {
     const bool enter = enter_for_primary(tools);
-    const figure::Rect foot =
-        message_card("unsaved changes",
-                     !question.name.empty() ? tr("Save the changes to {}?", text::plain_text(question.name))
-                     : question.patch       ? tr("Save your edits as a patch?")
-                                            : tr("Save this project?"),
-                     {(!question.name.empty() ? ""
-                       : question.patch       ? tr("They have no file yet.") + " "
-                                              : tr("It has no file yet.") + " ") +
-                      text::plain_text(question.loss)},
-                     tools);
+    const figure::Rect foot = message_card(
+        "unsaved changes",
+        !question.name.empty() ? tr("Save the changes to {}?", text::plain_text(question.name))
+                               : tr("Save this project?"),
+        {(!question.name.empty() ? "" : tr("It has no file yet.") + " ") + text::plain_text(question.loss)},
+        tools);
     const float save = button_width(tr("Save"), tools), cancel = button_width(tr("Cancel"), tools),
                 discard = button_width(tr("Don't save"), tools);
     const auto answer = [&](UnsavedAnswer what) { tools.send(AnswerUnsaved{what}); };

@@ -31,7 +31,7 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
         if (info.here(now))
             rows.push_back({info.title, key_hint(id), info.send(now), info.tip, why_not(info, now)});
     };
-    for (const char* id : {"new", "open", "save", "save as", "save patch", "save patch as"})
+    for (const char* id : {"new", "open", "save", "save as"})
         add(id);
     if (!files.recent.empty())
         rows.push_back({tr("Recent"), {}, {}, {}, {}});

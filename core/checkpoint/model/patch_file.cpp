@@ -24,8 +24,6 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr const char* questions_key = "headscope.questions";
-
 std::string name_of(WeightId weight) {
     return std::string(tensor_info(*tensor_of(weight)).name);
 }
@@ -168,20 +166,27 @@ void read_tensors(const Model& model, const format::Safetensors& file, std::int6
     }
 }
 
-/// Nothing is written beside a checkpoint's own files.
+} // namespace
+
 void refuse_checkpoint_folder(const Model& model, const std::string& path) {
     std::error_code ignored;
     const fs::path folder = fs::absolute(path, ignored).parent_path();
     if (path != "-" && fs::is_directory(model.path(), ignored) &&
         fs::equivalent(folder, model.path(), ignored))
-        fail_input(tr("{} lies in the folder of the checkpoint, where nothing is written; save the patch in "
+        fail_input(tr("{} lies in the folder of the checkpoint, where nothing is written; save the file in "
                       "another folder",
                       path));
 }
 
-} // namespace
-
 std::string patch_bytes(const Model& model, const ModelEdits& edits, const std::string& questions) {
+    std::map<std::string, std::string> metadata;
+    if (!questions.empty())
+        metadata[questions_key] = questions;
+    return patch_bytes_with(model, edits, metadata);
+}
+
+std::string patch_bytes_with(const Model& model, const ModelEdits& edits,
+                             const std::map<std::string, std::string>& metadata) {
     check_edits(model, edits);
     format::SafetensorsWriter writer;
     ordered_json layers = ordered_json::array();
@@ -206,9 +211,9 @@ std::string patch_bytes(const Model& model, const ModelEdits& edits, const std::
         listed["original_sha256"] = originals;
         layers.push_back(listed);
     }
+    for (const auto& [key, text] : metadata)
+        writer.set_metadata(key, text);
     writer.set_metadata(patch_key, patch_text(identity_of(model), layers));
-    if (!questions.empty())
-        writer.set_metadata(questions_key, questions);
     return writer.bytes();
 }
 

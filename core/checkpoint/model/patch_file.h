@@ -2,6 +2,7 @@
 
 #include "core/checkpoint/model/model_edits.h"
 
+#include <map>
 #include <string>
 
 namespace headscope::format {
@@ -27,8 +28,15 @@ namespace headscope::checkpoint {
 /// any more.
 std::string patch_bytes(const Model& model, const ModelEdits& edits, const std::string& questions = {});
 
-/// Writes a patch whole or not at all. Throws like patch_bytes and write_file_atomically, and Error(input)
-/// for a path in the checkpoint's own folder: nothing is written there.
+/// The same with these entries of metadata beside the patch's own.
+std::string patch_bytes_with(const Model& model, const ModelEdits& edits,
+                             const std::map<std::string, std::string>& metadata);
+inline constexpr const char* questions_key = "headscope.questions"; ///< of the metadata entry
+
+/// Throws Error(input) for a path in the checkpoint's own folder: nothing is written there.
+void refuse_checkpoint_folder(const Model& model, const std::string& path);
+/// Writes a patch whole or not at all. Throws like patch_bytes, write_file_atomically and
+/// refuse_checkpoint_folder.
 void save_patch(const Model& model, const ModelEdits& edits, const std::string& path,
                 const std::string& questions = {});
 

@@ -1,0 +1,83 @@
+#include "app/session/checkpoint_work.h"
+
+#include "app/session/project_view.h"
+#include "app/state/screens/questions.h"
+#include "core/checkpoint/model/patch_file.h"
+
+#include <limits>
+
+namespace headscope::app {
+
+namespace {
+
+/// What belongs to the text: without rows of another prompt.
+const ModelPart& own_part(const ModelPart& part) {
+    const PatchedRun* const patch = patched_run(part);
+    return patch != nullptr ? *patch->own : part;
+}
+
+std::vector<project::SetActivation> activations_of(const ModelPart& part) {
+    std::vector<project::SetActivation> set;
+    for (const auto& [n, edits] : part.edits)
+        for (const checkpoint::PatchedRows& rows : edits.patched)
+            if (rows.rows->count() == 1 && !rows.added)
+                set.push_back({n, rows.at, rows.first, rows.column, rows.rows->data()[0]});
+    return set;
+}
+
+} // namespace
+
+project::CheckpointProject project_of(const SessionState& state, const std::vector<std::string>& steps,
+                                      const std::string& path) {
+    const ModelPart& part = own_part(*state.document->part());
+    project::CheckpointProject project{.model = project::place_of(part.model->model->path(), path),
+                                       .text = part.prompt,
+                                       .written = part.written,
+                                       .activations = activations_of(part),
+                                       .questions = questions_text(state.model, part),
+                                       .view = project_view_json(state.view, *state.document, steps)};
+    if (part.two_texts()) {
+        project.decoder_text = part.target;
+        project.ids = part.inputs->source.front().ids;
+        project.decoder_ids = part.inputs->ids;
+    } else {
+        project.ids = part.inputs->ids;
+    }
+    return project;
+}
+
+void save_work(const ModelPart& part, const project::CheckpointProject& project, const std::string& path) {
+    const checkpoint::Model& model = *part.model->model;
+    if (path.ends_with(".safetensors"))
+        checkpoint::save_patch(model, part.edits, path, project.questions);
+    else
+        project::save_checkpoint_project(model, part.edits, project, path);
+}
+
+ModelTexts texts_of(const project::CheckpointProject& project) {
+    ModelTexts texts{.prompt = project.text,
+                     .ids = project.ids,
+                     .target_ids = project.decoder_ids,
+                     .written = project.written};
+    if (!project.decoder_ids.empty())
+        texts.target = project.decoder_text;
+    if (project.text.empty()) // a patch, which may know its text from what was asked
+        if (const auto asked = read_questions(project.questions, std::numeric_limits<std::int64_t>::max())) {
+            texts.prompt = asked->prompt;
+            if (!asked->target.empty())
+                texts.target = asked->target;
+        }
+    return texts;
+}
+
+bool same_work(const ModelPart& a, const ModelPart& b) {
+    if (&a == &b) // asked once a frame
+        return true;
+    const ModelPart &one = own_part(a), &other = own_part(b);
+    return one.model == other.model && one.prompt == other.prompt && one.target == other.target &&
+           (one.inputs == other.inputs || *one.inputs == *other.inputs) &&
+           activations_of(one) == activations_of(other) &&
+           !first_difference(with_patches_of(a.edits, {}), with_patches_of(b.edits, {}));
+}
+
+} // namespace headscope::app
