@@ -36,6 +36,21 @@ int on_input_event(ImGuiInputTextCallbackData* data) {
     return place_caret(data);
 }
 
+/// Scrolls a text input back that is scrolled too far for its text, as where the field became wider for what
+/// was pasted.
+void keep_in_sight(const std::string& text) {
+    if (!ImGui::IsItemActive())
+        return;
+    ImGuiInputTextState* const state = ImGui::GetInputTextState(ImGui::GetActiveID());
+    if (state == nullptr)
+        return;
+    const float visible = ImGui::GetItemRectSize().x - 2 * ImGui::GetStyle().FramePadding.x,
+                hidden = ImGui::CalcTextSize(text.c_str()).x - visible;
+    // Dear ImGui leaves up to a quarter of the field free behind the caret.
+    const float most = hidden <= 0 ? 0 : hidden + visible / 4;
+    state->ScrollX = std::min(state->ScrollX, most);
+}
+
 } // namespace
 
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
@@ -87,19 +102,6 @@ int place_caret(ImGuiInputTextCallbackData* data) {
     data->SelectionStart = caret == Caret::after_all ? 0 : data->BufTextLen;
     data->SelectionEnd = data->CursorPos = data->BufTextLen;
     return 0;
-}
-
-void keep_in_sight(const std::string& text) {
-    if (!ImGui::IsItemActive())
-        return;
-    ImGuiInputTextState* const state = ImGui::GetInputTextState(ImGui::GetActiveID());
-    if (state == nullptr)
-        return;
-    const float visible = ImGui::GetItemRectSize().x - 2 * ImGui::GetStyle().FramePadding.x,
-                hidden = ImGui::CalcTextSize(text.c_str()).x - visible;
-    // Dear ImGui leaves up to a quarter of the field free behind the caret.
-    const float most = hidden <= 0 ? 0 : hidden + visible / 4;
-    state->ScrollX = std::min(state->ScrollX, most);
 }
 
 std::string typed_ahead() {

@@ -53,10 +53,6 @@ void undo_types_again(const Action& types, const ViewTools& tools);
 /// Alt.
 std::string typed_ahead();
 
-/// Right after a text input: takes back what it is scrolled too far for its text, as where the field became
-/// wider for what was pasted.
-void keep_in_sight(const std::string& text);
-
 /// The sentence about what was typed, under the field and over everything else. area: of the field, in
 /// physical pixels of the screen.
 void show_typing_error(const std::string& error, const figure::Rect& area, const ViewTools& tools);

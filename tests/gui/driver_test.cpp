@@ -1,5 +1,6 @@
 #include "tests/gui/support/driver.h"
 
+#include "app/shell/input_queue.h"
 #include "tests/catch.h"
 
 #include <GLFW/glfw3.h>
@@ -32,9 +33,9 @@ struct SmallUi final : Ui {
         ImGui::PopID();
         if (has_field)
             ImGui::InputText("sentence", &text);
-        steps += ImGui::IsKeyPressed(GLFW_KEY_RIGHT, false);
-        letters += ImGui::IsKeyPressed(GLFW_KEY_L, false);
-        save = save || (ImGui::GetIO().KeyCtrl && ImGui::IsKeyPressed(GLFW_KEY_S, false));
+        steps += glfw_key_pressed(GLFW_KEY_RIGHT, false);
+        letters += glfw_key_pressed(GLFW_KEY_L, false);
+        save = save || (ImGui::GetIO().KeyCtrl && glfw_key_pressed(GLFW_KEY_S, false));
         ImGui::End();
     }
     bool animating() const override { return false; }

@@ -12,7 +12,7 @@
 
 using namespace headscope;
 using namespace headscope::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 
