@@ -92,7 +92,7 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
                          {"low", grid.low},
                          {"high", grid.high},
                          {"actual", grid.actual}});
-    return out.dump();
+    return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string window_title(const AppState& state) {

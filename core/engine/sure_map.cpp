@@ -7,37 +7,67 @@
 
 namespace headscope::engine {
 
+SureMap::Current SureMap::current() const {
+    const std::lock_guard lock(mutex_);
+    return current_;
+}
+
+SureMap::Current SureMap::fall_back(const Current& failed, const std::string& reason,
+                                    Progress& progress) const {
+    const std::lock_guard one_maker(making_);
+    if (Current now = current(); now.map != failed.map)
+        return now;
+    const Current made{make_("cpu", progress), true, reason};
+    const std::lock_guard lock(mutex_);
+    current_ = made;
+    return made;
+}
+
 template<class Ask>
-std::invoke_result_t<Ask> SureMap::answer(Progress& progress, const Ask& ask) const {
+std::invoke_result_t<Ask, const WeightsMap&> SureMap::answer(Progress& progress, const Ask& ask) const {
+    const Current asked = current(); // kept alive while it is asked, though another thread replaces it
+    std::string reason;
     try {
-        return ask();
+        return ask(*asked.map);
     } catch (const MemoryShortage&) {
         throw; // the CPU would need the same memory
     } catch (const Error& fault) {
-        if (fault.kind() != ErrorKind::machine || on_cpu_)
+        if (fault.kind() != ErrorKind::machine || asked.on_cpu)
             throw;
-        fallen_ = fault.what();
+        reason = fault.what();
     }
-    map_ = make_("cpu", progress);
-    on_cpu_ = true;
-    return ask();
+    return ask(*fall_back(asked, reason, progress).map);
 }
 
 SureMap::SureMap(const std::string& id, Make make, Progress& progress) : make_(std::move(make)) {
-    answer(progress, [&] {
-        if (map_ == nullptr)
-            map_ = make_(id, progress);
-    });
-    device_ = map_->device();
+    try {
+        current_.map = make_(id, progress);
+    } catch (const MemoryShortage&) {
+        throw;
+    } catch (const Error& fault) {
+        if (fault.kind() != ErrorKind::machine)
+            throw;
+        current_ = fall_back(current_, fault.what(), progress);
+    }
+    device_ = current_.map->device();
+}
+
+std::string SureMap::device() const {
+    return current().on_cpu ? "cpu" : device_;
+}
+
+std::string SureMap::fallen() const {
+    return current().reason;
 }
 
 Tensor SureMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
-    return answer(progress, [&] { return map_->pooled(part, cells, pooling, progress); });
+    return answer(progress,
+                  [&](const WeightsMap& map) { return map.pooled(part, cells, pooling, progress); });
 }
 
 std::vector<MapBand> SureMap::bands(std::span<const std::int64_t> which, std::int64_t cells,
                                     Progress& progress) const {
-    return answer(progress, [&] { return map_->bands(which, cells, progress); });
+    return answer(progress, [&](const WeightsMap& map) { return map.bands(which, cells, progress); });
 }
 
 } // namespace headscope::engine

@@ -2,9 +2,9 @@
 
 #include "core/engine/weights_map.h"
 
-#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 
@@ -17,24 +17,33 @@ public:
     using Make = std::function<std::unique_ptr<WeightsMap>(const std::string& id, Progress& progress)>;
     SureMap(const std::string& id, Make make, Progress& progress);
 
-    std::string device() const override { return on_cpu_ ? "cpu" : device_; }
-    std::string fallen() const override { return on_cpu_ ? fallen_ : ""; }
-    std::int64_t rows() const override { return map_->rows(); }
-    std::int64_t cols() const override { return map_->cols(); }
+    std::string device() const override;
+    std::string fallen() const override;
+    std::int64_t rows() const override { return current().map->rows(); }
+    std::int64_t cols() const override { return current().map->cols(); }
     Tensor pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
                   Progress& progress) const override;
     std::vector<MapBand> bands(std::span<const std::int64_t> which, std::int64_t cells,
                                Progress& progress) const override;
 
 private:
+    /// The map that answers now, and why it is not the device's. Replaced as a whole.
+    struct Current {
+        std::shared_ptr<const WeightsMap> map;
+        bool on_cpu = false;
+        std::string reason; ///< empty on the device
+    };
+    Current current() const;
+    /// The CPU's map instead of `failed`; one that another thread has made meanwhile is taken.
+    Current fall_back(const Current& failed, const std::string& reason, Progress& progress) const;
     template<class Ask>
-    std::invoke_result_t<Ask> answer(Progress& progress, const Ask& ask) const;
+    std::invoke_result_t<Ask, const WeightsMap&> answer(Progress& progress, const Ask& ask) const;
 
     Make make_;
-    mutable std::unique_ptr<WeightsMap> map_;
-    std::string device_;         ///< of the first
-    mutable std::string fallen_; ///< before on_cpu_ is
-    mutable std::atomic<bool> on_cpu_ = false;
+    mutable std::mutex making_; ///< held while the CPU's map is made; never by what the window asks
+    mutable std::mutex mutex_;  ///< guards current_, for moments
+    mutable Current current_;
+    std::string device_; ///< of the first
 };
 
 } // namespace headscope::engine

@@ -69,6 +69,40 @@ def check_project(program, folder):
         check(report["stage"] == "scores", f"the stage is {report['stage']}")
 
 
+def is_no_show(program, kind, *arguments):
+    """Whether show() raises this kind, and no program that it started is left."""
+    before = windows_of(program)
+    try:
+        headscope.show(*arguments, program=program)
+    except kind:
+        check(windows_of(program) == before, f"{kind.__name__} leaves a window behind")
+        return
+    raise Failure(f"{kind.__name__} was expected")
+
+
+def windows_of(program):
+    found = set()
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(process / "exe") == program:
+                found.add(process.name)
+        except OSError:
+            pass  # ended meanwhile, or another user's
+    return found
+
+
+def check_refused_shows(program):
+    rows = numpy.full((1, 3, 3), 1 / 3, numpy.float32)
+    is_no_show(program, headscope.Refused, numpy.zeros((1, 3, 3), numpy.int8))
+    is_no_show(program, ValueError, rows, ["a", "b"])
+    is_no_show(program, ValueError, rows[:, :2], ["a", "b", "c"])
+    is_no_show(program, ValueError, rows[0], ["a", "b", "c"])
+    is_no_show(program, TypeError, rows, "abc")
+    is_no_show(program, TypeError, rows, ["a", "b", 3])
+    is_no_show(program, TypeError, rows, 3)
+    is_no_show(program, TypeError, [["a"]])
+
+
 def ask(path, text):
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(30)
@@ -91,6 +125,9 @@ def check_socket(program, folder):
         check(first == {"id": "a", "ok": True}, f"settle is answered by {first}")
         check(second["id"] == [7] and not second["ok"], f"no action is answered by {second}")
         check(third["id"] is None and "JSON" in third["error"], f"no JSON is answered by {third}")
+        empty, after = ask(path, b'{"id": 1, "action": "open", "value": ""}\n{"id": 2, "action": "report"}\n')
+        check(not empty["ok"] and "needs the path" in empty["error"], f"an empty path is answered by {empty}")
+        check(after["ok"], "an empty path ends the program")
         check(fourth["id"] is None and not fourth["ok"], f"a list is answered by {fourth}")
         other = subprocess.run([program, "--control", path], capture_output=True, text=True, timeout=60)
         check(other.returncode == 1 and "another program listens there" in other.stderr, other.stderr)
@@ -125,6 +162,7 @@ def main():
                           XDG_CONFIG_HOME=str(folder / "config"), XDG_STATE_HOME=str(folder / "state"))  # fmt: skip
         check_package(program)
         check_project(program, folder)
+        check_refused_shows(program)
         check_socket(program, folder)
     print("control: all as expected")
 

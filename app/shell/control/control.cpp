@@ -7,6 +7,7 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -63,6 +64,8 @@ void require_no_error(const Program& program) {
 /// Does it; throws Error(input) with what the program says of it at once.
 void act(Program& program, const std::string& id, const std::optional<std::string>& value) {
     program.state().error.clear();
+    if (id == "open" && value && value->empty())
+        fail_input(tr("\"open\" needs the path of a file or folder; name one"));
     if (id == "open" && value)
         program.open_path(std::filesystem::absolute(*value).lexically_normal().string());
     else if (id == "save" && value)
@@ -109,6 +112,9 @@ std::optional<std::string> answer_line(Program& program, const std::string& line
             act(program, *id, value);
         answer["ok"] = true;
     } catch (const Error& fault) {
+        answer["ok"] = false;
+        answer["error"] = fault.what();
+    } catch (const std::exception& fault) { // of a library: it never ends the program
         answer["ok"] = false;
         answer["error"] = fault.what();
     }

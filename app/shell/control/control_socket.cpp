@@ -146,10 +146,10 @@ ControlSocket::ControlSocket(const std::string& path, std::function<void()> wake
     const sockaddr_un address = address_of(path);
     clear_place(path, address);
     impl_->listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const mode_t before = ::umask(0177);
+    // Sets the mode before the file exists: a umask would hold for the files of other threads, too.
     const bool bound =
+        ::fchmod(impl_->listening, 0600) == 0 &&
         ::bind(impl_->listening, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    ::umask(before);
     if (!bound || ::listen(impl_->listening, 8) != 0) {
         const int error = errno;
         ::close(impl_->listening);

@@ -36,11 +36,11 @@ class Window:
         try:
             self._process = subprocess.Popen(command)
             self._lines = self._connect(path, time.monotonic() + patience)
+            self._next = 1
+            self.settle()  # refuses what cannot be opened
         except BaseException:
             self.close()
             raise
-        self._next = 1
-        self.settle()
 
     def _connect(self, path, end):
         while True:
@@ -104,17 +104,48 @@ class Window:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def show(attention, tokens=None, program=None):
-    """Opens a window with attention weights, (heads, T, T) or (layers, heads, T, T), and T tokens."""
+def _checked(attention, tokens):
+    """The weights as an array and the tokens as a list. Raises TypeError or ValueError before a window is opened."""
     import numpy
 
-    folder = tempfile.TemporaryDirectory(prefix="headscope-")
-    path = pathlib.Path(folder.name) / "attention.npy"
     if hasattr(attention, "detach"):  # a tensor of PyTorch
         attention = attention.detach().cpu().numpy()
-    numpy.save(path, numpy.ascontiguousarray(attention))
-    if tokens is not None:
-        path.with_suffix(".tokens.json").write_text(json.dumps(list(tokens)), encoding="utf-8")
-    window = Window(path, program=program)
+    attention = numpy.ascontiguousarray(attention)
+    if attention.dtype.kind not in "fiub":
+        raise TypeError(f"attention holds {attention.dtype}; give real numbers")
+    if attention.ndim not in (3, 4) or attention.size == 0:
+        raise ValueError(f"attention has the shape {attention.shape}; give (heads, T, T) or (layers, heads, T, T)")
+    if tokens is None:
+        return attention, None
+    if isinstance(tokens, (str, bytes)):
+        raise TypeError("tokens is one text; give a list with one text for each token")
+    tokens = list(tokens)
+    for token in tokens:
+        if not isinstance(token, str):
+            raise TypeError(f"a token is {type(token).__name__}; give each token as str")
+    rows, columns = attention.shape[-2:]
+    if rows != len(tokens) or columns != len(tokens):
+        raise ValueError(f"there are {len(tokens)} tokens for {rows} rows and {columns} columns; give one for each")
+    return attention, tokens
+
+
+def show(attention, tokens=None, program=None):
+    """Opens a window with attention weights, (heads, T, T) or (layers, heads, T, T), and T tokens.
+
+    Raises TypeError or ValueError for what is no such array or list, and Refused for what the program refuses; no window
+    is left open then."""
+    import numpy
+
+    attention, tokens = _checked(attention, tokens)
+    folder = tempfile.TemporaryDirectory(prefix="headscope-")
+    try:
+        path = pathlib.Path(folder.name) / "attention.npy"
+        numpy.save(path, attention)
+        if tokens is not None:
+            path.with_suffix(".tokens.json").write_text(json.dumps(tokens), encoding="utf-8")
+        window = Window(path, program=program)
+    except BaseException:
+        folder.cleanup()
+        raise
     window._shown = folder  # the window reads from the file while it is open
     return window

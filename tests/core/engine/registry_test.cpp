@@ -7,6 +7,7 @@
 #include "tests/support.h"
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <thread>
 
@@ -142,7 +143,7 @@ public:
 
 private:
     ErrorKind kind_;
-    mutable int asked_ = 0;
+    mutable std::atomic<int> asked_ = 0;
 };
 
 } // namespace
@@ -193,6 +194,46 @@ TEST_CASE("the CPU goes on with a map whose device fails, and with no other fail
     const SureMap stopped = map_of(ErrorKind::cancelled);
     CHECK(error_kind([&] { stopped.overview(1, Pooling::max, progress); }) == ErrorKind::cancelled);
     CHECK(on_cpu == 1);
+}
+
+TEST_CASE("a map is read by other threads while the CPU takes it over", "[registry]") {
+    for (int round = 0; round < 50; ++round) {
+        Progress progress;
+        std::atomic<int> on_cpu = 0;
+        const SureMap map(
+            "card",
+            [&](const std::string& id, Progress& of) -> std::unique_ptr<WeightsMap> {
+                if (id == "card")
+                    return std::make_unique<FailingMap>(ErrorKind::machine);
+                ++on_cpu;
+                return make_map(id, problem_of_70(), 0, 0, of);
+            },
+            progress);
+        CHECK(map.rectangle({0, 0, 1, 1}, progress).at(0, 0) == 0.5F);
+        std::atomic<bool> done = false;
+        std::atomic<int> wrong = 0;
+        std::thread window([&] {
+            while (!done) {
+                const std::int64_t rows = map.rows();
+                if ((rows != 1 && rows != 70) || (map.device() == "cpu") < (rows == 70))
+                    ++wrong;
+                if (map.device() == "cpu" && map.fallen() != "no more")
+                    ++wrong;
+            }
+        });
+        const auto ask = [&] {
+            Progress own;
+            if (map.rectangle({69, 0, 1, 70}, own).shape() != Shape{1, 70})
+                ++wrong;
+        };
+        std::thread first(ask), second(ask);
+        first.join();
+        second.join();
+        done = true;
+        window.join();
+        CHECK(wrong == 0);
+        CHECK(on_cpu == 1);
+    }
 }
 
 TEST_CASE("an unknown device is refused with what there is", "[registry]") {
