@@ -53,7 +53,8 @@ std::string output_of(const Words& words, const std::string& file = "") {
     return file.empty() ? run.out : read_file(file);
 }
 
-Words operator+(Words words, const Words& more) {
+/// The words of both, in order.
+Words both(Words words, const Words& more) {
     words.insert(words.end(), more.begin(), more.end());
     return words;
 }
@@ -83,9 +84,9 @@ TEST_CASE("--project of a checkpoint gives what its model, text and edits give, 
         {{"render", "--window", "--layer", "1", "--head", "2", "--size", "900x600", "-o", png}, png}};
     for (const Call& call : calls) {
         INFO(call.words.front());
-        const std::string by_project = output_of(call.words + project, call.file);
+        const std::string by_project = output_of(both(call.words, project), call.file);
         CHECK(!by_project.empty());
-        CHECK(by_project == output_of(call.words + spelled, call.file));
+        CHECK(by_project == output_of(both(call.words, spelled), call.file));
     }
     CHECK(output_of({"patch", "--what", "head", "--project", saved.path}) ==
           output_of({"patch", "--what", "head", "--model", "pocket", "--patch", saved.patch, "--clean",
@@ -100,14 +101,14 @@ TEST_CASE("--project of a checkpoint gives what its model, text and edits give, 
 TEST_CASE("what stands beside --project wins", "[checkpoint_project]") {
     const Saved saved;
     const Words explain{"explain", "--what", "logits"};
-    const std::string by_project = output_of(explain + Words{"--project", saved.path});
-    CHECK(output_of(explain + Words{"--project=" + saved.path, "--text", "The cat"}) ==
-          output_of(explain + Words{"--model", "pocket", "--patch", saved.patch, "--text", "The cat"}));
-    CHECK(output_of(explain + Words{"--project", saved.path, "--model", "pocket"}) == by_project);
-    CHECK(output_of(explain + Words{"--patch", saved.patch, "--project", saved.path}) == by_project);
-    CHECK(output_of(explain + Words{"--project", saved.path, "--gain", "1.2=1"}) ==
-          output_of(explain + Words{"--model", "pocket", "--text", prompt}));
-    CHECK(output_of(explain + Words{"--model", "pocket", "--text", prompt, "--patch", saved.path}) ==
+    const std::string by_project = output_of(both(explain, {"--project", saved.path}));
+    CHECK(output_of(both(explain, {"--project=" + saved.path, "--text", "The cat"})) ==
+          output_of(both(explain, {"--model", "pocket", "--patch", saved.patch, "--text", "The cat"})));
+    CHECK(output_of(both(explain, {"--project", saved.path, "--model", "pocket"})) == by_project);
+    CHECK(output_of(both(explain, {"--patch", saved.patch, "--project", saved.path})) == by_project);
+    CHECK(output_of(both(explain, {"--project", saved.path, "--gain", "1.2=1"})) ==
+          output_of(both(explain, {"--model", "pocket", "--text", prompt})));
+    CHECK(output_of(both(explain, {"--model", "pocket", "--text", prompt, "--patch", saved.path})) ==
           by_project);
 }
 
@@ -124,15 +125,15 @@ TEST_CASE("the command line says what is wrong with a project of a checkpoint", 
     };
     const Words explain{"explain", "--what", "logits", "--project"};
     const std::string gpt2 = test_data("/models/gpt2_tiny");
-    fails(explain + Words{saved.path, "--model", gpt2}, "is another");
+    fails(both(explain, {saved.path, "--model", gpt2}), "is another");
     fails({"survey", "--texts", "x.txt", "-o", "x.db", "--project", saved.path},
           "survey measures a checkpoint as it is");
-    fails(explain + Words{saved.folder.file("none.headscope")}, "none.headscope");
-    fails(explain + Words{saved.patch}, "is no project of a checkpoint");
+    fails(both(explain, {saved.folder.file("none.headscope")}), "none.headscope");
+    fails(both(explain, {saved.patch}), "is no project of a checkpoint");
     std::string bytes = read_file(saved.path);
     bytes[bytes.find("Mary")] = 'm';
     write_file_atomically(saved.path, bytes);
-    fails(explain + Words{saved.path}, "is damaged");
+    fails(both(explain, {saved.path}), "is damaged");
 
     const std::string model = saved.folder.file("gpt2"), moved = saved.folder.file("moved.headscope");
     fs::copy(gpt2, model);
@@ -140,11 +141,11 @@ TEST_CASE("the command line says what is wrong with a project of a checkpoint", 
     project::save_checkpoint_project(
         *opened->model, {}, {.model = project::place_of(model, moved), .text = "1 2 3", .ids = {1, 2, 3}},
         moved);
-    CHECK(output_of(explain + Words{moved}) ==
+    CHECK(output_of(both(explain, {moved})) ==
           output_of({"explain", "--what", "logits", "--model", gpt2, "--ids", "1,2,3"}));
     fs::rename(model, saved.folder.file("elsewhere"));
-    fails(explain + Words{moved}, "was saved with the model gpt2, which is no longer at " + model +
+    fails(both(explain, {moved}), "was saved with the model gpt2, which is no longer at " + model +
                                       "; name its folder or GGUF file with --model");
-    CHECK(output_of(explain + Words{moved, "--model", saved.folder.file("elsewhere")}) ==
+    CHECK(output_of(both(explain, {moved, "--model", saved.folder.file("elsewhere")})) ==
           output_of({"explain", "--what", "logits", "--model", gpt2, "--ids", "1,2,3"}));
 }

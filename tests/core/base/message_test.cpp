@@ -43,10 +43,10 @@ std::string mo_bytes(const Messages& messages) {
     return bytes + tables + texts;
 }
 
-const Messages sample{{"", "Content-Type: text/plain; charset=UTF-8\n"},
-                      {"verb\x04Open", "Öffnen"},
-                      {"{} head", ""},
-                      {"{} reads {}", "{1} wird von {0} gelesen"}};
+const Messages sample_messages{{"", "Content-Type: text/plain; charset=UTF-8\n"},
+                               {"verb\x04Open", "Öffnen"},
+                               {"{} head", ""},
+                               {"{} reads {}", "{1} wird von {0} gelesen"}};
 
 std::multiset<std::string> fields_of(const std::string& text) {
     const std::string plain = std::regex_replace(text, std::regex(R"(\{\{|\}\})"), "");
@@ -76,7 +76,7 @@ TEST_CASE("the system's reasons are said in the person's language", "[message]")
 }
 
 TEST_CASE("a catalogue finds what it has", "[message]") {
-    Messages counted = sample;
+    Messages counted = sample_messages;
     counted[2] = {std::string("{} head") + '\0' + "{} heads", std::string("{} Kopf") + '\0' + "{} Köpfe"};
     const Catalogue catalogue(mo_bytes(counted));
     CHECK(catalogue.find("{} reads {}") == "{1} wird von {0} gelesen");
@@ -89,7 +89,7 @@ TEST_CASE("a catalogue finds what it has", "[message]") {
 }
 
 TEST_CASE("a catalogue that was cut is refused", "[message]") {
-    const std::string bytes = mo_bytes(sample);
+    const std::string bytes = mo_bytes(sample_messages);
     // The last byte ends the last text, and is not read.
     for (std::size_t length = 0; length + 1 < bytes.size(); ++length)
         CHECK_THROWS_AS(Catalogue(bytes.substr(0, length)), Error);

@@ -12,7 +12,7 @@ using namespace headscope::project;
 
 namespace {
 
-const std::string corpus = test_data("/corpus/mask/");
+const std::string mask_corpus = test_data("/corpus/mask/");
 
 template<class Rule>
 Rule only(const std::string& text) {
@@ -26,7 +26,7 @@ Rule only(const std::string& text) {
 
 TEST_CASE("the mask corpus is accepted or refused as its names say") {
     int good = 0, bad = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(corpus)) {
+    for (const auto& entry : std::filesystem::directory_iterator(mask_corpus)) {
         const std::string name = entry.path().filename().string();
         INFO(name);
         const std::string text = read_file(entry.path().string());
