@@ -29,7 +29,7 @@ const Table output = {{1.00, -0.02, 0.45, 0.71, 0.35, 0.08, 0.17, 0.34},
                       {1.23, -0.34, 0.22, 0.82, 0.20, 0.24, 0.36, -0.20},
                       {1.14, 0.34, 0.30, 0.60, 0.95, -0.11, 0.15, 0.63},
                       {-0.05, 1.58, 0.31, 0.37, -0.05, 0.42, 0.30, 0.94}};
-const std::array<double, 4> terms[2] = {{7.75, 0.45, 0.34, 0.00}, {4.00, 0.00, 0.92, 3.08}};
+const std::array<double, 4> dot_terms[2] = {{7.75, 0.45, 0.34, 0.00}, {4.00, 0.00, 0.92, 3.08}};
 // The page has two decimals.
 constexpr double half_a_digit = 0.005 + 1e-6;
 
@@ -43,7 +43,7 @@ std::vector<double> projected(const Problem& problem, const Tensor& matrix, std:
     return row;
 }
 
-std::string sentence_of(std::int64_t tokens) {
+std::string sentence_of_length(std::int64_t tokens) {
     static constexpr const char* words[] = {"the", "cat",  "sat", "on",    "a", "mat",
                                             "and", "then", "it",  "slept", "."};
     std::string out;
@@ -70,7 +70,7 @@ TEST_CASE("two heads: scores, weights, terms and output are those of the design 
                 for (std::size_t d = 4 * h; d < 4 * h + 4; ++d) {
                     const double term = q[d] * k[d];
                     if (i == 2 && j == 1)
-                        CHECK(term == Approx(terms[h][d - 4 * h]).margin(half_a_digit));
+                        CHECK(term == Approx(dot_terms[h][d - 4 * h]).margin(half_a_digit));
                     score += term;
                     concat[i][d] += found[i][j] * v[d];
                 }
@@ -108,7 +108,7 @@ TEST_CASE("two heads: the term that decides is the longest, and the row is not d
 
 TEST_CASE("two heads: head 1 reads the word before at every position of every length") {
     for (std::int64_t T = 2; T <= 64; ++T) {
-        const auto found = weights_of(build_preset("first-lesson", sentence_of(T)).problem, 1);
+        const auto found = weights_of(build_preset("first-lesson", sentence_of_length(T)).problem, 1);
         for (std::size_t i = 1; i < found.size(); ++i) {
             INFO("T = " << T << ", row " << i);
             CHECK(found[i][i - 1] == *std::ranges::max_element(found[i]));
@@ -118,7 +118,7 @@ TEST_CASE("two heads: head 1 reads the word before at every position of every le
 }
 
 TEST_CASE("two heads: a second sentence is built for the longer of both") {
-    const std::string longer = sentence_of(40);
+    const std::string longer = sentence_of_length(40);
     for (const bool first : {true, false}) {
         const Problem problem = build_preset("first-lesson", first ? longer : "The cat sat down", 1,
                                              first ? "The cat sat down" : longer)
