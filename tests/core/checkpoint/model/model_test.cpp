@@ -265,6 +265,32 @@ TEST_CASE("missing, misshapen, unknown and unused tensors are reported by name")
     CHECK_THAT(input_error([&] { run_on_cpu(model, three_tokens(), {}); }), Contains("model.norm.weight"));
 }
 
+TEST_CASE("a tensor inside a layer that the family does not have is refused by name, or ignored when asked") {
+    const std::string extra = "model.layers.1.self_attn.q_norm.weight";
+    Changed changed("llama_tiny_untied");
+    changed.tensors[extra] = std::make_shared<const Tensor>(Shape{8}, 2.0F);
+    // Of no layer that runs, or a buffer: these stop nothing.
+    changed.tensors["model.layers.2.self_attn.q_norm.weight"] = changed.tensors[extra];
+    changed.tensors["model.layers.0.self_attn.rotary_emb.cos_cached"] = changed.tensors[extra];
+    changed.tensors["score.weight"] = changed.tensors[extra];
+    const TemporaryFolder folder;
+    const Model refused = changed.open(folder);
+    CHECK(refused.report().unknown_in_layers == std::vector{extra});
+    CHECK(refused.ignored_tensors().empty());
+    CHECK_THAT(input_error([&] { run_on_cpu(refused, three_tokens(), {}); }),
+               Contains(extra) && Contains("--ignore-unknown"));
+
+    set_unknown_tensors(UnknownTensors::ignore);
+    const Model ignoring = Model::open(folder.file(""));
+    set_unknown_tensors(UnknownTensors::refuse);
+    CHECK(ignoring.ignored_tensors() == std::vector{extra});
+    CHECK(ignoring.problem().empty());
+
+    changed.tensors.erase(extra);
+    const TemporaryFolder other;
+    CHECK(changed.open(other).problem().empty());
+}
+
 TEST_CASE("without its head a model gives hidden states and no logits") {
     Changed changed("llama_tiny_untied");
     const TemporaryFolder folder;
