@@ -194,6 +194,7 @@ Model Model::open(const std::string& path, std::size_t kept_bytes) {
     const GgufFile* const gguf = model.files_.gguf();
     model.architecture_ =
         gguf != nullptr ? read_gguf_architecture(*gguf) : read_architecture(read_file(config), config);
+    model.decide_tied();
     std::shared_ptr<Model> encoder;
     if (model.architecture_.encoder != nullptr) {
         encoder = std::shared_ptr<Model>(new Model(model));
@@ -211,6 +212,28 @@ Model Model::open(const std::string& path, std::size_t kept_bytes) {
         model.ignored_ =
             model.files_.gguf() != nullptr ? model.report_.unknown : model.report_.unknown_in_layers;
     return model;
+}
+
+void Model::decide_tied() {
+    const TensorName* const head = find_row(architecture_.names.head, WeightId::output_table);
+    if (!architecture_.tied || head == nullptr || files_.find(head->name) == nullptr)
+        return;
+    // The table may be called by the name of any of its owners; the head's own name is no proof of a second
+    // one.
+    const auto differs = [&](const std::string& name) {
+        return name != head->name && files_.find(name) != nullptr && !files_.same_numbers(name, head->name);
+    };
+    bool second = false;
+    for (const Architecture* a : {architecture_.encoder.get(), &architecture_}) {
+        if (a == nullptr)
+            continue;
+        if (const TensorName* const table = find_row(a->names.body, WeightId::word_table); table != nullptr)
+            for (const std::string_view prefix : a->names.prefixes)
+                second = second || differs(full_name(*table, prefix, 0));
+        for (const auto& [weight, twin] : a->names.twins)
+            second = second || (weight == WeightId::word_table && differs(twin));
+    }
+    architecture_.tied = !second;
 }
 
 void Model::plan_kept(std::size_t kept_bytes) {

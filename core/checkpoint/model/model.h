@@ -87,6 +87,8 @@ private:
                     std::vector<std::string>& wrong_shape) const;
     bool is_of_no_use(const std::string& name) const;
     bool is_in_a_layer(const std::string& name) const;
+    /// A file with a head that differs from the word table has two tables, whatever its config says.
+    void decide_tied();
     void plan_kept(std::size_t kept_bytes);
     std::int64_t attentions_per_layer() const { return architecture_.names.cross.empty() ? 1 : 2; }
     WeightSet read_step(std::int64_t step) const;

@@ -224,6 +224,18 @@ TEST_CASE("an encoder-decoder is the same model without its prefix, and with a t
           std::vector<std::string>{"model.encoder.embed_tokens.weight"});
 }
 
+TEST_CASE("a head that equals the word table is tied to it, and one number apart it is a head of its own") {
+    Changed changed("gpt2_tiny");
+    const TemporaryFolder folder;
+    const TensorPtr table = changed.tensors.at("transformer.wte.weight");
+    changed.tensors["lm_head.weight"] = table;
+    CHECK(changed.open(folder).architecture().tied);
+    const auto other = std::make_shared<Tensor>(table->shape(), table->values());
+    other->data()[other->count() - 1] += 1;
+    changed.tensors["lm_head.weight"] = other;
+    CHECK(!changed.open(folder).architecture().tied);
+}
+
 TEST_CASE("T5's head is scaled where it is tied, or where the config says so") {
     Changed changed("t5_tiny");
     const TemporaryFolder folder;
