@@ -1,4 +1,5 @@
 #include "app/cli/model_commands.h"
+#include "app/cli/model_options.h"
 #include "app/cli/subcommands.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
@@ -58,6 +59,8 @@ ordered_json describe(const checkpoint::Model& model) {
                  {"missing", missing},
                  {"wrong_shape", report.wrong_shape},
                  {"unknown", report.unknown},
+                 {"unknown_in_layers", report.unknown_in_layers},
+                 {"ignored", model.ignored_tensors()},
                  {"unused", report.unused}});
     return json;
 }
@@ -95,7 +98,8 @@ std::string as_text(const ordered_json& info) {
     text += "parameters: " + number("parameters") + " (" + dtypes + ")\n";
     text += std::string("word embedding and head: ") + (info["tied"] ? "one table" : "two tables") + "\n";
     text += std::string("runs: ") + (info["runnable"] ? "yes" : "no: " + info["problem"].get<std::string>()) +
-            (info["head"] || !info["runnable"] ? "" : ", without logits") + "\n";
+            (info["head"] || !info["runnable"] ? "" : ", without logits") +
+            (info["ignored"].empty() ? "" : ", without " + list(info["ignored"])) + "\n";
     text += "tokenizer: " + list(info["tokenizer_files"]) + "\n";
     text += "missing tensors: " + list(info["missing"]) + "\n";
     text += "tensors of a wrong shape: " + list(info["wrong_shape"]) + "\n";
@@ -121,6 +125,7 @@ void add_model(CLI::App& program) {
         ->transform(checkpoint::model_folder)
         ->required();
     info.add_flag("--json", options->json, "print JSON");
+    add_ignore_unknown(info);
     info.callback([options] {
         const ordered_json found = describe(checkpoint::Model::open(options->folder));
         constexpr auto replace = ordered_json::error_handler_t::replace;

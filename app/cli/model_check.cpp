@@ -1,7 +1,9 @@
 #include "app/cli/model_commands.h"
+#include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/run/reference_check.h"
 #include "core/engine/engine.h"
@@ -36,7 +38,8 @@ std::string row_name(const checkpoint::ReferenceRow& row) {
     return row.kind + " " + std::to_string(*row.layer);
 }
 
-std::string as_json(const ModelCheckOptions& options, const std::vector<checkpoint::ReferenceRow>& rows) {
+std::string as_json(const ModelCheckOptions& options, const std::vector<checkpoint::ReferenceRow>& rows,
+                    const checkpoint::ReferenceGaps& gaps) {
     ordered_json list = ordered_json::array();
     for (const checkpoint::ReferenceRow& row : rows)
         list.push_back({{"kind", row.kind},
@@ -47,12 +50,16 @@ std::string as_json(const ModelCheckOptions& options, const std::vector<checkpoi
                         {"agrees", row.agrees()}});
     const ordered_json all = {{"model", options.folder},
                               {"reference", options.reference},
-                              {"agrees", all_agree(rows)},
-                              {"rows", list}};
+                              {"agrees", all_agree(rows) && gaps.missing_here.empty()},
+                              {"rows", list},
+                              {"missing_here", gaps.missing_here},
+                              {"not_compared", gaps.not_compared},
+                              {"only_here", gaps.only_here}};
     return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string as_text(const std::vector<checkpoint::ReferenceRow>& rows) {
+std::string as_text(const std::vector<checkpoint::ReferenceRow>& rows,
+                    const checkpoint::ReferenceGaps& gaps) {
     std::string text = "                      largest difference   allowed\n";
     for (const checkpoint::ReferenceRow& row : rows) {
         std::array<char, 100> line{};
@@ -60,23 +67,33 @@ std::string as_text(const std::vector<checkpoint::ReferenceRow>& rows) {
                       row.difference, row.allowed, row.agrees() ? "" : "   too far");
         text += line.data();
     }
-    return text + (all_agree(rows) ? "agrees\n" : "differs\n");
+    for (const auto& [what, names] : {std::pair("not in the model: ", &gaps.missing_here),
+                                      {"in the reference, not compared: ", &gaps.not_compared},
+                                      {"not in the reference: ", &gaps.only_here}})
+        if (!names->empty())
+            text += what + joined(*names) + "\n";
+    return text + (all_agree(rows) && gaps.missing_here.empty() ? "agrees\n" : "differs\n");
 }
 
 void check(const ModelCheckOptions& options) {
     const checkpoint::Model model = checkpoint::Model::open(options.folder);
     const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.device);
     Progress progress;
+    checkpoint::ReferenceGaps gaps;
     const std::vector<checkpoint::ReferenceRow> rows = checkpoint::check_against(
         model, format::Safetensors::open_lazily(options.reference),
         [&](const Problem& problem, StageSet stages, Progress& cancel) {
             return engine->run(problem, stages, cancel);
         },
-        progress);
-    write_file_atomically("-", options.json ? as_json(options, rows) : as_text(rows));
+        progress, &gaps);
+    write_file_atomically("-", options.json ? as_json(options, rows, gaps) : as_text(rows, gaps));
     if (const auto bad = std::ranges::find_if_not(rows, &checkpoint::ReferenceRow::agrees); bad != rows.end())
         fail_input(options.folder + " and " + options.reference + " differ, first in " + row_name(*bad) +
                    "; check that both come from the same weights and inputs, in float32");
+    if (!gaps.missing_here.empty())
+        fail_input(options.reference + " has " + gaps.missing_here.front() + ", for which " + options.folder +
+                   " has no numbers here; check that both come from the same model, with all its layers and "
+                   "its head");
 }
 
 } // namespace
@@ -95,6 +112,7 @@ void add_model_check(CLI::App& model) {
                     "expect.hidden_states, expect.logits")
         ->required();
     command.add_flag("--json", options->json, "print JSON");
+    add_ignore_unknown(command);
     add_device_option(command, options->device);
     command.callback([options] { check(*options); });
 }

@@ -66,6 +66,14 @@ checkpoint::Stack stack_of_name(const std::string& name) {
 
 } // namespace
 
+CLI::Option* add_ignore_unknown(CLI::App& command) {
+    return command.add_flag_callback(
+        "--ignore-unknown", [] { checkpoint::set_unknown_tensors(checkpoint::UnknownTensors::ignore); },
+        "run a checkpoint without the tensors in its layers that its family does not have here; its numbers "
+        "may then "
+        "be wrong");
+}
+
 void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
     const std::string group = "A checkpoint";
     CLI::Option* const model =
@@ -76,6 +84,7 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
                 "the model that comes with the program")
             ->transform(checkpoint::model_folder)
             ->group(group);
+    add_ignore_unknown(command)->group(group);
     CLI::Option* const ids = command.add_option("--ids", ids_, "token ids: 1,2,3")
                                  ->delimiter(',')
                                  ->allow_extra_args(false)

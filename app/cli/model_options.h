@@ -117,6 +117,10 @@ private:
     std::optional<std::int64_t> layer_;
 };
 
+/// Adds the flag --ignore-unknown: models are opened although they have tensors that their family does not
+/// have. Returns the option.
+CLI::Option* add_ignore_unknown(CLI::App& command);
+
 /// What a patch file and gains such as "3.2=0" change; a gain without a layer is of `layer`. Throws
 /// Error(input) naming the gain or the file that does not fit the model.
 checkpoint::ModelEdits read_model_edits(const checkpoint::Model& model,

@@ -216,6 +216,7 @@ std::function<int()> add_window(CLI::App& program) {
     program.add_option("--lesson", options->lesson,
                        "the lesson to open, by its id; see headscope lesson list");
     program.add_option("--lessons", options->lessons, "a folder with more lessons");
+    add_ignore_unknown(program);
     add_language_option(program, options->language, "that of the settings, else of the desktop");
     add_device_option(program, options->device);
     return [options] { return open_window(*options); };

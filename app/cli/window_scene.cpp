@@ -369,6 +369,7 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
                                    .add_option("--model", options.model,
                                                where + "show this checkpoint folder or GGUF file, or pocket")
                                    ->transform(checkpoint::model_folder);
+    add_ignore_unknown(command);
     exclude_problem(command, *model);
     model->excludes(command.get_option("--temperature"));
     command

@@ -51,7 +51,9 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
                                           : map != nullptr && !map->device.empty() ? map->device
                                                                                    : "cpu");
     const std::string time = trace == nullptr || !state.timed ? "" : time_text(trace->seconds);
-    const bool fallen = !state.engines.notice.empty();
+    const bool incomplete = reads_checkpoint(state) && state.model.run != nullptr &&
+                            !state.model.run->model().ignored_tensors().empty();
+    const bool fallen = !state.engines.notice.empty() || incomplete;
     const std::string captioned = fallen ? "⚠ " + tr("engine") : tr("engine");
     const float caption = tools.measure(captioned, figure::Font::ui, 13);
     // Wide enough for any time and name, so that the badge stands still while they change.
@@ -85,9 +87,14 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
         ImGui::OpenPopup("engine list");
         tools.send(EngineAction{EngineAction::Kind::look});
     } else if (ImGui::IsItemHovered()) {
-        show_tip(fallen ? tr("The CPU goes on: {}.", state.engines.notice)
-                        : tr("Time of the last run. {} Click to choose what computes.", state.recomputed),
-                 tools);
+        show_tip(
+            incomplete
+                ? tr("This model runs without {}, which its family does not have here: its numbers may be "
+                     "wrong.",
+                     state.model.run->model().ignored_tensors().front())
+            : fallen ? tr("The CPU goes on: {}.", state.engines.notice)
+                     : tr("Time of the last run. {} Click to choose what computes.", state.recomputed),
+            tools);
     }
     engine_list(state, place, tools);
     return width;

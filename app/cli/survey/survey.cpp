@@ -1,3 +1,4 @@
+#include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/project_arguments.h"
 #include "app/cli/subcommands.h"
@@ -41,6 +42,7 @@ void add_survey(CLI::App& program) {
         *program.add_subcommand("survey", "measure what every head of a checkpoint does over a whole corpus");
     const auto options = std::make_shared<SurveyOptions>();
     command.add_option("--model", options->model, "a checkpoint folder or GGUF file, or pocket");
+    add_ignore_unknown(command);
     add_project_option(command);
     command.add_option("--texts", options->texts,
                        "the corpus: a .txt file with one text a line, or a .jsonl file with one object a "

@@ -16,8 +16,9 @@ Architecture read_falcon(const ConfigReader& reader) {
                                 {.layers = 32, .D = 4544, .H = 71, .vocab = 65024, .max_positions = 2048});
     set_pre_norm_decoder(a);
     if (reader.flag("alibi", false))
-        a.alibi = Alibi::before_scale_bfloat16;
-    read_rope(reader, {.whole = true}, a);
+        a.alibi = Alibi::before_scale_bfloat16; // in place of rotation
+    else
+        read_rope(reader, {.whole = true}, a);
     // Three generations: many key heads with two norms, one key head, and as many as query heads.
     const bool newest = reader.flag("new_decoder_architecture", false);
     const bool one_key = !newest && reader.flag("multi_query", true);

@@ -44,6 +44,10 @@ Architecture read_architecture(std::string_view text, const std::string& source)
     if (family == families.end())
         reader.refuse("model_type", tr("one of {}", family_names()));
     Architecture architecture = family->read(reader);
+    // Embedding models made of decoders read both ways. GPT-Neo has masks of its own, which do not look at
+    // the key.
+    if (!reader.flag("is_causal", true) && family->name != "gpt_neo")
+        architecture.causal = false;
     architecture.end_tokens = reader.one_or_more("eos_token_id", -1);
     require_supported(architecture, source);
     if (architecture.encoder != nullptr)

@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/checkpoint/families/common.h"
 #include "core/checkpoint/families/rope_config.h"
 
@@ -50,6 +51,9 @@ double read_cap(const ConfigReader& reader, const char* key, double usual) {
 
 Architecture read_gemma2(const ConfigReader& reader) {
     Architecture a = read_gemma(reader, "gemma2", 256000, 8192);
+    // Hugging Face's implementations of attention disagree about it.
+    if (reader.flag("use_bidirectional_attention", false))
+        reader.refuse("use_bidirectional_attention", tr("false: gemma2 models are computed causally here"));
     a.score_cap = read_cap(reader, "attn_logit_softcapping", 50.0);
     a.logit_cap = read_cap(reader, "final_logit_softcapping", 30.0);
     read_windows(
@@ -66,6 +70,12 @@ Architecture read_gemma3_text(const ConfigReader& reader) {
     const std::int64_t every = reader.size("sliding_window_pattern", 6);
     read_windows(
         reader, 4096, [every](std::int64_t l) { return (l + 1) % every != 0; }, a);
+    if (reader.flag("use_bidirectional_attention", false)) {
+        a.causal = false;
+        for (auto& window : a.windows)
+            if (window)
+                window = *window / 2; // to each side
+    }
     read_rope_kinds(reader, {.full = "rope_theta", .usual_full = 1e6, .sliding = "rope_local_base_freq"}, a);
     a.names.add({{"layers.{l}.self_attn.q_norm", Layout::vector, Extent::dk, Extent::none, q_norm},
                  {"layers.{l}.self_attn.k_norm", Layout::vector, Extent::dk, Extent::none, k_norm}});

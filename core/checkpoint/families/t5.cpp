@@ -74,8 +74,9 @@ Architecture read_stack(const ConfigReader& reader, const char* family, const ch
     return a;
 }
 
+/// can_scale: a tied head multiplies what it reads by 1 / sqrt(D), as T5's does and mT5's does not.
 Architecture read_t5_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults,
-                          const char* feed_forward) {
+                          const char* feed_forward, bool can_scale) {
     using enum WeightId;
     using enum Layout;
     using E = Extent;
@@ -93,8 +94,9 @@ Architecture read_t5_like(const ConfigReader& reader, const char* family, const 
     encoder.names.twins = {{word_table, "shared.weight"}, {word_table, "decoder.embed_tokens.weight"}};
     // Newer files call every head tied and say by this key whether the table is a head of its own.
     const char* scaled = "scale_decoder_outputs";
-    const bool scales = reader.flag(scaled, a.tied);
-    a.tied = a.tied && scales;
+    const bool scales = can_scale && reader.flag(scaled, a.tied);
+    if (can_scale)
+        a.tied = a.tied && scales;
     if (a.tied)
         encoder.names.twins.emplace_back(word_table, "lm_head.weight");
     else if (reader.has(scaled))
@@ -127,7 +129,7 @@ Architecture read_t5(const ConfigReader& reader) {
                          .head_dim = 64,
                          .norm_eps = 1e-6,
                          .activation = "relu"},
-                        "relu");
+                        "relu", true);
 }
 
 Architecture read_mt5(const ConfigReader& reader) {
@@ -142,7 +144,7 @@ Architecture read_mt5(const ConfigReader& reader) {
                          .norm_eps = 1e-6,
                          .activation = "gelu_new",
                          .tied = false},
-                        "gated-gelu");
+                        "gated-gelu", false);
 }
 
 } // namespace headscope::checkpoint

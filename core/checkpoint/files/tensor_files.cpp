@@ -130,6 +130,33 @@ const format::TensorEntry* TensorFiles::find(std::string_view name) const {
     return found == places_.end() ? nullptr : found->second.entry;
 }
 
+bool TensorFiles::same_numbers(std::string_view name, std::string_view other) const {
+    const auto one = places_.find(name), two = places_.find(other);
+    if (one == places_.end() || two == places_.end())
+        fail_input(
+            tr("{} has no tensor {}; get the checkpoint again", path_, one == places_.end() ? name : other));
+    if (one->second.entry->extents != two->second.entry->extents)
+        return false;
+    using Opened = std::shared_ptr<const format::Safetensors>;
+    const Opened* const from = std::get_if<Opened>(&files_[one->second.file]);
+    const Opened* const beside = std::get_if<Opened>(&files_[two->second.file]);
+    if (from == nullptr || beside == nullptr)
+        return std::ranges::equal(tensor(name)->values(), tensor(other)->values());
+    std::uint64_t count = 1;
+    for (const std::int64_t extent : one->second.entry->extents)
+        count *= static_cast<std::uint64_t>(extent);
+    constexpr std::uint64_t piece = std::uint64_t{1} << 18U;
+    std::vector<float> a(std::min(piece, count)), b(a.size());
+    for (std::uint64_t first = 0; first < count; first += piece) {
+        const std::size_t size = std::min(piece, count - first);
+        (*from)->read_numbers(name, first, std::span(a).first(size));
+        (*beside)->read_numbers(other, first, std::span(b).first(size));
+        if (!std::ranges::equal(std::span(a).first(size), std::span(b).first(size)))
+            return false;
+    }
+    return true;
+}
+
 TensorPtr TensorFiles::tensor(std::string_view name) const {
     const auto found = places_.find(name);
     if (found == places_.end())

@@ -11,6 +11,9 @@
 #include "core/tensor/views.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
 #include <cmath>
 #include <set>
 #include <thread>
@@ -158,6 +161,18 @@ bool is_norm(WeightId weight) {
     return std::ranges::find(norms, weight) != norms.end();
 }
 
+/// Buffers that older files store inside layers and Hugging Face skips: causal masks, rotary tables,
+/// positions.
+bool is_known_buffer(std::string_view name) {
+    constexpr std::array endings{
+        ".attn.bias",   ".attn.masked_bias", ".attention.bias", ".attention.masked_bias",
+        ".causal_mask", ".position_ids",     ".inv_freq",       ".cos_cached",
+        ".sin_cached",  ".embed_positions"};
+    return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+std::atomic<UnknownTensors> unknown_tensors = UnknownTensors::refuse;
+
 /// Of a head that is not tied, and what a file may call the word table of one that is.
 std::string output_table_name(const Architecture& architecture) {
     const TensorName* const row = find_row(architecture.names.head, WeightId::output_table);
@@ -165,6 +180,10 @@ std::string output_table_name(const Architecture& architecture) {
 }
 
 } // namespace
+
+void set_unknown_tensors(UnknownTensors policy) {
+    unknown_tensors = policy;
+}
 
 Model Model::open(const std::string& path, std::size_t kept_bytes) {
     kept_bytes = std::min<std::uint64_t>(kept_bytes, available_memory() / 4);
@@ -175,6 +194,7 @@ Model Model::open(const std::string& path, std::size_t kept_bytes) {
     const GgufFile* const gguf = model.files_.gguf();
     model.architecture_ =
         gguf != nullptr ? read_gguf_architecture(*gguf) : read_architecture(read_file(config), config);
+    model.decide_tied();
     std::shared_ptr<Model> encoder;
     if (model.architecture_.encoder != nullptr) {
         encoder = std::shared_ptr<Model>(new Model(model));
@@ -188,7 +208,32 @@ Model Model::open(const std::string& path, std::size_t kept_bytes) {
         encoder->match_stack(known, model.report_);
     model.match_stack(known, model.report_);
     model.sort_others(known);
+    if (unknown_tensors == UnknownTensors::ignore)
+        model.ignored_ =
+            model.files_.gguf() != nullptr ? model.report_.unknown : model.report_.unknown_in_layers;
     return model;
+}
+
+void Model::decide_tied() {
+    const TensorName* const head = find_row(architecture_.names.head, WeightId::output_table);
+    if (!architecture_.tied || head == nullptr || files_.find(head->name) == nullptr)
+        return;
+    // The table may be called by the name of any of its owners; the head's own name is no proof of a second
+    // one.
+    const auto differs = [&](const std::string& name) {
+        return name != head->name && files_.find(name) != nullptr && !files_.same_numbers(name, head->name);
+    };
+    bool second = false;
+    for (const Architecture* a : {architecture_.encoder.get(), &architecture_}) {
+        if (a == nullptr)
+            continue;
+        if (const TensorName* const table = find_row(a->names.body, WeightId::word_table); table != nullptr)
+            for (const std::string_view prefix : a->names.prefixes)
+                second = second || differs(full_name(*table, prefix, 0));
+        for (const auto& [weight, twin] : a->names.twins)
+            second = second || (weight == WeightId::word_table && differs(twin));
+    }
+    architecture_.tied = !second;
 }
 
 void Model::plan_kept(std::size_t kept_bytes) {
@@ -264,6 +309,25 @@ bool Model::is_of_no_use(const std::string& name) const {
                                [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
 
+bool Model::is_in_a_layer(const std::string& name) const {
+    const auto of_rows = [&](const std::vector<TensorName>& rows) {
+        return std::ranges::any_of(rows, [&](const TensorName& row) {
+            const std::size_t mark = row.name.find("{l}");
+            if (mark == std::string::npos)
+                return false;
+            const std::string stem = prefix_ + row.name.substr(0, mark);
+            if (!name.starts_with(stem))
+                return false;
+            std::int64_t l = -1;
+            const char* const end = name.data() + name.size();
+            const auto [rest, error] = std::from_chars(name.data() + stem.size(), end, l);
+            // Layers after the last are of no use: those of a next-token predictor, for one.
+            return error == std::errc() && rest != end && *rest == '.' && l >= 0 && l < architecture_.layers;
+        });
+    };
+    return of_rows(architecture_.names.body) || of_rows(architecture_.names.cross);
+}
+
 void Model::sort_others(const std::set<std::string>& known) {
     for (const format::TensorEntry* entry : files_.entries()) {
         std::int64_t numbers = 1;
@@ -274,7 +338,12 @@ void Model::sort_others(const std::set<std::string>& known) {
             continue;
         const bool useless =
             is_of_no_use(entry->name) || (encoder_ != nullptr && encoder_->is_of_no_use(entry->name));
-        (useless ? report_.unused : report_.unknown).push_back(entry->name);
+        const bool in_layer = !useless && (is_in_a_layer(entry->name) ||
+                                           (encoder_ != nullptr && encoder_->is_in_a_layer(entry->name)));
+        const bool buffer = in_layer && is_known_buffer(entry->name);
+        (useless || buffer ? report_.unused : report_.unknown).push_back(entry->name);
+        if (in_layer && !buffer)
+            report_.unknown_in_layers.push_back(entry->name);
     }
 }
 
@@ -294,9 +363,12 @@ std::string Model::problem() const {
                     : tr("{}: the tensor {} is missing; get the checkpoint again", path_, names)) +
                (gguf ? "" : tr(", or correct the family in config.json"));
     }
-    if (gguf && !report_.unknown.empty())
-        return tr("{} has the tensor {}, which {} models do not have here; get another file of the model",
-                  path_, first_of(report_.unknown), architecture_.family);
+    const std::vector<std::string>& unknown = gguf ? report_.unknown : report_.unknown_in_layers;
+    if (!unknown.empty() && ignored_.empty())
+        return tr(
+            "{} has the tensor {}, which {} models do not have here, and without it the numbers would be "
+            "wrong; correct the family in config.json, or compute without it by --ignore-unknown",
+            path_, first_of(unknown), architecture_.family);
     return "";
 }
 

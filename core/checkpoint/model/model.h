@@ -21,8 +21,20 @@ struct CheckpointReport {
     std::vector<std::string> wrong_shape;  ///< sentences: name, what it has, what it should have
     std::vector<std::string> unknown;      ///< in the file, and no part of this family
     std::vector<std::string> unused;       ///< known, and of no use to the forward pass (a pooler, buffers)
+    std::vector<std::string>
+        unknown_in_layers; ///< those of `unknown` that belong to a layer, and so change numbers
     std::map<std::string, std::int64_t> parameters; ///< numbers stored, by dtype
 };
+
+/// What happens to a checkpoint that has tensors inside its layers which its family does not have.
+enum class UnknownTensors : std::uint8_t {
+    refuse, ///< Model::problem() names one
+    ignore  ///< the model runs without them, and ignored_tensors() lists them
+};
+
+/// Sets the policy of this process, for models opened from now on. Any thread; a command sets it before it
+/// opens one.
+void set_unknown_tensors(UnknownTensors policy);
 
 /// An opened checkpoint. Weights are read, checked and brought into our layout when they are asked for, and
 /// stay in memory within a budget; beyond it they are read again each time, so that a larger model needs that
@@ -47,9 +59,13 @@ public:
     const TensorFiles& files() const { return files_; }
     const CheckpointReport& report() const { return report_; }
     bool has_head() const { return report_.head_missing.empty(); }
-    /// What keeps the model from running, in a sentence: missing or misshapen tensors, and those of a GGUF
-    /// file that would change the numbers in a way that is not known here. Empty: it runs.
+    /// What keeps the model from running, in a sentence: missing or misshapen tensors, and tensors inside
+    /// layers (of a GGUF file, anywhere) that the family does not have, since they would change the numbers.
+    /// Empty: it runs.
     std::string problem() const;
+    /// The tensors that problem() would refuse but for UnknownTensors::ignore: numbers may be wrong without
+    /// them.
+    const std::vector<std::string>& ignored_tensors() const { return ignored_; }
     /// Throws Error(input) with that sentence.
     void require_runnable() const;
 
@@ -70,6 +86,9 @@ private:
                     std::set<std::string>& known, std::vector<std::string>& missing,
                     std::vector<std::string>& wrong_shape) const;
     bool is_of_no_use(const std::string& name) const;
+    bool is_in_a_layer(const std::string& name) const;
+    /// A file with a head that differs from the word table has two tables, whatever its config says.
+    void decide_tied();
     void plan_kept(std::size_t kept_bytes);
     std::int64_t attentions_per_layer() const { return architecture_.names.cross.empty() ? 1 : 2; }
     WeightSet read_step(std::int64_t step) const;
@@ -82,6 +101,7 @@ private:
     TensorFiles files_;
     std::string prefix_;
     CheckpointReport report_;
+    std::vector<std::string> ignored_;
     std::shared_ptr<const Model> encoder_;
     std::shared_ptr<std::vector<KeptWeights>> kept_; ///< around the layers, then each attention of the stack
 };

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string_view>
 
 namespace headscope::checkpoint {
 
@@ -80,6 +82,34 @@ double distance(float got, float expected) {
     return got == expected ? 0.0 : std::isnan(gap) ? std::numeric_limits<double>::infinity() : gap;
 }
 
+bool is_input(std::string_view name) {
+    return name.ends_with("input_ids") || name.ends_with("attention_mask") ||
+           name.ends_with("token_type_ids");
+}
+
+/// Whether a name is one of those that hold attentions, hidden states or logits, of any layer of any stack.
+bool is_result(const std::string& name) {
+    const auto named = [&](const ReferenceKind& kind) {
+        return std::ranges::any_of(kind.names, [&](const std::string& pattern) {
+            const std::size_t mark = pattern.find("{l}");
+            if (mark == std::string::npos)
+                return !pattern.empty() && name == pattern;
+            const std::string_view before = std::string_view(pattern).substr(0, mark),
+                                   after = std::string_view(pattern).substr(mark + 3);
+            if (name.size() <= before.size() + after.size() || !name.starts_with(before) ||
+                !name.ends_with(after))
+                return false;
+            const std::string_view layer =
+                std::string_view(name).substr(mark, name.size() - before.size() - after.size());
+            return std::ranges::all_of(layer, [](char c) { return c >= '0' && c <= '9'; });
+        });
+    };
+    return named(logits_kind) ||
+           std::ranges::any_of(std::array{"", "encoder", "decoder", "cross"}, [&](const char* stack) {
+               return named(attentions_of(stack)) || named(hidden_states_of(stack));
+           });
+}
+
 /// Compares what the file has of it; nothing when it has none.
 class ReferenceComparison {
 public:
@@ -89,8 +119,11 @@ public:
     void add(const ReferenceKind& kind, std::optional<std::int64_t> layer, std::int64_t layers,
              const Tensor& got, const ModelInputs& inputs) {
         const ReferencePlace place = find_place(file_, kind, layer.value_or(0), layers, got.shape());
-        if (place.entry == nullptr)
+        if (place.entry == nullptr) {
+            lacking_.insert(kind.name);
             return;
+        }
+        used_.insert(place.entry->name);
         ReferenceRow row{.kind = kind.name, .layer = layer};
         double largest = 0;
         // (B, rows, T, width) with heads, else (B, T, width): T follows T within a batch entry.
@@ -114,16 +147,27 @@ public:
         rows_.push_back(row);
     }
     std::vector<ReferenceRow> take() { return std::move(rows_); }
+    ReferenceGaps gaps() const {
+        ReferenceGaps gaps{.only_here = {lacking_.begin(), lacking_.end()}};
+        for (const format::SafetensorsEntry& entry : file_.entries()) {
+            if (used_.contains(entry.name) || is_input(entry.name))
+                continue;
+            (is_result(entry.name) ? gaps.missing_here : gaps.not_compared).push_back(entry.name);
+        }
+        return gaps;
+    }
 
 private:
     const format::Safetensors& file_;
     std::vector<ReferenceRow> rows_;
+    std::set<std::string> used_, lacking_; ///< tensors of the file; kinds that it lacks
 };
 
 } // namespace
 
 std::vector<ReferenceRow> check_against(const Model& model, const format::Safetensors& reference,
-                                        const RunAttention& attention, Progress& progress) {
+                                        const RunAttention& attention, Progress& progress,
+                                        ReferenceGaps* gaps) {
     const ModelInputs inputs = read_model_inputs(reference);
     const ForwardResult run =
         run_model(model, inputs, {.stages = StageSet().with(TensorId::weights)}, attention, progress);
@@ -145,6 +189,8 @@ std::vector<ReferenceRow> check_against(const Model& model, const format::Safete
     add_hidden(Stack::own, run.hidden, inputs);
     if (run.logits != nullptr)
         comparison.add(logits_kind, std::nullopt, 0, *run.logits, inputs);
+    if (gaps != nullptr)
+        *gaps = comparison.gaps();
     std::vector<ReferenceRow> rows = comparison.take();
     if (rows.empty()) {
         const std::string stack = stack_name(architecture, stacks_of(architecture).front());

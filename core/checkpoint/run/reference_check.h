@@ -19,14 +19,25 @@ struct ReferenceRow {
     bool agrees() const { return difference <= allowed; }
 };
 
+/// What a comparison left out.
+struct ReferenceGaps {
+    std::vector<std::string>
+        missing_here; ///< tensors of the reference that the model should have numbers for, and has not
+    std::vector<std::string> not_compared; ///< tensors of the reference that are not read here
+    std::vector<std::string>
+        only_here; ///< kinds of numbers of the model that the reference lacks, some or all
+};
+
 /// Runs the model over the inputs in `reference` (input_ids, optional attention_mask and token_type_ids) and
 /// compares with what else the file has: attentions.{l}, layers.{l}.weights (both (B, H, T, T)) or
 /// expect.attentions (L, B, H, T, T); hidden_states.{l}, hidden.{l} (B, T, D) or expect.hidden_states (L + 1,
 /// B, T, D); logits or expect.logits (B, T, vocab); of a floating-point type. Of an encoder-decoder the names
 /// are encoder_attentions.{l}, encoder.layers.{l}.weights, expect.encoder_attentions and so on, likewise
-/// decoder_ and cross_, and the inputs those of both stacks. Throws Error(input) naming the
-/// tensor for a wrong shape, when there is nothing to compare with, and what run_model throws.
+/// decoder_ and cross_, and the inputs those of both stacks. What was left out goes into `gaps`
+/// if it is given. Throws Error(input) naming the tensor for a wrong shape, when there is nothing to compare
+/// with, and what run_model throws.
 std::vector<ReferenceRow> check_against(const Model& model, const format::Safetensors& reference,
-                                        const RunAttention& attention, Progress& progress);
+                                        const RunAttention& attention, Progress& progress,
+                                        ReferenceGaps* gaps = nullptr);
 
 } // namespace headscope::checkpoint

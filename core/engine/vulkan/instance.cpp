@@ -104,9 +104,9 @@ void throw_machine_error(const std::string& device) {
                 "(--device cpu)",
                 device));
     } catch (const vk::IncompatibleDriverError&) {
-        fail(
-            tr("this machine has no Vulkan driver; install one for its graphics processor, or let the CPU do "
-               "it (--device cpu)"));
+        fail(tr("this machine has no Vulkan driver; install that of its graphics processor, or "
+                "mesa-vulkan-drivers "
+                "for a driver in software, or let the CPU do it (--device cpu)"));
     } catch (const vk::SystemError& fault) {
         fail(tr("{} failed: {}; let the CPU do it (--device cpu)", device, fault.what()));
     }

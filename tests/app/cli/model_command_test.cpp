@@ -343,3 +343,20 @@ TEST_CASE("render turns the gains of a checkpoint's heads") {
     check_failure(with("--preset", "random"), 2, "--preset");
     check_failure(with("--kv-sentence", "Le chat"), 2, "--kv-sentence");
 }
+
+TEST_CASE(
+    "tensors that a family does not have inside its layers stop a run, unless it is told to ignore them") {
+    const std::string folder = test_data("/files/llama_inner_norms");
+    const ProgramRun refused =
+        run_program({"trace", "--model", folder, "--ids", "1,2,3", "-o", "-", "--format", "json"});
+    CHECK(refused.code == 1);
+    CHECK_THAT(refused.err, Contains("inner_attn_ln") && Contains("--ignore-unknown"));
+    const ProgramRun runs = run_program(
+        {"trace", "--model", folder, "--ids", "1,2,3", "--ignore-unknown", "-o", "-", "--format", "json"});
+    CHECK(runs.code == 0);
+    const ProgramRun info = run_program({"model", "info", folder});
+    CHECK(info.code == 0);
+    CHECK_THAT(info.out, Contains("runs: no") && Contains("inner_attn_ln"));
+    CHECK_THAT(run_program({"model", "info", folder, "--ignore-unknown"}).out,
+               Contains("runs: yes, without"));
+}

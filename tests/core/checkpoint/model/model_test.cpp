@@ -224,6 +224,18 @@ TEST_CASE("an encoder-decoder is the same model without its prefix, and with a t
           std::vector<std::string>{"model.encoder.embed_tokens.weight"});
 }
 
+TEST_CASE("a head that equals the word table is tied to it, and one number apart it is a head of its own") {
+    Changed changed("gpt2_tiny");
+    const TemporaryFolder folder;
+    const TensorPtr table = changed.tensors.at("transformer.wte.weight");
+    changed.tensors["lm_head.weight"] = table;
+    CHECK(changed.open(folder).architecture().tied);
+    const auto other = std::make_shared<Tensor>(table->shape(), table->values());
+    other->data()[other->count() - 1] += 1;
+    changed.tensors["lm_head.weight"] = other;
+    CHECK(!changed.open(folder).architecture().tied);
+}
+
 TEST_CASE("T5's head is scaled where it is tied, or where the config says so") {
     Changed changed("t5_tiny");
     const TemporaryFolder folder;
@@ -263,6 +275,32 @@ TEST_CASE("missing, misshapen, unknown and unused tensors are reported by name")
     REQUIRE(report.wrong_shape.size() == 1);
     CHECK_THAT(report.wrong_shape[0], Contains("model.norm.weight") && Contains("(63)") && Contains("(64)"));
     CHECK_THAT(input_error([&] { run_on_cpu(model, three_tokens(), {}); }), Contains("model.norm.weight"));
+}
+
+TEST_CASE("a tensor inside a layer that the family does not have is refused by name, or ignored when asked") {
+    const std::string extra = "model.layers.1.self_attn.q_norm.weight";
+    Changed changed("llama_tiny_untied");
+    changed.tensors[extra] = std::make_shared<const Tensor>(Shape{8}, 2.0F);
+    // Of no layer that runs, or a buffer: these stop nothing.
+    changed.tensors["model.layers.2.self_attn.q_norm.weight"] = changed.tensors[extra];
+    changed.tensors["model.layers.0.self_attn.rotary_emb.cos_cached"] = changed.tensors[extra];
+    changed.tensors["score.weight"] = changed.tensors[extra];
+    const TemporaryFolder folder;
+    const Model refused = changed.open(folder);
+    CHECK(refused.report().unknown_in_layers == std::vector{extra});
+    CHECK(refused.ignored_tensors().empty());
+    CHECK_THAT(input_error([&] { run_on_cpu(refused, three_tokens(), {}); }),
+               Contains(extra) && Contains("--ignore-unknown"));
+
+    set_unknown_tensors(UnknownTensors::ignore);
+    const Model ignoring = Model::open(folder.file(""));
+    set_unknown_tensors(UnknownTensors::refuse);
+    CHECK(ignoring.ignored_tensors() == std::vector{extra});
+    CHECK(ignoring.problem().empty());
+
+    changed.tensors.erase(extra);
+    const TemporaryFolder other;
+    CHECK(changed.open(other).problem().empty());
 }
 
 TEST_CASE("without its head a model gives hidden states and no logits") {
