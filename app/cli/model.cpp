@@ -5,6 +5,7 @@
 #include "core/base/joined.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/local_models.h"
+#include "core/text/tokenizer/build.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -56,6 +57,7 @@ ordered_json describe(const checkpoint::Model& model) {
                  {"runnable", model.problem().empty()},
                  {"problem", model.problem()},
                  {"tokenizer_files", checkpoint::tokenizer_sources(model)},
+                 {"tokenizer_problem", text::tokenizer_problem(model.path())},
                  {"missing", missing},
                  {"wrong_shape", report.wrong_shape},
                  {"unknown", report.unknown},
@@ -100,7 +102,9 @@ std::string as_text(const ordered_json& info) {
     text += std::string("runs: ") + (info["runnable"] ? "yes" : "no: " + info["problem"].get<std::string>()) +
             (info["head"] || !info["runnable"] ? "" : ", without logits") +
             (info["ignored"].empty() ? "" : ", without " + list(info["ignored"])) + "\n";
-    text += "tokenizer: " + list(info["tokenizer_files"]) + "\n";
+    text += "tokenizer: " + list(info["tokenizer_files"]) +
+            (info["tokenizer_problem"] == "" ? "" : "; " + info["tokenizer_problem"].get<std::string>()) +
+            "\n";
     text += "missing tensors: " + list(info["missing"]) + "\n";
     text += "tensors of a wrong shape: " + list(info["wrong_shape"]) + "\n";
     text += "unknown tensors: " + list(info["unknown"]) + "\n";

@@ -84,9 +84,11 @@ def windows_of(program):
     found = set()
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if os.readlink(process / "exe") == program:
+            # Other tests may run the program beside this one.
+            parent = next(line for line in (process / "status").read_text().splitlines() if line.startswith("PPid:"))
+            if os.readlink(process / "exe") == program and int(parent.split()[1]) == os.getpid():
                 found.add(process.name)
-        except OSError:
+        except (OSError, StopIteration):
             pass  # ended meanwhile, or another user's
     return found
 

@@ -3,9 +3,10 @@
 #include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/text/tokenizer/build.h"
-#include "core/text/tokenizer/json_field.h"
+#include "core/text/tokenizer/folder_options.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -25,28 +26,6 @@ json read_json(const fs::path& path) {
     return parse_json(read_file(path.string()), path.string());
 }
 
-/// The content of tokenizer_config.json; empty when the file is missing.
-class Config {
-public:
-    explicit Config(const fs::path& folder)
-        : path_((folder / "tokenizer_config.json").string()),
-          value_(is_file(path_) ? read_json(path_) : json::object()) {}
-
-    JsonField field() const { return {value_, path_ + ":"}; }
-
-    /// A special token, which is a string or an object with "content".
-    std::string token(const char* key, std::string_view otherwise) const {
-        const auto found = field().find(key);
-        if (!found)
-            return std::string(otherwise);
-        return found->value().is_object() ? found->at("content").string() : found->string();
-    }
-
-private:
-    std::string path_;
-    json value_;
-};
-
 /// The lines of a text without their line ends.
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
@@ -61,107 +40,229 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// An entry of "added_tokens" for a special token of the vocabulary.
-json special_token(const std::string& text, const json& id, bool lstrip = false) {
-    return {{"id", id},         {"content", text}, {"special", true},     {"normalized", false},
-            {"lstrip", lstrip}, {"rstrip", false}, {"single_word", false}};
+/// The kinds of tokenizer that are known, by Hugging Face's name for them.
+constexpr std::array<std::string_view, 2> gpt2_classes{"GPT2Tokenizer", "CodeGenTokenizer"};
+constexpr std::array<std::string_view, 5> roberta_classes{"RobertaTokenizer", "BartTokenizer", "LEDTokenizer",
+                                                          "LongformerTokenizer", "MvpTokenizer"};
+constexpr std::array<std::string_view, 13> bert_classes{"BertTokenizer",
+                                                        "DistilBertTokenizer",
+                                                        "ElectraTokenizer",
+                                                        "MobileBertTokenizer",
+                                                        "ConvBertTokenizer",
+                                                        "SqueezeBertTokenizer",
+                                                        "LayoutLMTokenizer",
+                                                        "LxmertTokenizer",
+                                                        "RetriBertTokenizer",
+                                                        "RealmTokenizer",
+                                                        "DPRReaderTokenizer",
+                                                        "DPRQuestionEncoderTokenizer",
+                                                        "DPRContextEncoderTokenizer"};
+
+bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
 }
 
-/// Entries for those of `texts` that the vocabulary has, each once.
-json special_tokens(const json& vocab, const std::vector<std::string>& texts) {
-    json list = json::array();
-    for (std::size_t i = 0; i < texts.size(); ++i)
-        if (vocab.contains(texts[i]) &&
-            std::find(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(i), texts[i]) ==
-                texts.begin() + static_cast<std::ptrdiff_t>(i))
-            list.push_back(special_token(texts[i], vocab.at(texts[i]), texts[i] == "<mask>"));
-    return list;
+/// The ["token", id] pair of a post-processor. Throws when neither list has the token.
+json token_and_id(const json& vocab, const json& added, const std::string& text, const std::string& name) {
+    if (vocab.contains(text))
+        return {text, vocab.at(text)};
+    for (const json& entry : added)
+        if (entry.at("content") == text)
+            return {text, entry.at("id")};
+    fail_input(tr("{} has no \"{}\", which is put around every text; add it, or name another in "
+                  "tokenizer_config.json",
+                  name, text));
 }
 
-/// The ["token", id] pair of a post-processor. Throws when the vocabulary lacks the token.
-json token_and_id(const json& vocab, const std::string& text, const std::string& name) {
-    if (!vocab.contains(text))
-        fail_input(tr("{} has no \"{}\", which is put around every text; add it, or name another in "
-                      "tokenizer_config.json",
-                      name, text));
-    return {text, vocab.at(text)};
+/// A post-processor that puts tokens, which are pairs or null, before and after the text.
+json template_of(const json& before, const json& after) {
+    json single = json::array(), specials = json::object();
+    const auto put = [&](const json& pair) {
+        if (pair.is_null())
+            return;
+        single.push_back({{"SpecialToken", {{"id", pair[0]}, {"type_id", 0}}}});
+        specials[pair[0].get<std::string>()] = {
+            {"id", pair[0]}, {"ids", json::array({pair[1]})}, {"tokens", json::array({pair[0]})}};
+    };
+    put(before);
+    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+    put(after);
+    return {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", specials}};
 }
+
+constexpr std::array gpt2_tokens{UsualToken{"bos_token", "<|endoftext|>"},
+                                 UsualToken{"eos_token", "<|endoftext|>"},
+                                 UsualToken{"unk_token", "<|endoftext|>"},
+                                 UsualToken{"sep_token", ""},
+                                 UsualToken{"pad_token", ""},
+                                 UsualToken{"cls_token", ""},
+                                 UsualToken{"mask_token", ""}};
+constexpr std::array roberta_tokens{UsualToken{"bos_token", "<s>"},          UsualToken{"eos_token", "</s>"},
+                                    UsualToken{"unk_token", "<unk>"},        UsualToken{"sep_token", "</s>"},
+                                    UsualToken{"pad_token", "<pad>"},        UsualToken{"cls_token", "<s>"},
+                                    UsualToken{"mask_token", "<mask>", true}};
+constexpr std::array bert_tokens{UsualToken{"bos_token", ""},       UsualToken{"eos_token", ""},
+                                 UsualToken{"unk_token", "[UNK]"},  UsualToken{"sep_token", "[SEP]"},
+                                 UsualToken{"pad_token", "[PAD]"},  UsualToken{"cls_token", "[CLS]"},
+                                 UsualToken{"mask_token", "[MASK]"}};
 
 /// GPT-2 and its relatives. RoBERTa differs in the special tokens around a text.
-std::unique_ptr<Tokenizer> from_merges(const fs::path& folder) {
+std::unique_ptr<Tokenizer> from_merges(const fs::path& folder, const FolderOptions& options) {
     const std::string name = (folder / "vocab.json").string();
     const json vocab = read_json(name);
     if (!vocab.is_object())
         fail_input(tr("{} is no JSON object; it should hold tokens and their ids", name));
-    const Config config(folder);
-    const bool roberta = config.field().string_or("tokenizer_class", "").starts_with("Roberta");
-    const bool add_blank = config.field().boolean_or("add_prefix_space", false);
+    const bool roberta = is_one_of(roberta_classes, options.tokenizer_class());
+    const bool add_blank = options.config().boolean_or("add_prefix_space", false);
     json merges = json::array();
     for (std::string& line : lines_of(read_file((folder / "merges.txt").string())))
         if (!line.empty() && !line.starts_with("#version"))
             merges.push_back(std::move(line));
-    const std::string_view usual = roberta ? "" : "<|endoftext|>";
-    const std::string cls = config.token("cls_token", roberta ? "<s>" : "");
-    const std::string sep = config.token("sep_token", roberta ? "</s>" : "");
-    json description{
-        {"added_tokens", special_tokens(vocab, {cls, config.token("pad_token", roberta ? "<pad>" : ""), sep,
-                                                config.token("unk_token", roberta ? "<unk>" : usual),
-                                                config.token("mask_token", roberta ? "<mask>" : ""),
-                                                config.token("bos_token", roberta ? "<s>" : usual),
-                                                config.token("eos_token", roberta ? "</s>" : usual)})},
-        {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", add_blank}}},
-        {"decoder", {{"type", "ByteLevel"}}},
-        {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", std::move(merges)}}}};
+    const json added = options.added_tokens(vocab, roberta ? roberta_tokens : gpt2_tokens);
+    json description{{"added_tokens", added},
+                     {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", add_blank}}},
+                     {"decoder", {{"type", "ByteLevel"}}},
+                     {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", std::move(merges)}}}};
+    const auto end = [&](const char* key, std::string_view usual) {
+        return token_and_id(vocab, added, options.token(key, usual), name);
+    };
     if (roberta)
         description["post_processor"] = {{"type", "RobertaProcessing"},
-                                         {"cls", token_and_id(vocab, cls, name)},
-                                         {"sep", token_and_id(vocab, sep, name)},
+                                         {"cls", end("cls_token", "<s>")},
+                                         {"sep", end("sep_token", "</s>")},
+                                         {"trim_offsets", options.config().boolean_or("trim_offsets", true)},
                                          {"add_prefix_space", add_blank}};
+    else if (options.flag("add_bos_token", false))
+        description["post_processor"] = template_of(end("bos_token", "<|endoftext|>"), nullptr);
     return build_tokenizer(description, folder.string());
 }
 
 /// BERT and its relatives.
-std::unique_ptr<Tokenizer> from_word_pieces(const fs::path& folder) {
+std::unique_ptr<Tokenizer> from_word_pieces(const fs::path& folder, const FolderOptions& options) {
     const std::string name = (folder / "vocab.txt").string();
     json vocab = json::object();
     std::int64_t id = 0;
     for (const std::string& line : lines_of(read_file(name)))
         vocab[line] = static_cast<std::uint64_t>(id++);
-    const Config config(folder);
-    const std::string unknown = config.token("unk_token", "[UNK]"), cls = config.token("cls_token", "[CLS]"),
-                      sep = config.token("sep_token", "[SEP]");
-    const bool lower = config.field().boolean_or("do_lower_case", true);
+    const JsonField config = options.config();
+    const bool lower = config.boolean_or("do_lower_case", true);
+    const json added = options.added_tokens(vocab, bert_tokens);
     const json description{
-        {"added_tokens", special_tokens(vocab, {config.token("pad_token", "[PAD]"), unknown, cls, sep,
-                                                config.token("mask_token", "[MASK]")})},
+        {"added_tokens", added},
         {"normalizer",
          {{"type", "BertNormalizer"},
-          {"handle_chinese_chars", config.field().boolean_or("tokenize_chinese_chars", true)},
-          {"strip_accents", config.field().boolean_or("strip_accents", lower)},
+          {"handle_chinese_chars", config.boolean_or("tokenize_chinese_chars", true)},
+          {"strip_accents", config.boolean_or("strip_accents", lower)},
           {"lowercase", lower}}},
         {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
         {"post_processor",
          {{"type", "BertProcessing"},
-          {"cls", token_and_id(vocab, cls, name)},
-          {"sep", token_and_id(vocab, sep, name)}}},
+          {"cls", token_and_id(vocab, added, options.token("cls_token", "[CLS]"), name)},
+          {"sep", token_and_id(vocab, added, options.token("sep_token", "[SEP]"), name)}}},
         {"decoder", {{"type", "WordPiece"}}},
-        {"model", {{"type", "WordPiece"}, {"vocab", vocab}, {"unk_token", unknown}}}};
+        {"model",
+         {{"type", "WordPiece"}, {"vocab", vocab}, {"unk_token", options.token("unk_token", "[UNK]")}}}};
     return build_tokenizer(description, folder.string());
 }
 
+/// How a kind of tokenizer puts begin and end tokens around a text, whatever its tokenizer.json says.
+struct Ends {
+    std::string_view tokenizer_class, bos, eos;
+    bool begins; ///< where add_bos_token is missing
+};
+constexpr std::array own_ends{Ends{"LlamaTokenizer", "<s>", "</s>", true},
+                              Ends{"CodeLlamaTokenizer", "<s>", "</s>", true},
+                              Ends{"GemmaTokenizer", "<bos>", "<eos>", true},
+                              Ends{"CohereTokenizer", "<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>", true},
+                              Ends{"GPTNeoXTokenizer", "<|endoftext|>", "<|endoftext|>", false}};
+
+/// The ["token", id] pair of a token of a tokenizer.json; null when it has no such token.
+json find_token(const json& description, const std::string& text) {
+    if (!text.empty() && description.contains("model") && description["model"].contains("vocab")) {
+        const json& vocab = description["model"]["vocab"];
+        if (vocab.is_object() && vocab.contains(text))
+            return {text, vocab.at(text)};
+        for (std::size_t i = 0; vocab.is_array() && i < vocab.size(); ++i)
+            if (vocab[i].is_array() && !vocab[i].empty() && vocab[i][0] == text)
+                return {text, std::uint64_t{i}};
+    }
+    if (!text.empty() && description.contains("added_tokens") && description["added_tokens"].is_array())
+        for (const json& entry : description["added_tokens"])
+            if (entry.is_object() && entry.contains("content") && entry["content"] == text &&
+                entry.contains("id"))
+                return {text, entry["id"]};
+    return nullptr;
+}
+
+/// A folder with a tokenizer.json.
+std::unique_ptr<Tokenizer> from_description(const std::string& file, const FolderOptions& options) {
+    json description = parse_json(read_file(file), file);
+    const auto ends = std::ranges::find(own_ends, options.tokenizer_class(), &Ends::tokenizer_class);
+    if (ends == own_ends.end() || !description.is_object())
+        return build_tokenizer(description, file);
+    const bool begins = options.flag("add_bos_token", ends->begins),
+               stops = options.flag("add_eos_token", false);
+    const json bos = find_token(description, options.token("bos_token", ends->bos)),
+               eos = find_token(description, options.token("eos_token", ends->eos));
+    // A token that the file lacks cannot be put; the file's own way is the better guess then.
+    if (!(begins && bos.is_null()) && !(stops && eos.is_null()))
+        description["post_processor"] = template_of(begins ? bos : json(), stops ? eos : json());
+    return build_tokenizer(description, file);
+}
+
+/// The files that hold a folder's tokenizer.
+enum class Source { none, description, merges, pieces };
+
+Source source_of(const fs::path& folder, const std::string& name) {
+    if (is_file(folder / "tokenizer.json"))
+        return Source::description;
+    const bool merges = is_file(folder / "vocab.json") && is_file(folder / "merges.txt");
+    if (is_file(folder / "vocab.txt") && (!merges || is_one_of(bert_classes, name)))
+        return Source::pieces;
+    return merges ? Source::merges : Source::none;
+}
+
+/// Why a vocabulary cannot be used: it belongs to a kind of tokenizer that cuts texts in another way.
+std::string problem_of(Source source, const fs::path& folder, const std::string& name) {
+    const bool known = source == Source::pieces
+                           ? is_one_of(bert_classes, name)
+                           : is_one_of(gpt2_classes, name) || is_one_of(roberta_classes, name);
+    if (name.empty() || known || source == Source::none || source == Source::description)
+        return {};
+    return tr("{} holds only the vocabulary of a {}, and this program does not know how that cuts a text; "
+              "give token ids with --ids, or a folder that has the tokenizer.json too",
+              folder.string(), name);
+}
+
 } // namespace
+
+std::string tokenizer_problem(const std::string& folder) {
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored))
+        return {};
+    try {
+        const std::string name = FolderOptions(folder).tokenizer_class();
+        return problem_of(source_of(folder, name), folder, name);
+    } catch (const Error& fault) {
+        return fault.what();
+    }
+}
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
     std::error_code ignored;
     if (!fs::is_directory(path, ignored))
         return parse_tokenizer(read_file(path), path);
-    const fs::path folder(path);
-    if (const fs::path file = folder / "tokenizer.json"; is_file(file))
-        return parse_tokenizer(read_file(file.string()), file.string());
-    if (is_file(folder / "vocab.json") && is_file(folder / "merges.txt"))
-        return from_merges(folder);
-    if (is_file(folder / "vocab.txt"))
-        return from_word_pieces(folder);
+    const FolderOptions options(path);
+    const std::string name = options.tokenizer_class();
+    const Source source = source_of(path, name);
+    if (const std::string problem = problem_of(source, path, name); !problem.empty())
+        fail_input(problem);
+    if (source == Source::description)
+        return from_description((fs::path(path) / "tokenizer.json").string(), options);
+    if (source == Source::merges)
+        return from_merges(path, options);
+    if (source == Source::pieces)
+        return from_word_pieces(path, options);
     fail_input(tr("{} has no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give a folder "
                   "that holds a tokenizer",
                   path));

@@ -360,3 +360,21 @@ TEST_CASE(
     CHECK_THAT(run_program({"model", "info", folder, "--ignore-unknown"}).out,
                Contains("runs: yes, without"));
 }
+
+TEST_CASE("model info names a vocabulary that cannot be used") {
+    const TemporaryFolder folder;
+    const std::filesystem::path made = folder.file("bert");
+    std::filesystem::copy(models + "bert_tiny", made);
+    write_file_atomically((made / "vocab.txt").string(), "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\n");
+    CHECK(json::parse(run_program({"model", "info", made.string(), "--json"}).out).at("tokenizer_problem") ==
+          "");
+    write_file_atomically((made / "tokenizer_config.json").string(),
+                          R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+    const ProgramRun text = run_program({"model", "info", made.string()});
+    CHECK(text.code == 0);
+    CHECK_THAT(text.out, Contains("tokenizer_config.json, vocab.txt; ") && Contains("BertJapaneseTokenizer"));
+    CHECK_THAT(json::parse(run_program({"model", "info", made.string(), "--json"}).out)
+                   .at("tokenizer_problem")
+                   .get<std::string>(),
+               Contains("BertJapaneseTokenizer") && Contains("--ids"));
+}

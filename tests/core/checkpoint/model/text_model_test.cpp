@@ -57,6 +57,16 @@ TEST_CASE("a masked model knows the token that hides a word", "[model]") {
     CHECK_NOTHROW(prompt_inputs(*model, first_prompt(*model)));
 }
 
+TEST_CASE("a vocabulary of another kind leaves a model that takes ids", "[model]") {
+    TemporaryFolder folder;
+    const std::string made = with_words(folder, "bert_tiny");
+    write_file_atomically(made + "/tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+    const TextModelPtr model = open_text_model(made);
+    CHECK(model->tokenizer == nullptr);
+    CHECK_THAT(model->no_tokenizer, Contains("BertJapaneseTokenizer"));
+    CHECK(prompt_inputs(*model, "2 5 6 3").ids == std::vector<std::int64_t>{2, 5, 6, 3});
+}
+
 TEST_CASE("a folder that cannot be run is refused", "[model]") {
     TemporaryFolder folder;
     CHECK_THROWS_AS(open_text_model(folder.file("none")), Error);

@@ -1,0 +1,227 @@
+#include "core/text/tokenizer/folder_options.h"
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/message.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace headscope::text {
+
+namespace {
+
+using nlohmann::json;
+
+/// The tokenizers of families whose folders may not name one, as Hugging Face's AutoTokenizer chooses them.
+struct FamilyClass {
+    std::string_view model_type, tokenizer_class;
+};
+constexpr std::array family_classes{FamilyClass{"bart", "BartTokenizer"},
+                                    FamilyClass{"bert", "BertTokenizer"},
+                                    FamilyClass{"biogpt", "BioGptTokenizer"},
+                                    FamilyClass{"clip", "CLIPTokenizer"},
+                                    FamilyClass{"codegen", "CodeGenTokenizer"},
+                                    FamilyClass{"ctrl", "CTRLTokenizer"},
+                                    FamilyClass{"data2vec-text", "RobertaTokenizer"},
+                                    FamilyClass{"deberta", "DebertaTokenizer"},
+                                    FamilyClass{"distilbert", "DistilBertTokenizer"},
+                                    FamilyClass{"electra", "ElectraTokenizer"},
+                                    FamilyClass{"esm", "EsmTokenizer"},
+                                    FamilyClass{"gemma", "GemmaTokenizer"},
+                                    FamilyClass{"gemma2", "GemmaTokenizer"},
+                                    FamilyClass{"gemma3_text", "GemmaTokenizer"},
+                                    FamilyClass{"gpt2", "GPT2Tokenizer"},
+                                    FamilyClass{"gpt_neo", "GPT2Tokenizer"},
+                                    FamilyClass{"gpt_neox", "GPTNeoXTokenizer"},
+                                    FamilyClass{"gptj", "GPT2Tokenizer"},
+                                    FamilyClass{"led", "LEDTokenizer"},
+                                    FamilyClass{"llama", "LlamaTokenizer"},
+                                    FamilyClass{"longformer", "LongformerTokenizer"},
+                                    FamilyClass{"mistral", "LlamaTokenizer"},
+                                    FamilyClass{"mobilebert", "MobileBertTokenizer"},
+                                    FamilyClass{"mpnet", "MPNetTokenizer"},
+                                    FamilyClass{"mvp", "MvpTokenizer"},
+                                    FamilyClass{"olmo", "GPTNeoXTokenizer"},
+                                    FamilyClass{"olmo2", "GPTNeoXTokenizer"},
+                                    FamilyClass{"olmo3", "GPT2Tokenizer"},
+                                    FamilyClass{"openai-gpt", "OpenAIGPTTokenizer"},
+                                    FamilyClass{"opt", "GPT2Tokenizer"},
+                                    FamilyClass{"phi", "CodeGenTokenizer"},
+                                    FamilyClass{"phi3", "LlamaTokenizer"},
+                                    FamilyClass{"qwen2", "Qwen2Tokenizer"},
+                                    FamilyClass{"qwen3", "Qwen2Tokenizer"},
+                                    FamilyClass{"roberta", "RobertaTokenizer"},
+                                    FamilyClass{"roberta-prelayernorm", "RobertaTokenizer"},
+                                    FamilyClass{"roformer", "RoFormerTokenizer"},
+                                    FamilyClass{"whisper", "WhisperTokenizer"}};
+
+/// The text of a token, which is a string or an object with "content".
+std::string text_of(const JsonField& token) {
+    return token.value().is_object() ? token.at("content").string() : token.string();
+}
+
+/// An entry of "added_tokens" without its id; a string has no options.
+json entry_of(const JsonField& token, bool special, bool lstrip) {
+    const bool object = token.value().is_object();
+    const auto option = [&](const char* key, bool otherwise) {
+        return object ? token.boolean_or(key, false) : otherwise;
+    };
+    return {{"content", text_of(token)},
+            {"special", special},
+            {"single_word", option("single_word", false)},
+            {"lstrip", option("lstrip", lstrip)},
+            {"rstrip", option("rstrip", false)},
+            {"normalized", object ? token.boolean_or("normalized", !special) : !special}};
+}
+
+/// Collects entries, each text once, and counts their ids as the tokenizer does: a token of the vocabulary
+/// keeps its id, others follow.
+class EntryList {
+public:
+    explicit EntryList(const json& vocab) : vocab_(vocab), next_(vocab.size()) {}
+
+    void add(json entry) {
+        const std::string text = entry.at("content");
+        if (text.empty() || !seen_.insert(text).second)
+            return;
+        entry["id"] = vocab_.contains(text) ? vocab_.at(text) : json(next_++);
+        entries_.push_back(std::move(entry));
+    }
+    json take() { return std::move(entries_); }
+
+private:
+    const json& vocab_;
+    std::uint64_t next_;
+    std::set<std::string> seen_;
+    json entries_ = json::array();
+};
+
+/// The elements of an object of "id": token, in the order of the ids.
+std::vector<JsonField> by_id(const JsonField& decoder) {
+    std::map<std::int64_t, JsonField> sorted;
+    if (!decoder.value().is_object())
+        decoder.fail(tr("it should be an object"));
+    for (const auto& [key, value] : decoder.value().items()) {
+        std::int64_t id = -1;
+        const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), id);
+        if (fault != std::errc() || end != key.data() + key.size() || id < 0)
+            decoder.at(key.c_str()).fail(tr("its key should be the id of a token"));
+        sorted.emplace(id, decoder.at(key.c_str()));
+    }
+    std::vector<JsonField> list;
+    for (auto& [id, field] : sorted)
+        list.push_back(std::move(field));
+    return list;
+}
+
+/// The content of `path`, or an empty object when there is no such file.
+json read_json_or_empty(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored) ? parse_json(read_file(path), path)
+                                                           : json::object();
+}
+
+} // namespace
+
+struct FolderOptions::Files {
+    json config, map = json::object(), added = json::object();
+};
+
+FolderOptions::FolderOptions(const std::string& folder) : folder_(folder) {
+    auto files = std::make_shared<Files>();
+    files->config = read_json_or_empty(folder + "/tokenizer_config.json");
+    // As in Hugging Face's library, "added_tokens_decoder" stands for the two older files.
+    if (!JsonField(files->config, folder + "/tokenizer_config.json:").find("added_tokens_decoder")) {
+        files->map = read_json_or_empty(folder + "/special_tokens_map.json");
+        files->added = read_json_or_empty(folder + "/added_tokens.json");
+    }
+    files_ = std::move(files);
+}
+
+JsonField FolderOptions::config() const {
+    return {files_->config, folder_ + "/tokenizer_config.json:"};
+}
+
+std::string FolderOptions::tokenizer_class() const {
+    std::string name = config().string_or("tokenizer_class", "");
+    if (name.empty()) {
+        const json model = read_json_or_empty(folder_ + "/config.json");
+        const JsonField field(model, folder_ + "/config.json:");
+        name = field.string_or("tokenizer_class", "");
+        const auto family =
+            std::ranges::find(family_classes, field.string_or("model_type", ""), &FamilyClass::model_type);
+        if (name.empty() && family != family_classes.end())
+            name = family->tokenizer_class;
+    }
+    if (name.ends_with("TokenizerFast"))
+        name.resize(name.size() - std::string_view("Fast").size());
+    return name;
+}
+
+bool FolderOptions::flag(const char* key, bool otherwise) const {
+    return files_->config.contains(key) && files_->config.at(key).is_null()
+               ? false
+               : config().boolean_or(key, otherwise);
+}
+
+std::optional<JsonField> FolderOptions::named(const char* key) const {
+    if (const auto found = JsonField(files_->map, folder_ + "/special_tokens_map.json:").find(key))
+        return found;
+    return config().find(key);
+}
+
+std::string FolderOptions::token(const char* key, std::string_view otherwise) const {
+    const auto found = named(key);
+    return found ? text_of(*found) : std::string(otherwise);
+}
+
+json FolderOptions::added_tokens(const json& vocab, std::span<const UsualToken> usual) const {
+    struct Special {
+        JsonField token;
+        bool lstrip = false;
+    };
+    std::vector<Special> specials;
+    std::vector<json> texts; // which the fields of usual tokens refer to
+    texts.reserve(usual.size());
+    for (const UsualToken& token : usual)
+        if (const auto found = named(token.key))
+            specials.push_back({*found, found->value().is_string() && token.lstrip});
+        else if (!files_->config.contains(token.key) && vocab.contains(std::string(token.text)))
+            specials.push_back({JsonField(texts.emplace_back(token.text), token.key), token.lstrip});
+    for (const auto& list :
+         {config().find("additional_special_tokens"),
+          JsonField(files_->map, folder_ + "/special_tokens_map.json:").find("additional_special_tokens")})
+        if (list)
+            for (const JsonField& token : list->elements())
+                specials.push_back({token});
+    std::set<std::string> special_texts;
+    for (const Special& special : specials)
+        special_texts.insert(text_of(special.token));
+
+    EntryList entries(vocab);
+    if (const auto decoder = config().find("added_tokens_decoder"))
+        for (const JsonField& token : by_id(*decoder))
+            entries.add(entry_of(
+                token, token.boolean_or("special", false) || special_texts.contains(text_of(token)), false));
+    std::map<std::int64_t, std::string> added;
+    const JsonField added_file(files_->added, folder_ + "/added_tokens.json:");
+    for (const auto& [text, id] : files_->added.items())
+        added.emplace(added_file.at(text.c_str()).whole_number(std::numeric_limits<std::int32_t>::max()),
+                      text);
+    for (const auto& [id, text] : added) {
+        const json content = text;
+        entries.add(entry_of(JsonField(content, text), special_texts.contains(text), false));
+    }
+    for (const Special& special : specials)
+        entries.add(entry_of(special.token, true, special.lstrip));
+    return entries.take();
+}
+
+} // namespace headscope::text
