@@ -195,6 +195,7 @@ def check_effect(folder, model, ids, position, *options):
     before, largest = predicted(), 0
     rows = json.loads(run("heads", "--model", model, "--ids", ids, "--effect", *options, "--scores", "sink", "--json"))
     for row in rows:
+        row.pop("beside_first_token", None)
         assert list(row) == ["layer", "head", "label", "sink", "effect"], row
         after = predicted("--gain", f"{row['layer']}.{row['head']}=0")
         expected = float((numpy.exp(before) * (before - after)).sum())
