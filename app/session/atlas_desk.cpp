@@ -31,8 +31,11 @@ void take(Atlas& atlas, const ByHead& from, std::initializer_list<HeadScore> sco
         for (std::size_t h = 0; h < from[l].size() && std::cmp_less(h, atlas.H); ++h) {
             std::optional<HeadMetrics>& head = atlas.heads[l * static_cast<std::size_t>(atlas.H) + h];
             for (const HeadScore score : scores)
-                if (head && from[l][h].has(score))
+                if (head && from[l][h].has(score)) {
                     head->set(score, from[l][h][score]);
+                    head->beside[static_cast<std::size_t>(score)] =
+                        from[l][h].beside[static_cast<std::size_t>(score)];
+                }
         }
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace headscope::cli {
 
@@ -38,7 +39,9 @@ std::string definitions() {
         text += "  " + id + std::string(info.formula) +
                 (info.source.empty() ? "" : " (" + std::string(info.source) + ")") + "\n";
     }
-    return text;
+    return text +
+           "A head with most of its weight on the first token has the label of what remains beside that "
+           "token, where that has a pattern: \"beside the first token\".\n";
 }
 
 Scores named_scores(const std::string& names) {
@@ -87,15 +90,19 @@ std::string number_or(const std::optional<float>& number, const char* absent) {
     return number ? text : absent;
 }
 
-std::string as_json(const std::vector<MeasuredHead>& rows, const Scores& scores) {
+std::string as_json(const std::vector<MeasuredHead>& rows, const Scores& scores, bool hide_first) {
     std::string text = "[";
     for (const MeasuredHead& row : rows) {
         text += text.size() == 1 ? "\n " : ",\n ";
         text += row.sequence ? "{\"sequence\": " + std::to_string(*row.sequence) + ", " : "{";
         text += "\"layer\": " + std::to_string(row.layer) + ", \"head\": " + std::to_string(row.head) +
                 ", \"label\": \"" + std::string(row.metrics.label()) + "\"";
+        text += row.metrics.beside_first ? ", \"beside_first_token\": true" : "";
+        text += hide_first ? ", \"hide_first_token\": true" : "";
         for (const HeadScoreInfo* info : scores)
             text += ", \"" + std::string(info->id) + "\": " + number_or(row.score(*info), "null");
+        if (!row.warnings.empty())
+            text += ", \"warnings\": " + nlohmann::json(row.warnings).dump();
         text += "}";
     }
     return text + "\n]\n";
@@ -117,7 +124,8 @@ std::vector<std::vector<std::string>> cells_of(const std::vector<MeasuredHead>& 
             line.push_back(std::to_string(*row.sequence));
         line.push_back(std::to_string(row.layer));
         line.push_back(std::to_string(row.head));
-        line.emplace_back(row.metrics.label());
+        line.push_back(std::string(row.metrics.label()) +
+                       (row.metrics.beside_first ? " (beside the first token)" : ""));
         for (const HeadScoreInfo* info : scores)
             line.push_back(number_or(row.score(*info), ""));
     }
@@ -195,7 +203,7 @@ void run_heads(const CLI::App& command, HeadsOptions& options) {
     const std::string out = options.out.value_or("-");
     const std::string suffix = std::filesystem::path(out).extension().string();
     const bool json = options.json || suffix == ".json";
-    write_file_atomically(out, json ? as_json(rows, scores)
+    write_file_atomically(out, json ? as_json(rows, scores, options.input.hide_first)
                                : suffix == ".csv"
                                    ? as_csv(rows, scores)
                                    : as_text(rows, options.scores ? scores : measured_scores(rows, scores)));
@@ -291,6 +299,10 @@ void add_heads(CLI::App& program) {
     exclude_problem(command, *attention);
     for (const char* name : {"--model", "--gain", "--temperature"})
         attention->excludes(command.get_option(name));
+    command.add_flag("--hide-first-token", options->input.hide_first,
+                     "measure every score of the weights without the first token's column, each row made to "
+                     "add up to 1 again; rows that read nothing else are left out. JSON says "
+                     "hide_first_token");
     add_measures(command, *options);
     add_needle(command, *options);
     command.add_option(

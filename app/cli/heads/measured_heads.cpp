@@ -2,6 +2,7 @@
 
 #include "app/cli/usage.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/pages/attention_pages.h"
 #include "core/analysis/effects/ablation_sweep.h"
 #include "core/analysis/heads/copying.h"
 #include "core/analysis/heads/head_facts.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 namespace headscope::cli {
 
@@ -20,34 +22,76 @@ namespace {
 using analysis::HeadScore;
 using Opened = ModelOptions::Opened;
 
+/// Rows of weights may miss 1 by so much, however precise the file is.
+constexpr float least_warned = 0.01F;
+
 StageSet stages_for(const Scores& wanted) {
     const auto weights = StageSet().with(TensorId::weights);
     return wants(wanted, HeadScore::share) ? weights.with(TensorId::contributions) : weights;
 }
 
-std::vector<MeasuredHead> heads_of_file(const std::string& path) {
+/// Which of the tokens pad the text: [PAD] or <pad>, at the start or at the end.
+std::vector<bool> padding_of(const std::vector<std::string>& tokens) {
+    const auto pads = [](const std::string& token) { return token == "[PAD]" || token == "<pad>"; };
+    std::vector<bool> padding(tokens.size(), false);
+    for (std::size_t i = 0; i < tokens.size() && pads(tokens[i]); ++i)
+        padding[i] = true;
+    for (std::size_t i = tokens.size(); i > 0 && pads(tokens[i - 1]); --i)
+        padding[i - 1] = true;
+    return padding;
+}
+
+/// Says on standard error that numbers of a file are no attention weights, with the first head's reasons.
+void warn(const std::string& path, const std::vector<MeasuredHead>& rows) {
+    const auto warned = [](const MeasuredHead& row) { return !row.warnings.empty(); };
+    const auto first = std::ranges::find_if(rows, warned);
+    if (first == rows.end())
+        return;
+    std::cerr << "headscope: " << path << ": " << app::counted(std::ranges::count_if(rows, warned), "head")
+              << " of " << rows.size() << " may hold no attention weights, the first is head " << first->head
+              << " of layer " << first->layer << ":";
+    for (const std::string& warning : first->warnings)
+        std::cerr << ' ' << warning;
+    std::cerr << " Give the weights after the softmax.\n";
+}
+
+std::vector<MeasuredHead> heads_of_file(const std::string& path, bool hide_first) {
     const AttentionSetPtr set = format::open_attention_file(path);
-    const AttentionInfo& info = set->info();
+    AttentionInfo info = set->info();
+    info.sum_tolerance = std::max(info.sum_tolerance, least_warned);
     const bool sequences = info.axis == SetAxis::sequences;
     std::vector<MeasuredHead> rows;
     for (std::int64_t l = 0; l < info.L; ++l) {
         const std::int64_t number = info.numbers[static_cast<std::size_t>(l)];
-        const analysis::HeadTokens tokens = analysis::key_tokens_of(*set, l);
+        analysis::HeadTokens tokens = analysis::key_tokens_of(*set, l);
+        tokens.hide_first = hide_first;
+        const std::vector<bool> padding = padding_of(set->query_pieces(l));
+        const auto is_padding = [&](std::int64_t i) {
+            return std::cmp_less(i, padding.size()) && padding[static_cast<std::size_t>(i)];
+        };
         for (std::int64_t h = 0; h < info.H; ++h) {
             analysis::RowFacts facts(info.Tq, info.Tk, info.sum_tolerance, tokens, info.sinks);
-            for_rows(*set, l, h,
-                     [&](std::int64_t first, std::span<const float> weights) { facts.add(first, weights); });
+            for_rows(*set, l, h, [&](std::int64_t first, std::span<const float> weights) {
+                const auto width = static_cast<std::size_t>(info.Tk);
+                for (; !weights.empty(); weights = weights.subspan(width), ++first)
+                    if (!is_padding(first))
+                        facts.add(first, weights.first(width));
+            });
+            const analysis::HeadFacts found = facts.result();
             rows.push_back({.sequence = sequences ? std::optional(number) : std::nullopt,
                             .layer = sequences ? 0 : number,
                             .head = h,
-                            .metrics = facts.result().metrics});
+                            .metrics = found.metrics,
+                            .warnings = app::flags_of(found, info)});
         }
     }
+    warn(path, rows);
     return rows;
 }
 
 std::vector<MeasuredHead> heads_of_text(const Opened& opened, const checkpoint::ModelInputs& inputs,
-                                        std::int64_t repeated, StageSet stages, engine::Engine& engine) {
+                                        std::int64_t repeated, StageSet stages, engine::Engine& engine,
+                                        bool hide_first) {
     checkpoint::ForwardOptions options = opened.options;
     options.stages = stages;
     Progress progress;
@@ -56,7 +100,7 @@ std::vector<MeasuredHead> heads_of_text(const Opened& opened, const checkpoint::
         [&](const Problem& problem, StageSet wanted, Progress& cancel) {
             return engine.run(problem, wanted, cancel);
         },
-        progress);
+        progress, hide_first);
 }
 
 /// Adds how much the prediction changes without each head.
@@ -133,8 +177,8 @@ std::vector<MeasuredHead> heads_of_probe(const HeadsInput& input, const Opened& 
     std::vector<std::vector<MeasuredHead>> texts;
     for (std::vector<std::int64_t>& ids : analysis::probe_texts(*opened.text, input.probe_options)) {
         checkpoint::ModelInputs inputs = checkpoint::token_inputs(*opened.text, std::move(ids));
-        std::vector<MeasuredHead>& rows = texts.emplace_back(
-            heads_of_text(opened, inputs, input.probe_options.length, stages_for(wanted), engine));
+        std::vector<MeasuredHead>& rows = texts.emplace_back(heads_of_text(
+            opened, inputs, input.probe_options.length, stages_for(wanted), engine, input.hide_first));
         if (wants(wanted, HeadScore::effect))
             add_effects(opened, inputs, input.position, rows);
     }
@@ -158,7 +202,7 @@ std::vector<MeasuredHead> heads_of_model(const HeadsInput& input, const Scores& 
     } else if (input.probe) {
         rows = heads_of_probe(input, opened, wanted, *engine);
     } else {
-        rows = heads_of_text(opened, opened.inputs, 0, stages_for(wanted), *engine);
+        rows = heads_of_text(opened, opened.inputs, 0, stages_for(wanted), *engine, input.hide_first);
         if (effect)
             add_effects(opened, opened.inputs, input.position, rows);
     }
@@ -177,7 +221,7 @@ bool wants(const Scores& wanted, HeadScore score) {
 
 std::vector<MeasuredHead> measured_heads(const HeadsInput& input, const Scores& wanted) {
     if (input.attention)
-        return heads_of_file(*input.attention);
+        return heads_of_file(*input.attention, input.hide_first);
     if (input.model.given())
         return heads_of_model(input, wanted);
     const app::DocumentPtr document = input.problem.read();
@@ -185,7 +229,7 @@ std::vector<MeasuredHead> measured_heads(const HeadsInput& input, const Scores& 
     Progress progress;
     return analysis::layer_heads(
         engine::make_engine(input.problem.device())->run(problem, stages_for(wanted), progress), 0,
-        {.keys = problem.cross() ? problem.kv_tokens : problem.tokens});
+        {.keys = problem.cross() ? problem.kv_tokens : problem.tokens, .hide_first = input.hide_first});
 }
 
 } // namespace headscope::cli

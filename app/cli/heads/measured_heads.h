@@ -23,6 +23,7 @@ struct HeadsInput {
     ProblemOptions problem;
     ModelOptions model;
     std::optional<std::string> attention; ///< the path of a file of weights
+    bool hide_first = false;              ///< measure without the first token's column
     bool probe = false;                   ///< of random tokens, in place of a text
     analysis::ProbeOptions probe_options;
     std::optional<std::int64_t> position; ///< for the effect; none: the last

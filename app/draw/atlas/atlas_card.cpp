@@ -34,6 +34,14 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
                                               : " " + tr("One text says little: a head may do on another one "
                                                          "what it does not do on this one."));
     const analysis::HeadScoreInfo& score = analysis::info_of(*label);
+    const analysis::HeadMetrics& metrics = *scene.atlas.at(l, h);
+    if (analysis::is_beside_first(metrics, scene.view().thresholds))
+        return score_sentence(score) + " " +
+               tr("Most of its weight is on the first token, and the label was found beside it: in what "
+                  "remains "
+                  "of each row, made to add up to 1 again, it is {}; from {} on a head is called so.",
+                  score_text(*label, metrics.beside[static_cast<std::size_t>(*label)]),
+                  number(static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2));
     const std::string value = scene.score_words(l, h, *label),
                       from = number(
                           static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2);
@@ -305,7 +313,9 @@ Picture draw_atlas_inspector(const DrawContext& context) {
         return sheet.finish();
     }
     const AtlasScene scene(context, *atlas);
-    const std::string label = scene.label(l, h);
+    std::string label = scene.label(l, h);
+    if (!label.empty() && analysis::is_beside_first(*atlas->at(l, h), scene.view().thresholds))
+        label = tr("{} beside the first token", label);
     sheet.headline("head" + (scene.info().axis == SetAxis::one ? "" : "[" + std::to_string(l) + "]") + "[" +
                        std::to_string(h) + "]",
                    scene.name(l, h), label.empty() ? tr("no label") : label, 13);

@@ -113,7 +113,7 @@ void write_head(Sheet& sheet, std::int64_t h) {
         return;
     }
     const analysis::HeadMetrics& m = facts->metrics;
-    sheet.section(name, m.labelled ? tr(m.label()) : tr("no clear label"));
+    sheet.section(name, m.labelled ? label_words(m) : tr("no clear label"));
     for (const analysis::HeadScoreInfo& score : analysis::head_scores())
         if (!score.title.empty() && m.has(score.score))
             sheet.row(tr(score.title), score_text(score.score, m[score.score]), m.labelled == score.score);

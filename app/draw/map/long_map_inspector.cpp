@@ -101,8 +101,8 @@ void add_head(Sheet& sheet, const MapScene& scene) {
         sheet.section(name);
         return sheet.paragraph(tr("Being measured …"), context.theme.muted);
     }
-    const std::string_view label = facts->metrics.label();
-    sheet.section(name, label.empty() ? tr("no clear label") : tr(label));
+    const std::string label = label_words(facts->metrics);
+    sheet.section(name, label.empty() ? tr("no clear label") : label);
     if (facts->empty_rows > 0)
         sheet.row(tr("rows of zeros"), grouped(facts->empty_rows));
     for (const std::string& flag : flags_of(*facts, given->set->info()))

@@ -63,6 +63,9 @@ struct Pattern {
 /// One for each score that names heads, and one for the heads without a name.
 const std::vector<Pattern>& patterns();
 const Pattern& pattern_of(const analysis::HeadMetrics& metrics);
+/// The label in the person's language: "previous token", "previous token beside the first token"; "" without
+/// one.
+std::string label_words(const analysis::HeadMetrics& metrics);
 /// With its unit: "0.53", "1.39 nats", "25 %".
 std::string score_text(analysis::HeadScore score, float value);
 /// The weight that the label speaks of, averaged over rows.

@@ -86,7 +86,14 @@ const Pattern& pattern_of(const analysis::HeadMetrics& metrics) {
 }
 
 float pattern_score(const analysis::HeadMetrics& metrics) {
-    return metrics[metrics.labelled.value_or(analysis::HeadScore::largest)];
+    return metrics.labelled ? metrics.label_score() : metrics[analysis::HeadScore::largest];
+}
+
+std::string label_words(const analysis::HeadMetrics& metrics) {
+    if (!metrics.labelled)
+        return {};
+    // Translators: {} is a label of heads, such as "previous token"; most of the weight is on the first token
+    return metrics.beside_first ? tr("{} beside the first token", tr(metrics.label())) : tr(metrics.label());
 }
 
 std::string score_text(analysis::HeadScore score, float value) {
@@ -185,9 +192,9 @@ std::string head_page_line(const DrawContext& context) {
     const analysis::HeadFacts* facts = facts_of(context, context.view.head);
     if (facts == nullptr || !averaged.empty())
         return averaged;
-    const std::string label(facts->metrics.label());
+    const std::string label = label_words(facts->metrics);
     return label.empty() ? tr("no clear pattern")
-                         : tr(label) + " " + number(static_cast<double>(pattern_score(facts->metrics)), 2);
+                         : label + " " + number(static_cast<double>(pattern_score(facts->metrics)), 2);
 }
 
 void draw_reading_line(Picture& picture, const DrawContext& context) {

@@ -157,7 +157,7 @@ figure::GridItem row_picture(const DrawContext& context, const Grid& grid, const
 std::string tip_of(const analysis::HeadFacts& facts, const AttentionInfo& info, std::int64_t l,
                    std::int64_t h) {
     const analysis::HeadMetrics& m = facts.metrics;
-    std::string text = analysis::head_name(info, l, h) + (m.labelled ? ": " + tr(m.label()) : "");
+    std::string text = analysis::head_name(info, l, h) + (m.labelled ? ": " + label_words(m) : "");
     // The scores that name heads stand in one line, the others in the next.
     for (const bool names : {true, false}) {
         std::string line;

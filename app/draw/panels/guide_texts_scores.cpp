@@ -1,3 +1,4 @@
+#include "app/draw/pages/attention_pages.h"
 #include "app/draw/panels/guide_speaker.h"
 #include "core/base/message.h"
 
@@ -156,7 +157,7 @@ GuideText say_weights(const Speaker& s) {
         out.paragraphs.push_back(tr("This head was built for: {}.", shortened(tr(roles[h]), 40)));
     else if (measured)
         out.paragraphs.push_back(
-            tr("Measured over the sentence, this head mostly reads: {}.", tr(s.shown.metrics[h].label())));
+            tr("Measured over the sentence, this head mostly reads: {}.", label_words(s.shown.metrics[h])));
     else if (s.dims.H > 1)
         out.paragraphs.push_back(tr("The other heads share the tokens, but not the weights."));
     else

@@ -23,7 +23,7 @@ std::string does(const analysis::HeadMetrics& m) {
     if (!m.labelled)
         return "";
     // Translators: what a head reads, and how much of its weight goes there: does: the token before 0.84
-    return tr("does: {} {}", tr(m.label()), number(static_cast<double>(m[*m.labelled]), 2));
+    return tr("does: {} {}", label_words(m), number(static_cast<double>(m.label_score()), 2));
 }
 
 void draw_swatch(Sheet& sheet, std::int64_t h, float top) {

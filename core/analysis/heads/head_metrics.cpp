@@ -1,6 +1,7 @@
 #include "core/analysis/heads/head_metrics.h"
 
 #include "core/attention/problem.h"
+#include "core/tensor/views.h"
 #include "core/text/readable_tokens.h"
 #include "core/text/tokenizer/unicode.h"
 #include "core/text/word_pieces.h"
@@ -83,6 +84,53 @@ bool can_measure(const HeadScoreInfo& info, const HeadTokens& tokens) {
     return false;
 }
 
+/// So much of a row must remain beside the first key for its pattern to count. What remains of a row that
+/// reads little else is noise.
+constexpr float least_beside = 0.1F;
+/// A pattern shows in at least so many rows.
+constexpr double least_rows_beside = 2;
+/// Less than this is what rounding leaves of a row that reads the first key alone.
+constexpr float nothing_left = 1e-6F;
+
+/// The part of the score's value in a row that is on key 0. Row 2 is the first one asked for.
+double part_on_first(const HeadScoreInfo& info, const WeightRow& row) {
+    if (info.score == HeadScore::duplicate_text)
+        return info.acts(row, 0);
+    const bool said_first = info.score == HeadScore::probe_duplicate && row.i == row.keys.repeated;
+    return said_first ? static_cast<double>(row.weights.front()) : 0.0;
+}
+
+/// The score of these values that names a head, see label_of.
+std::optional<HeadScore> largest_claim(const HeadMetrics& metrics,
+                                       const std::array<float, head_score_count>& scores,
+                                       const LabelThresholds& from) {
+    const HeadScoreInfo* best = nullptr;
+    float largest = 0;
+    for (const HeadScoreInfo& info : head_scores()) {
+        const auto at = static_cast<std::size_t>(info.score);
+        if (info.label.text.empty() || !metrics.has(info.score) || scores[at] < from[at])
+            continue;
+        const float factor = scores[at] / std::max(from[at], 1e-6F);
+        if (best == nullptr || factor > largest ||
+            (factor == largest && info.label.rank < best->label.rank)) {
+            best = &info;
+            largest = factor;
+        }
+    }
+    return best == nullptr ? std::nullopt : std::optional(best->score);
+}
+
+/// The label of what remains beside the first key, which takes most; none where that has no pattern.
+std::optional<HeadScore> label_beside(const HeadMetrics& metrics, const LabelThresholds& from) {
+    const auto label = largest_claim(metrics, metrics.beside, from);
+    return label && metrics.beside[static_cast<std::size_t>(*label)] > 0 ? label : std::nullopt;
+}
+
+void set_label(HeadMetrics& metrics) {
+    metrics.labelled = label_of(metrics);
+    metrics.beside_first = is_beside_first(metrics);
+}
+
 /// `skip(i)`: row i may attend to nothing.
 template<class Skip>
 HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk, const HeadTokens& tokens,
@@ -97,28 +145,52 @@ HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk, c
 } // namespace
 
 RowMetrics::RowMetrics(std::int64_t Tq, std::int64_t Tk, const HeadTokens& tokens, KeyFacts keys)
-    : keys_(std::move(keys)) {
+    : keys_(std::move(keys)), hide_first_(tokens.hide_first),
+      looks_beside_(!tokens.hide_first && score_applies(HeadScore::first, Tq, Tk, tokens.same)) {
     for (const HeadScoreInfo& info : head_scores())
         if (can_measure(info, tokens) && score_applies(info.score, Tq, Tk, tokens.same))
             sums_.push_back({&info, {}});
 }
 
 void RowMetrics::add(std::int64_t i, std::span<const float> weights) {
+    // Of a causal map the rows 0 and 1 have at most their own token beside the first: that says nothing.
+    const bool looks_beside = looks_beside_ && i >= 2;
+    const float remains = looks_beside || hide_first_ ? view_of(weights.subspan(1)).sum() : 0.0F;
+    if (hide_first_) {
+        if (!(remains > nothing_left))
+            return;
+        row_.assign(weights.begin(), weights.end());
+        row_.front() = 0;
+        for (float& weight : row_)
+            weight /= remains;
+        weights = row_;
+    }
     const WeightRow row{weights, i, keys_};
     for (Sum& of : sums_) {
         const RowPart part = of.info->part(row);
         of.sum.value += part.value;
         of.sum.weight += part.weight;
+        if (!looks_beside || of.info->label.text.empty() || of.info->score == HeadScore::first ||
+            part.weight == 0)
+            continue;
+        of.rows_beside += 1;
+        if (remains < least_beside)
+            continue;
+        of.beside.value += (part.value - part_on_first(*of.info, row)) / static_cast<double>(remains);
+        of.beside.weight += 1;
     }
 }
 
 HeadMetrics RowMetrics::result() const {
     HeadMetrics metrics;
-    for (const auto& [info, sum] : sums_) {
+    for (const auto& [info, sum, beside, rows_beside] : sums_) {
         const double mean = sum.weight > 0 ? sum.value / sum.weight : 0.0;
         metrics.set(info->score, static_cast<float>(info->of_mean == nullptr ? mean : info->of_mean(mean)));
+        if (beside.weight >= std::max(least_rows_beside, rows_beside / 2))
+            metrics.beside[static_cast<std::size_t>(info->score)] =
+                static_cast<float>(beside.value / beside.weight);
     }
-    metrics.labelled = label_of(metrics);
+    set_label(metrics);
     return metrics;
 }
 
@@ -133,20 +205,13 @@ const LabelThresholds& usual_thresholds() {
 }
 
 std::optional<HeadScore> label_of(const HeadMetrics& metrics, const LabelThresholds& from) {
-    const HeadScoreInfo* best = nullptr;
-    float largest = 0;
-    for (const HeadScoreInfo& info : head_scores()) {
-        const float score = metrics[info.score], threshold = from[static_cast<std::size_t>(info.score)];
-        if (info.label.text.empty() || !metrics.has(info.score) || score < threshold)
-            continue;
-        const float factor = score / std::max(threshold, 1e-6F);
-        if (best == nullptr || factor > largest ||
-            (factor == largest && info.label.rank < best->label.rank)) {
-            best = &info;
-            largest = factor;
-        }
-    }
-    return best == nullptr ? std::nullopt : std::optional(best->score);
+    const auto label = largest_claim(metrics, metrics.scores, from);
+    return label == HeadScore::first ? label_beside(metrics, from).value_or(HeadScore::first) : label;
+}
+
+bool is_beside_first(const HeadMetrics& metrics, const LabelThresholds& from) {
+    return largest_claim(metrics, metrics.scores, from) == HeadScore::first &&
+           label_beside(metrics, from).has_value();
 }
 
 KeyFacts key_facts(const HeadTokens& tokens) {
@@ -201,7 +266,8 @@ std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b, std::v
     const HeadTokens of_trace{.keys = entry_of(tokens.keys, b, trace.dims.Tk),
                               .ids = entry_of(tokens.ids, b, trace.dims.Tk),
                               .same = tokens.same && !trace.parts.cross,
-                              .repeated = tokens.repeated};
+                              .repeated = tokens.repeated,
+                              .hide_first = tokens.hide_first};
     const KeyFacts keys = key_facts(of_trace);
     std::vector<HeadMetrics> all = std::move(before);
     const bool afresh = static_cast<std::int64_t>(all.size()) != trace.dims.H;
@@ -249,8 +315,11 @@ HeadMetrics mean_of(std::span<const HeadMetrics> texts) {
             all.set(info.score, static_cast<float>(mean([&](const HeadMetrics& text) {
                         return static_cast<double>(text[info.score]);
                     })));
+    for (std::size_t s = 0; s < head_score_count; ++s)
+        all.beside[s] = static_cast<float>(
+            mean([&](const HeadMetrics& text) { return static_cast<double>(text.beside[s]); }));
     all.output_norm = mean([](const HeadMetrics& text) { return text.output_norm; });
-    all.labelled = label_of(all);
+    set_label(all);
     return all;
 }
 

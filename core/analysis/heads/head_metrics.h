@@ -27,6 +27,7 @@ struct HeadTokens {
     std::vector<std::int64_t> ids{}; ///< Tk: equal numbers are the same token; none: equal texts are
     bool same = true;          ///< queries and keys are the same tokens, as nowhere in a cross-attention
     std::int64_t repeated = 0; ///< S: the last 2 S tokens are S random ones said twice; 0: no probe
+    bool hide_first = false;   ///< measure without the first key's column, each row made to add up to 1 again
 };
 
 /// What one head measurably does, averaged over query rows that may attend to something. A score that was not
@@ -34,8 +35,11 @@ struct HeadTokens {
 struct HeadMetrics {
     std::array<float, head_score_count> scores{};
     std::bitset<head_score_count> measured{};
+    /// Scores that name heads, measured in what remains beside the first key; 0 where too little remains.
+    std::array<float, head_score_count> beside{};
     double output_norm = 0;              ///< Frobenius norm of its contribution
     std::optional<HeadScore> labelled{}; ///< the score that names the head, where one is large enough
+    bool beside_first = false;           ///< the label is that of `beside`: the first token takes most
 
     /// Whether the score applies and was measured.
     bool has(HeadScore score) const { return measured[static_cast<std::size_t>(score)]; }
@@ -43,6 +47,11 @@ struct HeadMetrics {
     void set(HeadScore score, float value) {
         scores[static_cast<std::size_t>(score)] = value;
         measured.set(static_cast<std::size_t>(score));
+    }
+    /// How large the score is by which the head is labelled; it has a label.
+    float label_score() const {
+        const auto score = static_cast<std::size_t>(labelled.value());
+        return beside_first ? beside[score] : scores[score];
     }
     /// "previous token", "itself", ...; empty for a head without a clear one.
     std::string_view label() const { return labelled ? info_of(*labelled).label.text : std::string_view(); }
@@ -76,8 +85,12 @@ private:
     struct Sum {
         const HeadScoreInfo* info;
         RowPart sum;
+        RowPart beside{};       ///< of the rows in which enough remains beside the first key
+        double rows_beside = 0; ///< those rows and the ones in which too little remains
     };
     KeyFacts keys_;
+    bool hide_first_, looks_beside_;
+    std::vector<float> row_; ///< without the first key
     std::vector<Sum> sums_;
 };
 
@@ -93,9 +106,13 @@ double norm_of_contribution(const Trace& trace, std::int64_t b, std::int64_t h);
 void set_shares(std::span<HeadMetrics> heads);
 
 /// The score that names a head: of those that reach their threshold the one that exceeds it by the largest
-/// factor, of two alike the one of lower rank. None where no score reaches its threshold.
+/// factor, of two alike the one of lower rank. None where no score reaches its threshold. A head that would
+/// be called "first token" gets the label of what remains beside that token, where there is one.
 std::optional<HeadScore> label_of(const HeadMetrics& metrics,
                                   const LabelThresholds& from = usual_thresholds());
+
+/// Whether that label is the one of what remains beside the first token.
+bool is_beside_first(const HeadMetrics& metrics, const LabelThresholds& from = usual_thresholds());
 
 /// The mean of each score over several texts, at least one, that had the same scores measured; the label is
 /// that of the means.

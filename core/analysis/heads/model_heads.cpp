@@ -23,7 +23,8 @@ std::vector<MeasuredHead> layer_heads(const Trace& trace, std::int64_t layer, co
 std::vector<MeasuredHead> text_heads(const checkpoint::TextModel& model,
                                      const checkpoint::ModelInputs& inputs, std::int64_t repeated,
                                      const checkpoint::ForwardOptions& options,
-                                     const checkpoint::RunAttention& attention, Progress& progress) {
+                                     const checkpoint::RunAttention& attention, Progress& progress,
+                                     bool hide_first) {
     const bool own = options.stack.value_or(checkpoint::Stack::own) == checkpoint::Stack::own;
     const checkpoint::ModelInputs& keys = own ? inputs : inputs.source.front();
     if (std::ranges::find(keys.attention_mask, 0) != keys.attention_mask.end())
@@ -33,7 +34,8 @@ std::vector<MeasuredHead> text_heads(const checkpoint::TextModel& model,
     // Without a tokenizer the labels are numbers, of which no class of tokens can be told.
     const HeadTokens tokens{.keys = model.tokenizer == nullptr ? std::vector<std::string>() : keys.tokens,
                             .ids = keys.ids,
-                            .repeated = repeated};
+                            .repeated = repeated,
+                            .hide_first = hide_first};
     std::vector<MeasuredHead> rows;
     checkpoint::ForwardOptions one_by_one = options;
     one_by_one.logits = false;

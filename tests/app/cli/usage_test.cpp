@@ -5,6 +5,8 @@
 #include "tests/test_data.h"
 
 #include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <thread>
 #include <tuple>
@@ -14,6 +16,7 @@ using Catch::Contains;
 using headscope::test::ProgramRun;
 using headscope::test::run_program;
 using headscope::test::TemporaryFolder;
+using nlohmann::json;
 
 TEST_CASE("what cannot be printed is said") {
     const std::vector<std::vector<std::string>> calls{{"--help"},
@@ -328,4 +331,101 @@ TEST_CASE("a checkpoint without a tokenizer asks for token ids, and tokenize tak
     CHECK_THAT(run.err, Contains("or token ids: --ids 1,2,3"));
     CHECK(run_program({"tokenize", "--model", "pocket", "Mary"}).out ==
           run_program({"tokenize", "--tokenizer", "pocket", "Mary"}).out);
+}
+
+namespace {
+
+/// A float32 file of one head with T x T weights, and its tokens; the path.
+std::string one_head(const TemporaryFolder& folder, const std::vector<float>& weights, std::size_t T,
+                     const json& tokens) {
+    const std::string path = folder.file("head.npy"), shape = std::to_string(T);
+    std::string header =
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1, " + shape + ", " + shape + ")}";
+    header.resize(117, ' ');
+    header += '\n';
+    std::ofstream file(path, std::ios::binary);
+    file << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << header;
+    file.write(reinterpret_cast<const char*>(weights.data()),
+               static_cast<std::streamsize>(weights.size() * sizeof(float)));
+    std::ofstream(folder.file("head.tokens.json")) << tokens.dump();
+    return path;
+}
+
+/// The rows of `headscope heads`, and what stood on standard error.
+std::pair<json, std::string> heads(std::vector<std::string> options) {
+    options.insert(options.begin(), {"heads", "--json"});
+    const ProgramRun run = run_program(options);
+    REQUIRE(run.code == 0);
+    return {json::parse(run.out), run.err};
+}
+
+} // namespace
+
+TEST_CASE("heads says which label was found beside the first token") {
+    const std::string file = test_data("/attention/gpt2_planet_f16.npy");
+    const auto [rows, err] = heads({"--attention", file});
+    CHECK(err.empty());
+    CHECK(rows[5 * 12 + 6]["label"] == "previous token");
+    CHECK(rows[5 * 12 + 6]["beside_first_token"] == true);
+    CHECK(rows[4 * 12 + 11]["label"] == "previous token");
+    CHECK_FALSE(rows[4 * 12 + 11].contains("beside_first_token"));
+    CHECK_THAT(run_program({"heads", "--attention", file}).out,
+               Contains("previous token (beside the first token)"));
+}
+
+TEST_CASE("heads measures without the first token's column") {
+    const TemporaryFolder folder;
+    const std::string path =
+        one_head(folder, {1, 0, 0, 0.5F, 0.5F, 0, 0.6F, 0.3F, 0.1F}, 3, json{"a", "b", "c"});
+    const auto [rows, err] = heads({"--attention", path, "--hide-first-token"});
+    const json& row = rows[0];
+    CHECK(row["hide_first_token"] == true);
+    CHECK(row["first"] == 0.0);
+    // Row 0 reads nothing else and is left out; the others are (0, 1, 0) and (0, 0.75, 0.25).
+    CHECK(row["self"].get<double>() == Approx(0.625));
+    CHECK(row["previous"].get<double>() == Approx(0.375));
+    CHECK(row["largest"].get<double>() == Approx(0.875));
+    CHECK(row["label"] == "itself");
+    const auto [whole, none] = heads({"--attention", path});
+    CHECK_FALSE(whole[0].contains("hide_first_token"));
+    CHECK(whole[0]["first"].get<double>() == Approx(0.55));
+    CHECK(heads({"Cat sleeps", "--hide-first-token"}).first[0]["first"] == 0.0);
+    CHECK_THAT(run_program({"heads", "--help"}).out, Contains("--hide-first-token"));
+}
+
+TEST_CASE("heads leaves out the rows of padding") {
+    const TemporaryFolder folder;
+    for (const std::string pad : {"[PAD]", "<pad>"}) {
+        const auto at_end =
+            heads({"--attention", one_head(folder, {1, 0, 0, 0, 1, 0, 1, 0, 0}, 3, json{"a", "b", pad})})
+                .first;
+        CHECK(at_end[0]["self"] == 1.0);
+        const auto at_start =
+            heads({"--attention", one_head(folder, {0, 0, 1, 0, 1, 0, 0, 0, 1}, 3, json{pad, "a", "b"})})
+                .first;
+        CHECK(at_start[0]["self"] == 1.0);
+        // In the middle it is a word like others.
+        const auto within =
+            heads({"--attention", one_head(folder, {1, 0, 0, 1, 0, 0, 0, 0, 1}, 3, json{"a", pad, "b"})})
+                .first;
+        CHECK(within[0]["self"].get<double>() == Approx(2.0 / 3));
+    }
+}
+
+TEST_CASE("heads warns of numbers that are no attention weights") {
+    const TemporaryFolder folder;
+    const json tokens{"a", "b"};
+    const auto warned = [&](const std::vector<float>& weights, const std::string& what) {
+        const auto [rows, err] = heads({"--attention", one_head(folder, weights, 2, tokens)});
+        CAPTURE(rows.dump(), err);
+        REQUIRE(rows[0].contains("warnings"));
+        CHECK_THAT(rows[0]["warnings"].dump(), Contains(what));
+        CHECK_THAT(err, Contains(what) && Contains("softmax"));
+    };
+    warned({1, 0, std::numeric_limits<float>::quiet_NaN(), 1}, "finite");
+    warned({1.2F, -0.2F, 0.5F, 0.5F}, "outside 0 to 1");
+    warned({1, 0, 0.5F, 0.48F}, "does not sum to 1 within 0.01");
+    const auto [rows, err] = heads({"--attention", one_head(folder, {1, 0, 0.5F, 0.495F}, 2, tokens)});
+    CHECK_FALSE(rows[0].contains("warnings"));
+    CHECK(err.empty());
 }

@@ -192,3 +192,67 @@ TEST_CASE("a head measured some rows at a time is what it is as a whole") {
         }
     }
 }
+
+namespace {
+
+/// The label of each head of GPT-2 small on a sentence of seven tokens, as its own weights give it.
+HeadMetrics of_gpt2(std::int64_t l, std::int64_t h) {
+    const AttentionSetPtr set = format::open_attention_file(test_data("/attention/gpt2_planet_f16.npy"));
+    const AttentionInfo& info = set->info();
+    std::vector<float> weights;
+    for_rows(*set, l, h, [&](std::int64_t, std::span<const float> rows) {
+        weights.insert(weights.end(), rows.begin(), rows.end());
+    });
+    return head_facts(weights, info.Tq, info.Tk, info.sum_tolerance, key_tokens_of(*set, l)).metrics;
+}
+
+} // namespace
+
+TEST_CASE("heads of GPT-2 are named by what they do beside the first token") {
+    const HeadMetrics pure = of_gpt2(4, 11);
+    CHECK(pure.label() == "previous token");
+    CHECK_FALSE(pure.beside_first);
+    CHECK(of_gpt2(2, 2).label() == "previous token");
+
+    // NumPy, of the rows from the third on that keep 0.1: mean of A[i, i-1] / sum of A[i, 1:].
+    const HeadMetrics sinking = of_gpt2(5, 6);
+    CHECK(sinking[HeadScore::first] > 0.7F);
+    CHECK(sinking.label() == "previous token");
+    CHECK(sinking.beside_first);
+    CHECK(sinking.label_score() == Approx(0.8197).margin(0.0005));
+
+    // Nearly nothing remains of most rows of this head: A[:, 0] is 0.96 on average.
+    const HeadMetrics noise = of_gpt2(10, 6);
+    CHECK(noise.label() == "first token");
+    CHECK_FALSE(noise.beside_first);
+    CHECK(noise.label_score() == noise[HeadScore::first]);
+
+    std::int64_t beside = 0, first = 0;
+    for (std::int64_t l = 0; l < 12; ++l)
+        for (std::int64_t h = 0; h < 12; ++h) {
+            const HeadMetrics head = of_gpt2(l, h);
+            beside += head.beside_first ? 1 : 0;
+            first += head.label() == "first token" ? 1 : 0;
+            CHECK((!head.beside_first || head[HeadScore::first] >= 0.5F));
+        }
+    CHECK(beside == 13); // counted with NumPy by the same rule
+    CHECK(first == 107);
+}
+
+TEST_CASE("what remains beside a sink may be induction or a token said again") {
+    // Of "a b c a b c" the last three rows keep 0.8 for the first token and put the rest on one key.
+    const auto with = [](std::int64_t back, const HeadTokens& tokens) {
+        std::vector<float> weights(36, 0);
+        for (std::size_t i = 0; i < 6; ++i) {
+            weights[i * 6] = 0.8F;
+            weights[i * 6 + (i >= 3 ? i - static_cast<std::size_t>(back) : i)] += 0.2F;
+        }
+        return head_facts(weights, 6, 6, 1e-4F, tokens).metrics;
+    };
+    const HeadTokens said_twice{.keys = {"a", "b", "c", "a", "b", "c"}};
+    CHECK(with(2, said_twice).label() == "induction");
+    CHECK(with(2, said_twice).beside_first);
+    // Row 2 reads itself; of the rows 3, 4 and 5 the first reads the first token alone, which is left out.
+    CHECK(with(3, said_twice).label() == "duplicate token");
+    CHECK(with(3, {.keys = said_twice.keys, .repeated = 3}).beside_first);
+}
