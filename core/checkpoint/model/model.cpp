@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/checkpoint/families/families.h"
@@ -224,7 +225,8 @@ void Model::decide_tied() {
         return name != head->name && files_.find(name) != nullptr && !files_.same_numbers(name, head->name);
     };
     bool second = false;
-    for (const Architecture* a : {architecture_.encoder.get(), &architecture_}) {
+    for (const Architecture* a :
+         std::array<const Architecture*, 2>{architecture_.encoder.get(), &architecture_}) {
         if (a == nullptr)
             continue;
         if (const TensorName* const table = find_row(a->names.body, WeightId::word_table); table != nullptr)
@@ -352,6 +354,21 @@ std::string Model::problem() const {
         const std::size_t more = names.size() - 1;
         return more > 0 ? tr("{} and {} more", names.front(), more) : names.front();
     };
+    // Layers have the same kinds of tensors: each is named once.
+    const auto kinds_of = [&](const std::vector<std::string>& names) {
+        constexpr std::size_t most = 6;
+        std::vector<std::string> kinds;
+        std::set<std::string> seen;
+        for (const std::string& name : names) {
+            std::string kind = name;
+            std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+            if (seen.insert(kind).second && kinds.size() < most)
+                kinds.push_back(name);
+        }
+        const std::string listed = joined(kinds);
+        return names.size() > kinds.size() ? tr("{} and {} more", listed, names.size() - kinds.size())
+                                           : listed;
+    };
     const bool gguf = files_.gguf() != nullptr;
     if (!report_.wrong_shape.empty())
         return tr("{}: {}; get the files that belong together", path_, report_.wrong_shape.front());
@@ -368,7 +385,7 @@ std::string Model::problem() const {
         return tr(
             "{} has the tensor {}, which {} models do not have here, and without it the numbers would be "
             "wrong; correct the family in config.json, or compute without it by --ignore-unknown",
-            path_, first_of(unknown), architecture_.family);
+            path_, kinds_of(unknown), architecture_.family);
     return "";
 }
 

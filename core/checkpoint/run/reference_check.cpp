@@ -148,7 +148,8 @@ public:
     }
     std::vector<ReferenceRow> take() { return std::move(rows_); }
     ReferenceGaps gaps() const {
-        ReferenceGaps gaps{.only_here = {lacking_.begin(), lacking_.end()}};
+        ReferenceGaps gaps;
+        gaps.only_here.assign(lacking_.begin(), lacking_.end());
         for (const format::SafetensorsEntry& entry : file_.entries()) {
             if (used_.contains(entry.name) || is_input(entry.name))
                 continue;

@@ -86,7 +86,8 @@ TEST_CASE("every golden model agrees with its reference, in every tensor") {
 
 TEST_CASE("folders that are easily misread agree with the numbers of Hugging Face's own code") {
     // Embedding models that read both ways, heads that differ from the word table they are said to share, and
-    // a Falcon whose ALiBi stands in place of rotation.
+    // a Falcon whose ALiBi replaces rotation (by the sdpa implementation: the eager one of 5.5 adds ALiBi
+    // twice).
     for (const char* name : {"bidirectional_gemma3", "phi3_not_causal", "mt5_saved_by_v5",
                              "tied_but_two_heads_gpt2", "falcon_alibi"}) {
         INFO(name);

@@ -55,9 +55,9 @@ IdList plain_ids(const std::string& text) {
     return load_tokenizer(vocabularies + "gpt2_like")->encode(text).ids;
 }
 
-IdList chained(IdList all, const IdList& more) {
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+IdList chained(IdList ids, const IdList& more) {
+    ids.insert(ids.end(), more.begin(), more.end());
+    return ids;
 }
 
 } // namespace
