@@ -70,8 +70,7 @@ CLI::Option* add_ignore_unknown(CLI::App& command) {
     return command.add_flag_callback(
         "--ignore-unknown", [] { checkpoint::set_unknown_tensors(checkpoint::UnknownTensors::ignore); },
         "run a checkpoint without the tensors in its layers that its family does not have here; its numbers "
-        "may then "
-        "be wrong");
+        "may then be wrong");
 }
 
 void ModelOptions::add_to(CLI::App& command, const std::string& layer) {

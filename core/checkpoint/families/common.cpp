@@ -33,10 +33,8 @@ constexpr std::array<std::pair<std::string_view, Activation>, 18> activations{
      {"sigmoid", Activation::sigmoid},
      {"linear", Activation::linear}}};
 
-/// Decoders of these families, and layers that read another text, are other models.
-void refuse_decoders(const ConfigReader& reader) {
-    if (reader.flag("is_decoder", false))
-        reader.refuse("is_decoder", tr("false: decoders of this family are not computed here"));
+/// Layers that read another text make another model.
+void refuse_cross_attention(const ConfigReader& reader) {
     if (reader.flag("add_cross_attention", false))
         reader.refuse("add_cross_attention", tr("false: cross-attention in a model is not computed here"));
 }
@@ -77,7 +75,7 @@ Activation activation_named(const ConfigReader& reader, const char* key, const s
 
 Architecture read_sizes(const ConfigReader& reader, const char* family, const SizeKeys& own_keys,
                         const SizeDefaults& defaults) {
-    refuse_decoders(reader);
+    refuse_cross_attention(reader);
     SizeKeys keys = own_keys;
     const SizeKeys common;
     const auto choose = [&](const char*& own, const char* other) {
@@ -101,12 +99,15 @@ Architecture read_sizes(const ConfigReader& reader, const char* family, const Si
     if (!head_dim && defaults.head_dim == 0 && a.D % a.H != 0)
         reader.refuse(keys.D, tr("a multiple of {} = {}", keys.H, a.H));
     a.dk = head_dim.value_or(defaults.head_dim > 0 ? defaults.head_dim : a.D / a.H);
-    a.d_ff = reader.size(keys.d_ff, defaults.d_ff > 0 ? defaults.d_ff : 4 * a.D);
+    const std::int64_t usual_d_ff = defaults.d_ff > 0 ? defaults.d_ff : 4 * a.D;
+    a.d_ff = keys.d_ff == nullptr ? usual_d_ff : reader.size(keys.d_ff, usual_d_ff);
     a.vocab = reader.size("vocab_size", defaults.vocab);
     a.max_positions = reader.size(keys.max_positions, defaults.max_positions);
     a.norm_eps =
         keys.norm_eps == nullptr ? defaults.norm_eps : reader.positive(keys.norm_eps, defaults.norm_eps);
-    a.activation = a.head_activation = read_activation(reader, keys.activation, defaults.activation);
+    a.activation = a.head_activation = keys.activation == nullptr
+                                           ? activation_named(reader, "activation", defaults.activation)
+                                           : read_activation(reader, keys.activation, defaults.activation);
     a.tied = reader.flag("tie_word_embeddings", defaults.tied);
     a.windows.resize(static_cast<std::size_t>(a.layers));
     a.layer_rope.resize(static_cast<std::size_t>(a.layers));
@@ -188,6 +189,8 @@ Architecture read_bert_like(const ConfigReader& reader, const char* family, cons
     using enum WeightId;
     using enum Layout;
     using E = Extent;
+    if (reader.flag("is_decoder", false))
+        reader.refuse("is_decoder", tr("false: decoders of this family are not computed here"));
     if (reader.text("position_embedding_type", "absolute") != "absolute")
         reader.refuse("position_embedding_type", tr("absolute, the only kind computed here"));
     Architecture a = read_sizes(reader, family, {}, defaults);

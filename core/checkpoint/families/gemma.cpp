@@ -72,9 +72,11 @@ Architecture read_gemma3_text(const ConfigReader& reader) {
         reader, 4096, [every](std::int64_t l) { return (l + 1) % every != 0; }, a);
     if (reader.flag("use_bidirectional_attention", false)) {
         a.causal = false;
+        // Keys below the stored width are in reach; is_causal counts the width itself as well.
+        const std::int64_t more = reader.flag("is_causal", true) ? 0 : 1;
         for (auto& window : a.windows)
             if (window)
-                window = *window / 2; // to each side
+                window = *window / 2 + more; // to each side
     }
     read_rope_kinds(reader, {.full = "rope_theta", .usual_full = 1e6, .sliding = "rope_local_base_freq"}, a);
     a.names.add({{"layers.{l}.self_attn.q_norm", Layout::vector, Extent::dk, Extent::none, q_norm},

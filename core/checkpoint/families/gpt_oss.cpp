@@ -56,8 +56,8 @@ Architecture read_gpt_oss(const ConfigReader& reader) {
     a.experts_used = reader.size(used, 4);
     if (a.experts_used > a.experts)
         reader.refuse(used, tr("at most num_local_experts = {}", a.experts));
-    a.expert_slope = reader.positive("swiglu_alpha", 1.702);
-    a.expert_limit = reader.positive("swiglu_limit", 7.0);
+    a.expert_slope = 1.702;
+    a.expert_limit = 7.0;
     a.names.drop({mlp_gate, mlp_in, mlp_out});
     a.names.add({{"layers.{l}.mlp.router", Layout::linear, E::D, E::experts, router, router_bias}});
     const std::string experts = "layers.{l}.mlp.experts.";

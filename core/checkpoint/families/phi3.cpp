@@ -13,7 +13,7 @@ Architecture read_phi3(const ConfigReader& reader) {
                                                            .norm_eps = 1e-5,
                                                            .activation = "silu",
                                                            .tied = false},
-                                              .rope = {}});
+                                              .rope = {.usual_original = 4096}});
     read_windows(
         reader, std::nullopt, [](std::int64_t) { return true; }, a);
     a.qkv = QkvPacking::side_by_side;

@@ -38,40 +38,33 @@ double needed(const ConfigReader& settings, const char* key) {
 void read_llama3(const ConfigReader& settings, RopeScaling& out) {
     out.low_freq_factor = needed(settings, "low_freq_factor");
     out.high_freq_factor = needed(settings, "high_freq_factor");
-    out.original_max_positions = needed(settings, "original_max_position_embeddings");
     if (out.high_freq_factor <= out.low_freq_factor)
         settings.refuse("high_freq_factor", tr("above low_freq_factor"));
 }
 
 /// As in Hugging Face's _compute_yarn_parameters (modeling_rope_utils.py).
-void read_yarn(const ConfigReader& settings, const Architecture& architecture, double theta,
-               RopeScaling& out) {
+void read_yarn(const ConfigReader& settings, double theta, RopeScaling& out) {
     if (theta <= 1.0)
         settings.refuse("rope_theta", tr("above 1, as yarn takes its logarithm"));
-    out.original_max_positions = settings.positive("original_max_position_embeddings",
-                                                   static_cast<double>(architecture.max_positions));
     out.beta_fast = settings.positive("beta_fast", out.beta_fast);
     out.beta_slow = settings.positive("beta_slow", out.beta_slow);
     out.whole_pairs = settings.flag("truncate", true);
     const auto magnitude = [&](double scale) {
         return out.factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(out.factor) + 1.0;
     };
-    const bool both = settings.has("mscale") && settings.has("mscale_all_dim");
+    const auto given = [&](const char* key) { return settings.number(key).value_or(0.0) != 0.0; };
+    const bool both = given("mscale") && given("mscale_all_dim");
     const double usual = both ? magnitude(settings.positive("mscale", 1.0)) /
                                     magnitude(settings.positive("mscale_all_dim", 1.0))
                               : magnitude(1.0);
     out.attention_factor = settings.positive("attention_factor", usual);
 }
 
-/// As in Hugging Face's _compute_longrope_parameters (modeling_rope_utils.py): a length among the model's own
-/// keys decides over the factor.
-void read_longrope(const ConfigReader& reader, const ConfigReader& settings, const Architecture& architecture,
-                   RopeScaling& out) {
-    const char* key = "original_max_position_embeddings";
-    const auto longest = static_cast<double>(architecture.max_positions);
-    out.original_max_positions = reader.positive(key, settings.positive(key, longest));
-    const double ratio = longest / out.original_max_positions;
-    out.factor = reader.has(key) ? ratio : settings.positive("factor", ratio);
+/// As in Hugging Face's _compute_longrope_parameters (modeling_rope_utils.py, transformers 5): the ratio of
+/// lengths stands in for a factor that is not given.
+void read_longrope(const ConfigReader& settings, const Architecture& architecture, RopeScaling& out) {
+    const double ratio = static_cast<double>(architecture.max_positions) / out.original_max_positions;
+    out.factor = settings.positive("factor", ratio);
     const double usual = out.factor <= 1.0 || out.original_max_positions <= 1.0
                              ? 1.0
                              : std::sqrt(1.0 + std::log(out.factor) / std::log(out.original_max_positions));
@@ -80,18 +73,25 @@ void read_longrope(const ConfigReader& reader, const ConfigReader& settings, con
     out.long_factors = settings.positives("long_factor", architecture.rotary_width / 2);
 }
 
+/// usual_original: the length that the family takes where its own keys name none; 0: that of the settings.
 RopeScaling read_scaling(const ConfigReader& reader, const ConfigReader& settings,
-                         const Architecture& architecture, double theta) {
+                         const Architecture& architecture, double theta, double usual_original) {
     RopeScaling out;
     out.kind = read_kind(settings);
+    // A length among the model's own keys comes before that of the settings, whatever the kind.
+    const char* original = "original_max_position_embeddings";
+    const bool own_length = reader.has(original) || usual_original > 0;
+    out.original_max_positions =
+        own_length ? reader.positive(original, usual_original)
+                   : settings.positive(original, static_cast<double>(architecture.max_positions));
     if (out.kind == Kind::longrope)
-        read_longrope(reader, settings, architecture, out);
+        read_longrope(settings, architecture, out);
     else if (out.kind != Kind::none)
         out.factor = needed(settings, "factor");
     if (out.kind == Kind::llama3)
         read_llama3(settings, out);
     if (out.kind == Kind::yarn)
-        read_yarn(settings, architecture, theta, out);
+        read_yarn(settings, theta, out);
     return out;
 }
 
@@ -101,9 +101,9 @@ void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& a
     Rope rope;
     rope.theta = reader.positive(keys.theta, keys.usual_theta);
     double part = reader.positive(keys.part, keys.usual_part);
-    auto settings = reader.object("rope_parameters");
+    auto settings = reader.object("rope_scaling");
     if (!settings)
-        settings = reader.object("rope_scaling");
+        settings = reader.object("rope_parameters");
     // Newer files keep base and part among the other settings, under the common names.
     const RopeKeys common;
     if (settings) {
@@ -123,7 +123,7 @@ void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& a
                       tr("such that the width of a head, and of the part of it that turns, is even, for the "
                          "rotary position embedding"));
     if (settings)
-        rope.scaling = read_scaling(reader, *settings, architecture, rope.theta);
+        rope.scaling = read_scaling(reader, *settings, architecture, rope.theta, keys.usual_original);
     architecture.ropes = {rope};
     architecture.layer_rope.assign(static_cast<std::size_t>(architecture.layers), 0);
 }
@@ -136,7 +136,7 @@ void read_rope_kinds(const ConfigReader& reader, const RopeKindKeys& keys, Archi
         const auto read = [&](const char* kind, Rope& rope) {
             if (const auto settings = kinds->object(kind)) {
                 rope.theta = settings->positive("rope_theta", rope.theta);
-                rope.scaling = read_scaling(reader, *settings, architecture, rope.theta);
+                rope.scaling = read_scaling(reader, *settings, architecture, rope.theta, 0);
             }
         };
         read("full_attention", full);

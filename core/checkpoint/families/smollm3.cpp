@@ -29,7 +29,8 @@ Architecture read_smollm3(const ConfigReader& reader) {
         if (turns.empty() ? (l + 1) % every == 0 : turns[at] == 0)
             a.layer_rope[at] = std::nullopt;
     }
-    if (reader.flag("use_sliding_window", false))
+    // Masks follow layer_types where it is given; the flag decides what a missing list would say.
+    if (reader.flag("use_sliding_window", false) || reader.has("layer_types"))
         read_windows(
             reader, std::nullopt,
             [&](std::int64_t l) { return !a.layer_rope[static_cast<std::size_t>(l)].has_value(); }, a);

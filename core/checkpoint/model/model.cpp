@@ -381,6 +381,11 @@ std::string Model::problem() const {
                (gguf ? "" : tr(", or correct the family in config.json"));
     }
     const std::vector<std::string>& unknown = gguf ? report_.unknown : report_.unknown_in_layers;
+    if (gguf && !unknown.empty() && ignored_.empty())
+        return tr(
+            "{} has the tensor {}, which {} models do not have here, and without it the numbers would be "
+            "wrong; get another file of the model, or compute without it by --ignore-unknown",
+            path_, kinds_of(unknown), architecture_.family);
     if (!unknown.empty() && ignored_.empty())
         return tr(
             "{} has the tensor {}, which {} models do not have here, and without it the numbers would be "

@@ -16,7 +16,7 @@ namespace {
 void check_prompt(const Model& model, const ModelInputs& prompt) {
     const Architecture& architecture = model.architecture();
     if (!architecture.causal)
-        fail_input(tr("{}: a {} model reads each text as a whole and does not go on with it; open a model "
+        fail_input(tr("{}: this {} model reads each text as a whole and does not go on with it; open a model "
                       "that predicts the next token, such as gpt2 or llama",
                       model.path(), architecture.family));
     if (!model.has_head())

@@ -64,7 +64,7 @@ class Settings:
         self.biased, self.tied = get("attention_bias", self.oss), get("tie_word_embeddings", False)
         self.clip = get("clip_qkv")
         self.experts, self.used = get("num_local_experts"), get("num_experts_per_tok")
-        self.limit, self.alpha = get("swiglu_limit", 7.0), get("swiglu_alpha", 1.702)
+        self.limit, self.alpha = 7.0, 1.702  # Hugging Face reads neither from config.json
         types = get("layer_types") or [
             "sliding_attention" if (l % 2 == 0 if self.oss else (l + 1) % 4) else "full_attention" for l in range(self.L)]
         slides = [self.family in ("olmo3", "gpt_oss") and kind == "sliding_attention" for kind in types]

@@ -155,10 +155,11 @@ TEST_CASE("gpt-oss takes its experts, windows and scaling from the config, or as
     CHECK(usual.ropes.front().scaling.factor == 32.0);
     CHECK(usual.ropes.front().scaling.attention_factor == Approx(0.1 * std::log(32.0) + 1.0));
     CHECK(family("gpt_oss", {{"rope_scaling", nullptr}}).ropes.front().scaling.factor == 1.0);
-    const Architecture other = family(
-        "gpt_oss",
-        {{"num_local_experts", 6}, {"experts_per_token", 3}, {"swiglu_limit", 2.5}, {"sliding_window", 9}});
-    CHECK((other.experts == 6 && other.experts_used == 3 && other.expert_limit == 2.5));
+    const Architecture other = family("gpt_oss", {{"num_local_experts", 6},
+                                                  {"experts_per_token", 3},
+                                                  {"swiglu_limit", 2.5} /* not read by Hugging Face */,
+                                                  {"sliding_window", 9}});
+    CHECK((other.experts == 6 && other.experts_used == 3 && other.expert_limit == 7.0));
     CHECK(other.windows[2] == 9);
     CHECK_THAT(family_fault("gpt_oss", {{"num_local_experts", 2}}), Contains("num_experts_per_tok"));
     CHECK_THAT(family_fault("gpt_oss", {{"quantization_config", {{"quant_method", "mxfp4"}}}}),

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Writes tests/data/config_cases.json: variations of the tiny models' config.json and what Hugging Face computes from them.
+
+usage: make_config_cases.py ORACLE MODELS OUT.json
+ORACLE: a script that takes FOLDER IDS OUT.npz, runs the folder with Hugging Face's own code in float64 and writes
+"hidden" (L+1,B,T,D) and, for models with a head, "logits" (B,T,vocab). MODELS: tests/data/models.
+A case that this program refuses has "refused", the words that its sentence names; they are kept from the OUT.json of before.
+A case holds the last eight numbers of the last token's logits, or of its last hidden state where there is no head.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+IDS = [5, 9, 13, 22, 31, 40, 51, 60, 7, 11, 19, 23, 5, 9]
+YARN = {"rope_type": "yarn", "factor": 4.0}
+LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+SHORT = {"rope_type": "longrope", "short_factor": [1.0] * 4, "long_factor": [3.0] * 4}
+CASES = [
+    ("llama_tiny_untied", {"hidden_act": "gelu"}),
+    ("llama_tiny_untied", {"rms_norm_eps": 0.1}),
+    ("llama_tiny_untied", {"rope_theta": 500.0}),
+    ("llama_tiny_untied", {"is_decoder": True}),
+    ("llama_tiny_untied", {"is_causal": False}),
+    ("llama_tiny_untied", {"rope_scaling": {"type": "linear", "factor": 3.0}}),
+    ("llama_tiny_untied", {"rope_scaling": {"rope_type": "dynamic", "factor": 3.0}, "max_position_embeddings": 8}),
+    ("llama_tiny_untied", {"rope_scaling": LLAMA3}),
+    ("llama_tiny_untied", {"rope_scaling": {**LLAMA3, "original_max_position_embeddings": 8}}),
+    ("llama_tiny_untied", {"rope_scaling": YARN, "original_max_position_embeddings": 16}),
+    ("llama_tiny_untied", {"rope_scaling": {**YARN, "mscale": 0.7, "mscale_all_dim": 0}}),
+    ("llama_tiny_untied", {"rope_scaling": {**YARN, "mscale": 0.7, "mscale_all_dim": 0.5}}),
+    ("llama_tiny_untied", {"rope_scaling": {**YARN, "truncate": False, "original_max_position_embeddings": 16}}),
+    ("llama_tiny_untied", {"rope_scaling": {**YARN, "attention_factor": 1.3}}),
+    ("llama_tiny_untied", {"rope_scaling": {**YARN, "beta_fast": 8, "beta_slow": 2}}),
+    ("llama_tiny_untied", {"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 300.0}}),
+    ("llama_tiny_untied", {"rope_scaling": {"rope_type": "linear", "factor": 4.0},
+                           "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}),
+    ("llama_tiny_untied", {"partial_rotary_factor": 0.5}),
+    ("llama_tiny_untied", {"sliding_window": 3}),
+    ("llama_tiny_untied", {"pretraining_tp": 2}),
+    ("mistral_tiny", {"sliding_window": None}),
+    ("mistral_tiny", {"sliding_window": 3}),
+    ("mistral_tiny", {"is_causal": False}),
+    ("qwen2_tiny_bf16", {"use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1}),
+    ("qwen2_tiny_bf16", {"use_sliding_window": False, "sliding_window": 3}),
+    ("qwen3_tiny", {"rms_norm_eps": 0.01}),
+    ("qwen3_tiny", {"use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}),
+    ("smollm3_tiny", {"no_rope_layer_interval": 2, "no_rope_layers": None}),
+    ("smollm3_tiny", {"use_sliding_window": False, "sliding_window": 3,
+                      "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"]}),
+    ("phi3_tiny", {"rope_scaling": SHORT}),
+    ("phi3_tiny", {"rope_scaling": {**SHORT, "factor": 8.0}}),
+    ("phi3_tiny", {"rope_scaling": SHORT, "original_max_position_embeddings": 8}),
+    ("phi3_tiny", {"sliding_window": 4}),
+    ("phi_tiny", {"partial_rotary_factor": 0.25}),
+    ("phi_tiny", {"qk_layernorm": True}),
+    ("gpt2_tiny", {"scale_attn_weights": False}),
+    ("gpt2_tiny", {"scale_attn_by_inverse_layer_idx": True}),
+    ("gpt2_tiny", {"reorder_and_upcast_attn": True}),
+    ("gpt2_tiny", {"activation_function": "relu"}),
+    ("gpt2_tiny", {"layer_norm_epsilon": 0.1}),
+    ("gpt_neo_tiny", {"window_size": 3}),
+    ("gpt_neo_tiny", {"is_causal": False}),
+    ("gpt_neox_tiny", {"use_parallel_residual": False}),
+    ("gpt_neox_tiny", {"rotary_pct": 0.5}),
+    ("gpt_neox_tiny", {"hidden_act": "gelu_new"}),
+    ("gptj_tiny", {"rotary_dim": 4}),
+    ("opt_tiny", {"is_causal": False}),
+    ("opt_tiny", {"activation_function": "gelu"}),
+    ("falcon_tiny", {"rope_theta": 200.0}),
+    ("falcon_tiny", {"is_causal": False}),
+    ("falcon_tiny", {"activation": "relu"}),
+    ("bloom_tiny", {"activation_function": "relu"}),
+    ("bloom_tiny", {"n_inner": 77}),
+    ("bloom_tiny", {"apply_residual_connection_post_layernorm": True}),
+    ("gemma2_tiny", {"query_pre_attn_scalar": 64}),
+    ("gemma2_tiny", {"attn_logit_softcapping": None, "final_logit_softcapping": None}),
+    ("gemma2_tiny", {"attn_logit_softcapping": 2.0, "sliding_window": 3}),
+    ("gemma3_tiny", {"is_causal": False}),
+    ("gemma3_tiny", {"use_bidirectional_attention": True}),
+    ("gemma3_tiny", {"is_causal": False, "use_bidirectional_attention": True}),
+    ("gemma3_tiny", {"rope_local_base_freq": 100.0}),
+    ("olmo2_tiny", {"rms_norm_eps": 0.1}),
+    ("gpt_oss_tiny", {"swiglu_limit": 3.0}),
+    ("gpt_oss_tiny", {"swiglu_alpha": 1.0}),
+    ("gpt_oss_tiny", {"sliding_window": 3}),
+    ("bert_tiny", {"layer_norm_eps": 0.1}),
+    ("bert_tiny", {"hidden_act": "relu"}),
+    ("bert_tiny", {"is_decoder": True}),
+    ("roberta_tiny", {"layer_norm_eps": 0.01}),
+    ("modernbert_tiny", {"local_attention": 4}),
+    ("modernbert_tiny", {"global_attn_every_n_layers": 1}),
+    ("modernbert_tiny", {"hidden_activation": "relu"}),
+]
+
+
+def answer_of(oracle, models, name, change):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        config = json.loads((models / name / "config.json").read_text())
+        config.update(change)
+        (folder / "config.json").write_text(json.dumps(config))
+        (folder / "model.safetensors").symlink_to((models / name / "model.safetensors").resolve())
+        out = folder / "out.npz"
+        run = subprocess.run([sys.executable, oracle, str(folder), ",".join(map(str, IDS)), str(out)],
+                             capture_output=True, text=True, check=False)  # fmt: skip
+        if run.returncode != 0:
+            return None, run.stderr.strip().split("\n")[-1][:150]
+        arrays = numpy.load(out)
+        numbers = arrays["logits"] if "logits" in arrays else arrays["hidden"][-1]
+        return [float(x) for x in numbers[0, -1, -8:]], ""
+
+
+def main():
+    oracle, models, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    cases = []
+    former = json.loads(out.read_text())["cases"] if out.exists() else []
+    refused = {json.dumps([c["model"], c["change"]]): c["refused"] for c in former if "refused" in c}
+    for name, change in CASES:
+        numbers, failure = answer_of(oracle, models, name, change)
+        if numbers is None:
+            print(f"{name} {change}: the oracle fails: {failure}", file=sys.stderr)
+            continue
+        case = {"model": name, "change": change, "last": numbers}
+        if (words := refused.get(json.dumps([name, change]))) is not None:
+            case["refused"] = words
+        cases.append(case)
+    rows = ",\n".join(json.dumps(case) for case in cases)
+    out.write_text(json.dumps({"ids": IDS})[:-1] + ', "cases": [\n' + rows + "\n]}\n")
+
+
+if __name__ == "__main__":
+    main()
