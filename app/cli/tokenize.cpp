@@ -18,7 +18,7 @@ namespace {
 
 struct TokenizeOptions {
     std::string tokenizer;
-    std::optional<std::string> text, text_file;
+    std::optional<std::string> text, pair, text_file;
     bool json = false;
 };
 
@@ -47,17 +47,18 @@ std::string in_quotes(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string as_json(const text::Encoding& encoding) {
+std::string as_json(const text::Encoding& encoding, bool two) {
     nlohmann::ordered_json offsets = nlohmann::ordered_json::array();
     for (const text::TextSpan& span : encoding.offsets)
         offsets.push_back({span.begin, span.end});
-    const nlohmann::ordered_json line = {
-        {"ids", encoding.ids}, {"tokens", encoding.tokens}, {"offsets", offsets}};
+    nlohmann::ordered_json line = {{"ids", encoding.ids}, {"tokens", encoding.tokens}, {"offsets", offsets}};
+    if (two)
+        line["types"] = encoding.types;
     return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// One line for each token: id, spelling, range of characters in the text.
-std::string as_text(const text::Encoding& encoding) {
+/// One line for each token: id, spelling, range of characters in its text; of two texts also the type.
+std::string as_text(const text::Encoding& encoding, bool two) {
     constexpr std::size_t id_width = 7;
     std::string out;
     for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
@@ -65,7 +66,7 @@ std::string as_text(const text::Encoding& encoding) {
         const text::TextSpan span = encoding.offsets[i];
         out += std::string(id_width - std::min(id_width, id.size()), ' ') + id + "  " +
                in_quotes(encoding.tokens[i]) + "  " + std::to_string(span.begin) + ".." +
-               std::to_string(span.end) + "\n";
+               std::to_string(span.end) + (two ? "  type " + std::to_string(encoding.types[i]) : "") + "\n";
     }
     return out;
 }
@@ -79,11 +80,13 @@ void run_tokenize(const TokenizeOptions& options) {
         options.text ? std::vector{*options.text} : read_texts(*options.text_file);
     std::string out;
     for (const std::string& text : texts) {
-        const text::Encoding encoding = tokenizer->encode(text);
+        const bool two = !options.pair.value_or("").empty();
+        const text::Encoding encoding =
+            two ? tokenizer->encode_pair(text, *options.pair) : tokenizer->encode(text);
         if (options.json)
-            out += as_json(encoding);
+            out += as_json(encoding, two);
         else
-            out += (options.text ? "" : in_quotes(text) + "\n") + as_text(encoding);
+            out += (options.text ? "" : in_quotes(text) + "\n") + as_text(encoding, two);
     }
     write_file_atomically("-", out);
 }
@@ -101,9 +104,12 @@ void add_tokenize(CLI::App& program) {
         ->required();
     add_project_option(command);
     command.add_option("text", options->text, "the text to cut into tokens")->option_text("TEXT");
+    command.add_option("--pair", options->pair, "a second text, put behind TEXT in the form for two texts")
+        ->option_text("TEXT");
     command.add_option("--text-file", options->text_file,
                        "a file with one JSON string per line instead, - for standard input");
-    command.add_flag("--json", options->json, "print one object with ids, tokens and offsets for each text");
+    command.add_flag("--json", options->json,
+                     "print one object with ids, tokens and offsets for each text, and with --pair types");
     command.callback([options] { run_tokenize(*options); });
 }
 

@@ -90,22 +90,13 @@ std::optional<std::size_t> special_id(const ConfigReader& metadata, const GgufVo
 
 /// Puts tokens before and after every text; null where there are none.
 json template_of(const GgufVocabulary& words, std::optional<std::size_t> before,
-                 std::optional<std::size_t> after) {
+                 std::optional<std::size_t> after, text::SecondBegin second) {
     if (!before && !after)
         return nullptr;
-    json single = json::array(), specials = json::object();
-    const auto put = [&](std::optional<std::size_t> id) {
-        if (!id)
-            return;
-        const std::string& text = words.tokens[*id];
-        single.push_back({{"SpecialToken", {{"id", text}, {"type_id", 0}}}});
-        specials[text] = {
-            {"id", text}, {"ids", json::array({std::uint64_t{*id}})}, {"tokens", json::array({text})}};
+    const auto token = [&](std::optional<std::size_t> id) {
+        return id ? json::array({words.tokens[*id], std::uint64_t{*id}}) : json();
     };
-    put(before);
-    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
-    put(after);
-    return {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", specials}};
+    return text::end_tokens(token(before), token(after), second);
 }
 
 /// Begin and end tokens, as add_bos_token and add_eos_token say.
@@ -115,7 +106,8 @@ json ends_of(const ConfigReader& metadata, const GgufVocabulary& words, bool usu
     const auto bos = special_id(metadata, words, "bos", usual_bos),
                eos = special_id(metadata, words, "eos", {});
     return template_of(words, wanted("tokenizer.ggml.add_bos_token", usually_begins) ? bos : std::nullopt,
-                       wanted("tokenizer.ggml.add_eos_token", false) ? eos : std::nullopt);
+                       wanted("tokenizer.ggml.add_eos_token", false) ? eos : std::nullopt,
+                       text::SecondBegin::again);
 }
 
 // The patterns are those of the families' own tokenizer.json.
@@ -292,7 +284,7 @@ json word_piece_description(const ConfigReader& metadata, const GgufVocabulary& 
               {"strip_accents", !cased},
               {"lowercase", !cased}}},
             {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-            {"post_processor", template_of(words, cls, sep)},
+            {"post_processor", template_of(words, cls, sep, text::SecondBegin::without)},
             {"decoder", {{"type", "WordPiece"}}},
             {"model",
              {{"type", "WordPiece"},

@@ -26,6 +26,7 @@ struct FamilyClass {
 constexpr std::array family_classes{FamilyClass{"bart", "BartTokenizer"},
                                     FamilyClass{"bert", "BertTokenizer"},
                                     FamilyClass{"biogpt", "BioGptTokenizer"},
+                                    FamilyClass{"bloom", "BloomTokenizer"},
                                     FamilyClass{"clip", "CLIPTokenizer"},
                                     FamilyClass{"codegen", "CodeGenTokenizer"},
                                     FamilyClass{"ctrl", "CTRLTokenizer"},
@@ -85,19 +86,20 @@ json entry_of(const JsonField& token, bool special, bool lstrip) {
 /// keeps its id, others follow.
 class EntryList {
 public:
-    explicit EntryList(const json& vocab) : vocab_(vocab), next_(vocab.size()) {}
+    explicit EntryList(const KnownTokens& known) : known_(known), next_(known.next) {}
 
     void add(json entry) {
         const std::string text = entry.at("content");
         if (text.empty() || !seen_.insert(text).second)
             return;
-        entry["id"] = vocab_.contains(text) ? vocab_.at(text) : json(next_++);
+        const std::optional<std::uint64_t> id = known_.id_of(text);
+        entry["id"] = id ? *id : next_++;
         entries_.push_back(std::move(entry));
     }
     json take() { return std::move(entries_); }
 
 private:
-    const json& vocab_;
+    const KnownTokens& known_;
     std::uint64_t next_;
     std::set<std::string> seen_;
     json entries_ = json::array();
@@ -137,6 +139,9 @@ struct FolderOptions::Files {
 FolderOptions::FolderOptions(const std::string& folder) : folder_(folder) {
     auto files = std::make_shared<Files>();
     files->config = read_json_or_empty(folder + "/tokenizer_config.json");
+    std::error_code ignored;
+    for (const char* const name : {"/tokenizer_config.json", "/config.json"})
+        named_ = named_ || std::filesystem::is_regular_file(folder + name, ignored);
     // As in Hugging Face's library, "added_tokens_decoder" stands for the two older files.
     if (!JsonField(files->config, folder + "/tokenizer_config.json:").find("added_tokens_decoder")) {
         files->map = read_json_or_empty(folder + "/special_tokens_map.json");
@@ -182,7 +187,7 @@ std::string FolderOptions::token(const char* key, std::string_view otherwise) co
     return found ? text_of(*found) : std::string(otherwise);
 }
 
-json FolderOptions::added_tokens(const json& vocab, std::span<const UsualToken> usual) const {
+json FolderOptions::added_tokens(const KnownTokens& known, std::span<const UsualToken> usual) const {
     struct Special {
         JsonField token;
         bool lstrip = false;
@@ -193,7 +198,7 @@ json FolderOptions::added_tokens(const json& vocab, std::span<const UsualToken> 
     for (const UsualToken& token : usual)
         if (const auto found = named(token.key))
             specials.push_back({*found, found->value().is_string() && token.lstrip});
-        else if (!files_->config.contains(token.key) && vocab.contains(std::string(token.text)))
+        else if (!files_->config.contains(token.key) && known.id_of(std::string(token.text)))
             specials.push_back({JsonField(texts.emplace_back(token.text), token.key), token.lstrip});
     for (const auto& list :
          {config().find("additional_special_tokens"),
@@ -205,7 +210,7 @@ json FolderOptions::added_tokens(const json& vocab, std::span<const UsualToken> 
     for (const Special& special : specials)
         special_texts.insert(text_of(special.token));
 
-    EntryList entries(vocab);
+    EntryList entries(known);
     if (const auto decoder = config().find("added_tokens_decoder"))
         for (const JsonField& token : by_id(*decoder))
             entries.add(entry_of(
@@ -220,7 +225,8 @@ json FolderOptions::added_tokens(const json& vocab, std::span<const UsualToken> 
         entries.add(entry_of(JsonField(content, text), special_texts.contains(text), false));
     }
     for (const Special& special : specials)
-        entries.add(entry_of(special.token, true, special.lstrip));
+        if (!known.is_added || !known.is_added(text_of(special.token)))
+            entries.add(entry_of(special.token, true, special.lstrip));
     return entries.take();
 }
 

@@ -2,11 +2,23 @@
 
 #include "core/text/tokenizer/json_field.h"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace headscope::text {
+
+/// The tokens that a folder's tokenizer has before the small files add theirs.
+struct KnownTokens {
+    std::function<std::optional<std::uint64_t>(const std::string& text)> id_of;
+    std::function<bool(const std::string& text)> is_added; ///< as an added token; empty: none is
+    std::uint64_t next = 0;                                ///< id of the first new token
+};
 
 /// A special token that a kind of tokenizer has without a file that names it.
 struct UsualToken {
@@ -30,15 +42,18 @@ public:
     bool flag(const char* key, bool otherwise) const;
     /// A special token; `otherwise` when no file names it.
     std::string token(const char* key, std::string_view otherwise) const;
-    /// The entries of "added_tokens" for a vocabulary, with their ids. Usual tokens that no file names count
-    /// only where the vocabulary has them, because the model has no row for others.
-    nlohmann::json added_tokens(const nlohmann::json& vocab, std::span<const UsualToken> usual) const;
+    /// The entries of "added_tokens", with their ids, that come on top of a vocabulary. Usual tokens that no
+    /// file names count only where the vocabulary has them, because the model has no row for others.
+    nlohmann::json added_tokens(const KnownTokens& known, std::span<const UsualToken> usual) const;
+    /// Whether the folder has a file that says what kind of tokenizer it is.
+    bool is_named() const { return named_; }
 
 private:
     struct Files;
     std::optional<JsonField> named(const char* key) const;
 
     std::string folder_;
+    bool named_ = false;
     std::shared_ptr<const Files> files_;
 };
 

@@ -3,6 +3,7 @@
 #include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/text/tokenizer/build.h"
+#include "core/text/tokenizer/class_changes.h"
 #include "core/text/tokenizer/folder_options.h"
 
 #include <algorithm>
@@ -58,8 +59,23 @@ constexpr std::array<std::string_view, 13> bert_classes{"BertTokenizer",
                                                         "DPRQuestionEncoderTokenizer",
                                                         "DPRContextEncoderTokenizer"};
 
+/// Kinds that have a form for two texts and no types, though a model may have them.
+constexpr std::array<std::string_view, 1> classes_without_types{"DistilBertTokenizer"};
+
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
     return std::ranges::find(names, name) != names.end();
+}
+
+/// The tokens of a vocabulary alone, which has to outlive them.
+KnownTokens known_in(const json& vocab) {
+    return {.id_of = [&vocab](const std::string& text) -> std::optional<std::uint64_t> {
+                const auto found = vocab.find(text);
+                return found != vocab.end() && found->is_number_unsigned()
+                           ? std::optional(found->get<std::uint64_t>())
+                           : std::nullopt;
+            },
+            .is_added = {},
+            .next = vocab.size()};
 }
 
 /// The ["token", id] pair of a post-processor. Throws when neither list has the token.
@@ -72,22 +88,6 @@ json token_and_id(const json& vocab, const json& added, const std::string& text,
     fail_input(tr("{} has no \"{}\", which is put around every text; add it, or name another in "
                   "tokenizer_config.json",
                   name, text));
-}
-
-/// A post-processor that puts tokens, which are pairs or null, before and after the text.
-json template_of(const json& before, const json& after) {
-    json single = json::array(), specials = json::object();
-    const auto put = [&](const json& pair) {
-        if (pair.is_null())
-            return;
-        single.push_back({{"SpecialToken", {{"id", pair[0]}, {"type_id", 0}}}});
-        specials[pair[0].get<std::string>()] = {
-            {"id", pair[0]}, {"ids", json::array({pair[1]})}, {"tokens", json::array({pair[0]})}};
-    };
-    put(before);
-    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
-    put(after);
-    return {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", specials}};
 }
 
 constexpr std::array gpt2_tokens{UsualToken{"bos_token", "<|endoftext|>"},
@@ -118,7 +118,7 @@ std::unique_ptr<Tokenizer> from_merges(const fs::path& folder, const FolderOptio
     for (std::string& line : lines_of(read_file((folder / "merges.txt").string())))
         if (!line.empty() && !line.starts_with("#version"))
             merges.push_back(std::move(line));
-    const json added = options.added_tokens(vocab, roberta ? roberta_tokens : gpt2_tokens);
+    const json added = options.added_tokens(known_in(vocab), roberta ? roberta_tokens : gpt2_tokens);
     json description{{"added_tokens", added},
                      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", add_blank}}},
                      {"decoder", {{"type", "ByteLevel"}}},
@@ -133,7 +133,8 @@ std::unique_ptr<Tokenizer> from_merges(const fs::path& folder, const FolderOptio
                                          {"trim_offsets", options.config().boolean_or("trim_offsets", true)},
                                          {"add_prefix_space", add_blank}};
     else if (options.flag("add_bos_token", false))
-        description["post_processor"] = template_of(end("bos_token", "<|endoftext|>"), nullptr);
+        description["post_processor"] =
+            end_tokens(end("bos_token", "<|endoftext|>"), nullptr, SecondBegin::without);
     return build_tokenizer(description, folder.string());
 }
 
@@ -146,7 +147,7 @@ std::unique_ptr<Tokenizer> from_word_pieces(const fs::path& folder, const Folder
         vocab[line] = static_cast<std::uint64_t>(id++);
     const JsonField config = options.config();
     const bool lower = config.boolean_or("do_lower_case", true);
-    const json added = options.added_tokens(vocab, bert_tokens);
+    const json added = options.added_tokens(known_in(vocab), bert_tokens);
     const json description{
         {"added_tokens", added},
         {"normalizer",
@@ -165,48 +166,23 @@ std::unique_ptr<Tokenizer> from_word_pieces(const fs::path& folder, const Folder
     return build_tokenizer(description, folder.string());
 }
 
-/// How a kind of tokenizer puts begin and end tokens around a text, whatever its tokenizer.json says.
-struct Ends {
-    std::string_view tokenizer_class, bos, eos;
-    bool begins; ///< where add_bos_token is missing
-};
-constexpr std::array own_ends{Ends{"LlamaTokenizer", "<s>", "</s>", true},
-                              Ends{"CodeLlamaTokenizer", "<s>", "</s>", true},
-                              Ends{"GemmaTokenizer", "<bos>", "<eos>", true},
-                              Ends{"CohereTokenizer", "<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>", true},
-                              Ends{"GPTNeoXTokenizer", "<|endoftext|>", "<|endoftext|>", false}};
+constexpr std::array other_tokens{UsualToken{"bos_token", ""}, UsualToken{"eos_token", ""},
+                                  UsualToken{"unk_token", ""}, UsualToken{"sep_token", ""},
+                                  UsualToken{"pad_token", ""}, UsualToken{"cls_token", ""},
+                                  UsualToken{"mask_token", ""}};
 
-/// The ["token", id] pair of a token of a tokenizer.json; null when it has no such token.
-json find_token(const json& description, const std::string& text) {
-    if (!text.empty() && description.contains("model") && description["model"].contains("vocab")) {
-        const json& vocab = description["model"]["vocab"];
-        if (vocab.is_object() && vocab.contains(text))
-            return {text, vocab.at(text)};
-        for (std::size_t i = 0; vocab.is_array() && i < vocab.size(); ++i)
-            if (vocab[i].is_array() && !vocab[i].empty() && vocab[i][0] == text)
-                return {text, std::uint64_t{i}};
-    }
-    if (!text.empty() && description.contains("added_tokens") && description["added_tokens"].is_array())
-        for (const json& entry : description["added_tokens"])
-            if (entry.is_object() && entry.contains("content") && entry["content"] == text &&
-                entry.contains("id"))
-                return {text, entry["id"]};
-    return nullptr;
+std::span<const UsualToken> usual_tokens(const std::string& name) {
+    if (is_one_of(bert_classes, name))
+        return bert_tokens;
+    if (is_one_of(roberta_classes, name))
+        return roberta_tokens;
+    return is_one_of(gpt2_classes, name) ? std::span<const UsualToken>(gpt2_tokens) : other_tokens;
 }
 
 /// A folder with a tokenizer.json.
 std::unique_ptr<Tokenizer> from_description(const std::string& file, const FolderOptions& options) {
     json description = parse_json(read_file(file), file);
-    const auto ends = std::ranges::find(own_ends, options.tokenizer_class(), &Ends::tokenizer_class);
-    if (ends == own_ends.end() || !description.is_object())
-        return build_tokenizer(description, file);
-    const bool begins = options.flag("add_bos_token", ends->begins),
-               stops = options.flag("add_eos_token", false);
-    const json bos = find_token(description, options.token("bos_token", ends->bos)),
-               eos = find_token(description, options.token("eos_token", ends->eos));
-    // A token that the file lacks cannot be put; the file's own way is the better guess then.
-    if (!(begins && bos.is_null()) && !(stops && eos.is_null()))
-        description["post_processor"] = template_of(begins ? bos : json(), stops ? eos : json());
+    apply_class(description, options, usual_tokens(options.tokenizer_class()));
     return build_tokenizer(description, file);
 }
 
@@ -235,6 +211,45 @@ std::string problem_of(Source source, const fs::path& folder, const std::string&
 }
 
 } // namespace
+
+json end_tokens(const json& before, const json& after, SecondBegin second) {
+    json single = json::array(), pair = json::array(), specials = json::object();
+    const auto put = [&](const json& token, std::uint64_t type) {
+        if (token.is_null())
+            return;
+        json piece = {{"SpecialToken", {{"id", token[0]}, {"type_id", type}}}};
+        if (type == 0)
+            single.push_back(piece);
+        pair.push_back(std::move(piece));
+        specials[token[0].get<std::string>()] = {
+            {"id", token[0]}, {"ids", json::array({token[1]})}, {"tokens", json::array({token[0]})}};
+    };
+    put(before, 0);
+    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
+    pair.push_back(single.back());
+    put(after, 0);
+    if (second == SecondBegin::again)
+        put(before, 1);
+    pair.push_back({{"Sequence", {{"id", "B"}, {"type_id", 1U}}}});
+    put(after, 1);
+    return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", specials}};
+}
+
+bool gives_token_types(const std::string& folder) {
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored))
+        return true;
+    try {
+        const FolderOptions options(folder);
+        const auto inputs = options.config().find("model_input_names");
+        if (!inputs)
+            return !is_one_of(classes_without_types, options.tokenizer_class());
+        return std::ranges::any_of(inputs->elements(),
+                                   [](const JsonField& name) { return name.string() == "token_type_ids"; });
+    } catch (const Error&) {
+        return true; // load_tokenizer says what is wrong
+    }
+}
 
 std::string tokenizer_problem(const std::string& folder) {
     std::error_code ignored;

@@ -20,20 +20,23 @@ TokenId read_id(const JsonField& field) {
     return static_cast<TokenId>(field.whole_number(std::numeric_limits<TokenId>::max()));
 }
 
-void append(Encoding& out, const SpecialToken& token) {
+void append(Encoding& out, const SpecialToken& token, std::int32_t type) {
     out.ids.push_back(token.id);
     out.tokens.push_back(token.text);
     out.offsets.push_back({});
+    out.types.push_back(type);
 }
 
-void append(Encoding& out, const Encoding& more) {
-    out.ids.insert(out.ids.end(), more.ids.begin(), more.ids.end());
-    out.tokens.insert(out.tokens.end(), more.tokens.begin(), more.tokens.end());
-    out.offsets.insert(out.offsets.end(), more.offsets.begin(), more.offsets.end());
+void set_type(Encoding& encoding, std::int32_t type) {
+    std::ranges::fill(encoding.types, type);
 }
 
-/// An item of a template: special tokens, or the text when the list is empty.
-using Place = std::vector<SpecialToken>;
+/// An item of a template: special tokens, or a text.
+struct Place {
+    std::vector<SpecialToken> tokens;
+    std::optional<std::size_t> text; ///< 0: the first, 1: the second
+    std::int32_t type = 0;
+};
 
 std::vector<SpecialToken> read_special(const JsonField& field) {
     const auto ids = field.at("ids").elements();
@@ -46,25 +49,45 @@ std::vector<SpecialToken> read_special(const JsonField& field) {
     return tokens;
 }
 
+std::int32_t read_type(const JsonField& piece) {
+    const auto type = piece.find("type_id");
+    return type ? static_cast<std::int32_t>(type->whole_number(std::numeric_limits<std::int32_t>::max())) : 0;
+}
+
+/// The form for one text, or for two.
+std::vector<Place> read_form(const JsonField& field, const char* name, bool two) {
+    std::vector<Place> places;
+    for (const JsonField& piece : field.at(name).elements()) {
+        if (const auto special = piece.find("SpecialToken")) {
+            places.push_back({read_special(field.at("special_tokens").at(special->at("id").string().c_str())),
+                              std::nullopt, read_type(*special)});
+            continue;
+        }
+        const JsonField sequence = piece.at("Sequence"), id = sequence.at("id");
+        const std::string letter = id.string();
+        if (letter != "A" && !(two && letter == "B"))
+            id.fail(two ? tr("the form for two texts can only hold the sequences A and B")
+                        : tr("the form for a single text can only hold the sequence A"));
+        places.push_back({{}, letter == "A" ? 0U : 1U, read_type(sequence)});
+    }
+    return places;
+}
+
 PostProcessor read_template_post_processor(const JsonField& field) {
-    std::vector<std::optional<Place>> places;
-    for (const JsonField& piece : field.at("single").elements())
-        if (const auto special = piece.find("SpecialToken"))
-            places.emplace_back(
-                read_special(field.at("special_tokens").at(special->at("id").string().c_str())));
-        else if (piece.at("Sequence").at("id").string() == "A")
-            places.emplace_back(std::nullopt);
-        else
-            piece.at("Sequence").at("id").fail(tr("the form for a single text can only hold the sequence A"));
-    return [places](Encoding& encoding) {
+    const std::vector<Place> usual_pair{{{}, 0U, 0}, {{}, 1U, 1}};
+    return [single = read_form(field, "single", false),
+            pair = field.find("pair") ? read_form(field, "pair", true)
+                                      : usual_pair](std::vector<Encoding>& texts) {
         Encoding out;
-        for (const auto& place : places)
-            if (place)
-                for (const SpecialToken& token : *place)
-                    append(out, token);
-            else
-                append(out, encoding);
-        encoding = std::move(out);
+        for (const Place& place : texts.size() == 1 ? single : pair) {
+            for (const SpecialToken& token : place.tokens)
+                append(out, token, place.type);
+            if (!place.text)
+                continue;
+            set_type(texts.at(*place.text), place.type);
+            append(out, texts.at(*place.text));
+        }
+        texts.assign(1, std::move(out));
     };
 }
 
@@ -96,25 +119,46 @@ SpecialToken read_pair(const JsonField& field) {
     return {read_id(parts[1]), parts[0].string()};
 }
 
-/// Reads BertProcessing and RobertaProcessing: cls, the text, sep.
-PostProcessor read_enclosing_post_processor(const JsonField& field, bool trims) {
-    return [cls = read_pair(field.at("cls")), sep = read_pair(field.at("sep")), trims,
-            blank = trims && field.boolean_or("add_prefix_space", true)](Encoding& encoding) {
-        if (trims)
-            trim(encoding, blank);
-        Encoding out;
-        append(out, cls);
-        append(out, encoding);
-        append(out, sep);
-        encoding = std::move(out);
+/// Reads BertProcessing: cls, the text, sep; of two texts a second sep behind the second.
+PostProcessor read_bert_post_processor(const JsonField& field) {
+    return
+        [cls = read_pair(field.at("cls")), sep = read_pair(field.at("sep"))](std::vector<Encoding>& texts) {
+            for (std::size_t n = 0; n < texts.size(); ++n) {
+                const auto type = static_cast<std::int32_t>(n);
+                Encoding out;
+                if (n == 0)
+                    append(out, cls, type);
+                append(out, texts[n]);
+                append(out, sep, type);
+                texts[n] = std::move(out);
+            }
+        };
+}
+
+/// Reads RobertaProcessing: the same with two seps between two texts, and without types.
+PostProcessor read_roberta_post_processor(const JsonField& field) {
+    return [cls = read_pair(field.at("cls")), sep = read_pair(field.at("sep")),
+            trims = field.boolean_or("trim_offsets", true),
+            blank = field.boolean_or("add_prefix_space", true)](std::vector<Encoding>& texts) {
+        for (std::size_t n = 0; n < texts.size(); ++n) {
+            if (trims)
+                trim(texts[n], blank);
+            set_type(texts[n], 0);
+            Encoding out;
+            append(out, n == 0 ? cls : sep, 0);
+            append(out, texts[n]);
+            append(out, sep, 0);
+            texts[n] = std::move(out);
+        }
     };
 }
 
 PostProcessor read_byte_level_post_processor(const JsonField& field) {
     return [trims = field.boolean_or("trim_offsets", true),
-            blank = field.boolean_or("add_prefix_space", true)](Encoding& encoding) {
-        if (trims)
-            trim(encoding, blank);
+            blank = field.boolean_or("add_prefix_space", true)](std::vector<Encoding>& texts) {
+        for (Encoding& encoding : texts)
+            if (trims)
+                trim(encoding, blank);
     };
 }
 
@@ -122,13 +166,20 @@ PostProcessor read_sequence_post_processor(const JsonField& field) {
     std::vector<PostProcessor> steps;
     for (const JsonField& step : field.at("processors").elements())
         steps.push_back(read_post_processor(step));
-    return [steps](Encoding& encoding) {
+    return [steps](std::vector<Encoding>& texts) {
         for (const PostProcessor& step : steps)
-            step(encoding);
+            step(texts);
     };
 }
 
 } // namespace
+
+void append(Encoding& to, const Encoding& more) {
+    to.ids.insert(to.ids.end(), more.ids.begin(), more.ids.end());
+    to.tokens.insert(to.tokens.end(), more.tokens.begin(), more.tokens.end());
+    to.offsets.insert(to.offsets.end(), more.offsets.begin(), more.offsets.end());
+    to.types.insert(to.types.end(), more.types.begin(), more.types.end());
+}
 
 PostProcessor read_post_processor(const JsonField& field) {
     const std::string type = field.at("type").string();
@@ -137,9 +188,9 @@ PostProcessor read_post_processor(const JsonField& field) {
     if (type == "TemplateProcessing")
         return read_template_post_processor(field);
     if (type == "BertProcessing")
-        return read_enclosing_post_processor(field, false);
+        return read_bert_post_processor(field);
     if (type == "RobertaProcessing")
-        return read_enclosing_post_processor(field, field.boolean_or("trim_offsets", true));
+        return read_roberta_post_processor(field);
     if (type == "ByteLevel")
         return read_byte_level_post_processor(field);
     field.at("type").fail(tr("this program knows no such post-processor, only TemplateProcessing, "

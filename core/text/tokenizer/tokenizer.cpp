@@ -8,6 +8,7 @@
 #include "core/text/tokenizer/post_processor.h"
 #include "core/text/tokenizer/pre_tokenizer.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace headscope::text {
@@ -44,25 +45,25 @@ public:
           pre_tokenizer_(read_optional(file, "pre_tokenizer", read_pre_tokenizer)),
           model_(read_model(file.at("model"), words_.of_model)),
           post_processor_(read_optional(file, "post_processor", read_post_processor)),
-          decoder_(read_optional(file, "decoder", read_decoder)) {
+          decoder_(read_optional(file, "decoder", read_decoder)), separator_(find_separator()) {
         words_.added.prepare(normalizer_);
     }
 
     Encoding encode(std::string_view text) const override {
-        Encoding encoding;
-        std::vector<WordToken> tokens;
-        for (const TextPart& part : words_.added.cut(AlignedText(text), normalizer_))
-            if (part.id)
-                append(encoding, *part.id, part.text.bytes(), part.text.source(0, part.text.size()));
-            else if (pre_tokenizer_)
-                for (const AlignedText& word : pre_tokenizer_(part.text))
-                    encode_word(word, tokens, encoding);
-            else
-                encode_word(part.text, tokens, encoding);
-        if (post_processor_)
-            post_processor_(encoding);
-        return encoding;
+        std::vector<Encoding> texts(1);
+        texts.front() = encode_alone(text);
+        return finished(std::move(texts));
     }
+
+    Encoding encode_pair(std::string_view first, std::string_view second) const override {
+        std::vector<Encoding> texts(2);
+        texts.front() = encode_alone(first);
+        texts.back() = encode_alone(second);
+        std::ranges::fill(texts.back().types, 1);
+        return finished(std::move(texts));
+    }
+
+    std::optional<TokenId> separator() const override { return separator_; }
 
     std::string decode(std::span<const TokenId> ids, bool skip_special) const override {
         std::vector<std::string> texts;
@@ -89,6 +90,43 @@ private:
         out.ids.push_back(id);
         out.tokens.emplace_back(text);
         out.offsets.push_back(source);
+        out.types.push_back(0);
+    }
+
+    /// A text without what is put around it.
+    Encoding encode_alone(std::string_view text) const {
+        Encoding encoding;
+        std::vector<WordToken> tokens;
+        for (const TextPart& part : words_.added.cut(AlignedText(text), normalizer_))
+            if (part.id)
+                append(encoding, *part.id, part.text.bytes(), part.text.source(0, part.text.size()));
+            else if (pre_tokenizer_)
+                for (const AlignedText& word : pre_tokenizer_(part.text))
+                    encode_word(word, tokens, encoding);
+            else
+                encode_word(part.text, tokens, encoding);
+        return encoding;
+    }
+
+    Encoding finished(std::vector<Encoding> texts) const {
+        if (post_processor_)
+            post_processor_(texts);
+        Encoding all = std::move(texts.front());
+        for (std::size_t n = 1; n < texts.size(); ++n)
+            text::append(all, texts[n]);
+        return all;
+    }
+
+    /// Looks between two texts of one token each.
+    std::optional<TokenId> find_separator() const {
+        constexpr TokenId first = -1, second = -2;
+        std::vector<Encoding> texts(2);
+        append(texts[0], first, "a", {0, 1});
+        append(texts[1], second, "b", {0, 1});
+        const std::vector<TokenId> ids = finished(std::move(texts)).ids;
+        const auto at = std::ranges::find(ids, first);
+        return at == ids.end() || at + 1 == ids.end() || *(at + 1) == second ? std::nullopt
+                                                                             : std::optional(*(at + 1));
     }
 
     /// `tokens` is room for those of the word.
@@ -109,6 +147,7 @@ private:
     Model model_;
     PostProcessor post_processor_;
     Decoder decoder_;
+    std::optional<TokenId> separator_;
 };
 
 } // namespace

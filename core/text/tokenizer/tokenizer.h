@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,13 +23,15 @@ struct TextSpan {
     friend bool operator==(const TextSpan&, const TextSpan&) = default;
 };
 
-/// The result of encoding a text. The three lists have one entry for each token.
+/// The result of encoding a text, or two. The four lists have one entry for each token.
 struct Encoding {
     std::vector<TokenId> ids;
     std::vector<std::string> tokens; ///< in the vocabulary's spelling, for example "Ġcat"
-    /// The characters of the text that a token came from; 0..0 for a token that the post-processor added. A
+    /// The characters of its text that a token came from; 0..0 for a token that the post-processor added. A
     /// character cut into several tokens is in the range of each.
     std::vector<TextSpan> offsets;
+    /// Which of two texts a token belongs to, 0 or 1, as the post-processor counts them.
+    std::vector<std::int32_t> types;
 };
 
 /// A tokenizer as Hugging Face's `tokenizers` library defines it: added tokens, normalizer, pre-tokenizer,
@@ -43,6 +46,12 @@ public:
     /// counts, control characters and NUL too. Throws Error(input) when the text is not UTF-8, is longer than
     /// most_text_bytes, or takes a pattern of the tokenizer too many steps.
     virtual Encoding encode(std::string_view text) const = 0;
+
+    /// The tokens of two texts in the form that the post-processor has for a pair. Throws likewise.
+    virtual Encoding encode_pair(std::string_view first, std::string_view second) const = 0;
+
+    /// The token that the post-processor puts between two texts; nothing when it puts none.
+    virtual std::optional<TokenId> separator() const = 0;
 
     /// The text of the tokens; `skip_special` leaves out special tokens. Ids without a token are left out,
     /// because a model may have more rows than its tokenizer has tokens. Invalid UTF-8 becomes U+FFFD.

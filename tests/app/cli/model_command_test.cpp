@@ -378,3 +378,20 @@ TEST_CASE("model info names a vocabulary that cannot be used") {
                    .get<std::string>(),
                Contains("BertJapaneseTokenizer") && Contains("--ids"));
 }
+
+TEST_CASE("tokenize puts a second text behind the first as the tokenizer's pairs are") {
+    const std::string bert = test_data("/tokenizers/bert_like_uncased");
+    const ProgramRun run =
+        run_program({"tokenize", "--tokenizer", bert, "the cat", "--pair", "sat", "--json"});
+    CHECK(run.code == 0);
+    const json both = json::parse(run.out);
+    const json first = json::parse(run_program({"tokenize", "--tokenizer", bert, "the cat", "--json"}).out);
+    const json second = json::parse(run_program({"tokenize", "--tokenizer", bert, "sat", "--json"}).out);
+    json ids = first.at("ids"), types = json::array();
+    for (std::size_t i = 1; i < second.at("ids").size(); ++i) // without its [CLS]
+        ids.push_back(second.at("ids").at(i));
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        types.push_back(i < first.at("ids").size() ? 0 : 1);
+    CHECK(both.at("ids") == ids);
+    CHECK(both.at("types") == types);
+}
