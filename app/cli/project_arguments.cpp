@@ -66,7 +66,7 @@ public:
         }
         words_.push_back(option + "=" + text); // the text may begin with a hyphen
     }
-    /// Whether a word stands for itself, as the text of `tokenize` does.
+    /// Returns whether a word is positional, such as the text of `tokenize`.
     bool has_positional() const {
         for (std::size_t at = 0; at < words_.size(); ++at) {
             if (!words_[at].starts_with('-'))
@@ -115,7 +115,7 @@ bool has_edits(const project::OpenedCheckpointProject& opened) {
     return !checkpoint::read_patch_header(opened.file).layers.empty() || !opened.project.activations.empty();
 }
 
-/// What the second run of `patch` and its question are.
+/// The second prompt of `patch` and its question.
 void add_question(Words& words, const project::CheckpointProject& project) {
     const std::optional<app::Questions> asked =
         app::read_questions(project.questions, std::numeric_limits<std::int64_t>::max());
@@ -131,7 +131,7 @@ void add_question(Words& words, const project::CheckpointProject& project) {
         words.add("--position", std::to_string(*asked->position));
 }
 
-/// Whether the command makes its own tokens.
+/// Returns whether the command makes its own tokens.
 bool brings_tokens(const Words& words) {
     return words.any_given({"--probe", "--needle", "--text", "--ids", "--text-file", "--inputs"}) ||
            words.value("--scores") == "retrieval";
@@ -184,7 +184,7 @@ std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::v
         if (rest.takes("--preset"))
             return words;
         static_cast<void>(format::Safetensors::open_lazily(*path));
-        fail_input(*path + " is no project of a checkpoint, and " + words.front() +
+        fail_input(*path + " is not a checkpoint project, and " + words.front() +
                    " reads a checkpoint; name one that was saved with a model open, or use --model");
     }
     rest.remove(project_option);

@@ -11,10 +11,10 @@ namespace headscope::app {
 /// edits wait because they no longer fit, whose keys and values changed along. Empty: nothing to tell.
 std::string notice_of(const Document& before, const Command& command, const Document& after);
 
-/// Whether the document already is what the command would make of it: what is chosen is chosen again.
+/// Returns true if the command would leave the document as it is, such as choosing the current preset again.
 bool is_chosen_already(const Document& document, const Command& command);
 
-/// Whether the preset reads the words of its sentence with a word list: text::word_list_of says which.
+/// Returns whether the preset looks its words up in a word list; text::word_list_of says in which.
 bool has_word_classes(const project::Recipe& recipe);
 
 /// The words of a sentence that no list knows: the preset takes them for unknown words. Empty for a problem

@@ -52,7 +52,7 @@ public:
     bool empty() const { return waiting_.empty(); }
     /// Whether a key or a button is held, as far as ImGui was told.
     bool holding() const;
-    /// Whether a key with GLFW's number is down, as far as ImGui was told.
+    /// Returns whether a key with GLFW's number is down in the state that ImGui received.
     bool down(int key) const { return keys_[static_cast<std::size_t>(key)]; }
 
     /// Takes the events of one frame. Called after the back end's NewFrame (which overwrites the mouse) and

@@ -41,7 +41,7 @@ std::vector<bool> padding_of(const std::vector<std::string>& tokens) {
     return padding;
 }
 
-/// Says on standard error that numbers of a file are no attention weights, with the first head's reasons.
+/// Warns on standard error that numbers of a file are not attention weights, with the first head's reasons.
 void warn(const std::string& path, const std::vector<MeasuredHead>& rows) {
     const auto warned = [](const MeasuredHead& row) { return !row.warnings.empty(); };
     const auto first = std::ranges::find_if(rows, warned);

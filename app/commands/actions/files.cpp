@@ -19,7 +19,7 @@ std::string needs_changes(const Situation& now) {
         return needs_problem(now);
     if (now.files.lesson) // says how its problem is saved
         return unless_busy(now);
-    if (now.checkpoint) // what is asked of it and looked at is saved too
+    if (now.checkpoint) // the questions and the current view are saved too
         return unless_busy(now);
     return !now.files.path.empty() && !now.files.unsaved ? tr("Nothing has changed since it was saved")
                                                          : unless_busy(now);

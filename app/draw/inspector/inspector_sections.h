@@ -29,7 +29,7 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals);
 int add_mean(Sheet& sheet, const CellAddress& cell);
 /// A cell of scores to weights beside the same cell of the head it is compared with.
 void add_comparison(Sheet& sheet, const CellAddress& cell);
-/// Whether two heads are compared, and the tensor has a number for each pair of tokens in each head.
+/// Returns whether two heads are compared, and the tensor has a number for each pair of tokens in each head.
 bool compares_heads(const DrawContext& context, TensorId id);
 
 /// The number in a cell where the canvas draws a difference.

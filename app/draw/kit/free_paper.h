@@ -22,7 +22,7 @@ public:
 
     /// Counts for much more than all else that may be covered.
     void protect(const figure::Rect& thing) { taken_.push_back({thing, protected_weight}); }
-    /// What is covered by that, cells of matrices above all: 0 on free paper.
+    /// Returns how much of it covers content, mainly matrix cells; 0 where there is none.
     float covered(const figure::Rect& by) const;
     /// The place for something of the size of `wanted` that covers least, and of those the one nearest to
     /// `wanted`. It stands at a margin of the area or in the middle.

@@ -58,7 +58,7 @@ private:
         column.link_terms(met_);
         fill(column);
         if (inner.scene.items.empty())
-            return; // a box without content is no box
+            return; // an empty box would be only a frame
         const float height = column.y_ - top + 8;
         picture_.scene.add(figure::RectItem{
             .area = {x_, top, width_, height}, .fill = context_.theme.raise, .stroke = stroke, .radius = 6});

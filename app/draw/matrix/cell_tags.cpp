@@ -95,7 +95,7 @@ public:
     }
 
 private:
-    /// Whether a rectangle is a small thing of its own, such as the sample of a legend, and no part of a
+    /// Returns whether a rectangle is a small separate item, such as the sample of a legend, and no part of a
     /// matrix.
     bool is_sample(const figure::Rect& area) const {
         constexpr float largest = 60;

@@ -36,7 +36,7 @@ public:
     const format::TensorEntry* find(std::string_view name) const;
     /// As float32; throws like Safetensors::tensor, and when a number is NaN or infinite.
     TensorPtr tensor(std::string_view name) const;
-    /// Whether two tensors, which must be there, have the same shape and numbers. They are read piece by
+    /// Returns whether two existing tensors have the same shape and numbers. They are read piece by
     /// piece, up to the first difference. Throws like tensor().
     bool same_numbers(std::string_view name, std::string_view other) const;
 

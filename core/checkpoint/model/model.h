@@ -26,7 +26,7 @@ struct CheckpointReport {
     std::map<std::string, std::int64_t> parameters; ///< numbers stored, by dtype
 };
 
-/// What happens to a checkpoint that has tensors inside its layers which its family does not have.
+/// The policy for tensors inside layers that the family does not have.
 enum class UnknownTensors : std::uint8_t {
     refuse, ///< Model::problem() names one
     ignore  ///< the model runs without them, and ignored_tensors() lists them

@@ -87,7 +87,8 @@ bool is_input(std::string_view name) {
            name.ends_with("token_type_ids");
 }
 
-/// Whether a name is one of those that hold attentions, hidden states or logits, of any layer of any stack.
+/// Returns whether a name is one of those that hold attentions, hidden states or logits, of any layer of any
+/// stack.
 bool is_result(const std::string& name) {
     const auto named = [&](const ReferenceKind& kind) {
         return std::ranges::any_of(kind.names, [&](const std::string& pattern) {

@@ -19,7 +19,7 @@ struct ReferenceRow {
     bool agrees() const { return difference <= allowed; }
 };
 
-/// What a comparison left out.
+/// Parts that a comparison left out.
 struct ReferenceGaps {
     std::vector<std::string>
         missing_here; ///< tensors of the reference that the model should have numbers for, and has not

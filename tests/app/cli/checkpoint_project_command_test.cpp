@@ -129,7 +129,7 @@ TEST_CASE("the command line says what is wrong with a project of a checkpoint", 
     fails({"survey", "--texts", "x.txt", "-o", "x.db", "--project", saved.path},
           "survey measures a checkpoint as it is");
     fails(both(explain, {saved.folder.file("none.headscope")}), "none.headscope");
-    fails(both(explain, {saved.patch}), "is no project of a checkpoint");
+    fails(both(explain, {saved.patch}), "is not a checkpoint project");
     std::string bytes = read_file(saved.path);
     bytes[bytes.find("Mary")] = 'm';
     write_file_atomically(saved.path, bytes);
