@@ -1,9 +1,12 @@
 #include "tests/test_data.h"
 
+#include <cstdlib>
+
 namespace headscope {
 
 std::string test_data(const std::string& below) {
-    return TEST_DATA + below;
+    const char* const moved = std::getenv("HEADSCOPE_TEST_DATA");
+    return (moved != nullptr ? moved : TEST_DATA) + below;
 }
 
 } // namespace headscope

@@ -27,11 +27,12 @@ function(pkg_target target)
 endfunction()
 
 pkg_target(epoxy::epoxy epoxy)
-pkg_target(egl::egl egl)
 pkg_target(xcb::xcb xcb)
 pkg_target(fontconfig::fontconfig fontconfig)
 pkg_target(utf8proc::utf8proc libutf8proc)
 pkg_target(oniguruma::oniguruma oniguruma)
+# It has functions named regcomp and regexec, too. Those of the C library come first, for drivers that mean them.
+set_property(TARGET oniguruma::oniguruma PROPERTY INTERFACE_LINK_LIBRARIES c PkgConfig::oniguruma_oniguruma)
 pkg_target(md4c::md4c md4c)
 pkg_target(yaml::yaml yaml-cpp)
 pkg_target(pango::cairo cairo cairo-pdf cairo-svg pangocairo)

@@ -1,28 +1,42 @@
 #!/usr/bin/env bash
-# Installs everything Headscope is built, run and tested with, from the distribution's packages.
-# Runs as root or through sudo, asks nothing, and may be run again at any time.
+# Installs what Headscope is built, run and tested with, from the distribution's packages; with --run, only what building
+# and running needs. Runs as root or through sudo, asks nothing, and may be run again at any time.
 set -euo pipefail
 
-packages=(
-  build-essential g++ clang libclang-rt-dev clang-format clang-tidy cmake ninja-build ccache mold git pkg-config
+to_build=(
+  g++ cmake ninja-build mold pkg-config python3 gettext glslc
   libimgui-dev libglfw3-dev libfreetype-dev libstb-dev libgl-dev libegl-dev libepoxy-dev libxcb1-dev
-  libeigen3-dev libboost-dev catch2 librapidcheck-dev nlohmann-json3-dev libcli11-dev
-  libsqlite3-dev libutf8proc-dev libonig-dev libmd4c-dev libyaml-cpp-dev libfmt-dev gettext
-  libfontconfig-dev libcairo2-dev libpango1.0-dev
-  libvulkan-dev glslc libvulkan1 mesa-vulkan-drivers vulkan-validationlayers
+  libeigen3-dev libboost-dev nlohmann-json3-dev libcli11-dev
+  libsqlite3-dev libutf8proc-dev libonig-dev libmd4c-dev libyaml-cpp-dev libfmt-dev
+  libfontconfig-dev libcairo2-dev libpango1.0-dev libvulkan-dev
+)
+to_run=(
   fonts-inter fonts-jetbrains-mono fonts-dejavu-core
-  libgl1-mesa-dri libegl1 libegl-mesa0
-  xvfb xauth x11-utils xdotool imagemagick ffmpeg python3 python3-numpy python3-torch libopenblas0-pthread qemu-user
+  libgl1-mesa-dri libegl1 libegl-mesa0 libvulkan1 mesa-vulkan-drivers
+  libxcursor1 libxi6 libxinerama1 libxrandr2
+)
+to_test=(
+  catch2 librapidcheck-dev ccache clang libclang-rt-dev clang-format clang-tidy git vulkan-validationlayers
+  xvfb xauth x11-utils xdotool imagemagick ffmpeg python3-numpy python3-torch libopenblas0-pthread qemu-user
   dpkg-dev file desktop-file-utils appstream shared-mime-info librsvg2-bin groff-base
 )
+# The oldest versions that are known to do.
+oldest=("g++ 12" "cmake 3.25" "libimgui-dev 1.86" "libeigen3-dev 3.4" "libvulkan-dev 1.3.239" "catch2 2.13")
+
+fail() {
+  printf 'third_party/install.sh: %s\n' "$@" >&2
+  exit 1
+}
+
+case "${1-}" in
+"") packages=("${to_build[@]}" "${to_run[@]}" "${to_test[@]}") ;;
+--run) packages=("${to_build[@]}" "${to_run[@]}") ;;
+*) fail "\"$1\" is no option. Without one, everything is installed; with --run, only what building and running needs." ;;
+esac
 
 if ! command -v apt-get >/dev/null 2>&1; then
-  {
-    echo "third_party/install.sh knows only Debian and Ubuntu (apt-get)."
-    echo "Here, install by hand what these Debian packages hold, then run cmake again:"
-    printf '  %s\n' "${packages[@]}"
-  } >&2
-  exit 1
+  fail "this knows only Debian and its relatives (apt-get)." \
+    "Install by hand what these Debian packages hold, then go on with the next command:" "${packages[@]}"
 fi
 
 missing=()
@@ -35,14 +49,22 @@ if [ "${#missing[@]}" -eq 0 ]; then
   exit 0
 fi
 
-as_root=()
+as_root=(env)
 if [ "$(id -u)" -ne 0 ]; then
-  if ! command -v sudo >/dev/null 2>&1; then
-    echo "third_party/install.sh needs root to install: ${missing[*]}. Run it as root, or install sudo." >&2
-    exit 1
-  fi
-  as_root=(sudo)
+  command -v sudo >/dev/null 2>&1 || fail "root has to install ${missing[*]}. Run this as root, or install sudo."
+  as_root=(sudo env)
 fi
+"${as_root[@]}" apt-get update -qq || fail "the lists of packages could not be fetched; see above."
+for pair in "${oldest[@]}"; do
+  package=${pair% *} needed=${pair#* }
+  [[ " ${packages[*]} " == *" $package "* ]] || continue
+  version=$(apt-cache policy "$package" | sed -n 's/^ *Candidate: //p')
+  upstream=${version#*:}
+  if [ -z "$version" ] || [ "$version" = "(none)" ]; then
+    fail "this release has no package $package. Debian 12 or newer has all that is needed."
+  elif dpkg --compare-versions "$upstream" lt "$needed"; then
+    fail "this release has $package $upstream; $needed or newer is needed, as Debian 12 has."
+  fi
+done
 echo "third_party/install.sh: installing ${missing[*]}"
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+"${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"

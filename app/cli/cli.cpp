@@ -50,8 +50,8 @@ int exit_code(ErrorKind kind) {
 }
 
 /// Prints the sentence as one line of valid text, whatever bytes the names of files and tensors have.
-int report(const std::string& sentence, int code) {
-    std::cerr << "headscope: " << text::plain_text(sentence) << '\n';
+int report(const CLI::App& program, const std::string& sentence, int code) {
+    std::cerr << program.get_name() << ": " << text::plain_text(sentence) << '\n';
     return code;
 }
 
@@ -157,11 +157,7 @@ void add_memory(CLI::App& command) {
 
 /// Adds all options and sub-commands. Returns the action of a call without a sub-command.
 std::function<int()> add_commands(CLI::App& program) {
-    program.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
     program.require_subcommand(0, 1);
-    program.footer(
-        "Exit codes: 0 done, 1 the input is at fault, 2 wrong usage, 3 this machine lacks something "
-        "that was demanded, 4 internal fault.");
     add_trace(program);
     add_export(program);
     add_heads(program);
@@ -173,7 +169,6 @@ std::function<int()> add_commands(CLI::App& program) {
     add_devices(program);
     add_render(program);
     add_record(program);
-    add_bench(program);
     add_model(program);
     add_tokenize(program);
     add_lesson(program);
@@ -182,7 +177,6 @@ std::function<int()> add_commands(CLI::App& program) {
     for (const char* const name :
          {"trace", "export", "heads", "generate", "explain", "patch", "map", "render", "record"})
         add_memory(*program.get_subcommand(name));
-    check_values(program);
     return open_window;
 }
 
@@ -265,14 +259,16 @@ std::string advice(const CLI::ParseError& fault, const CLI::App& command) {
     return 3 * apart(nearest) <= unknown->size() - 1 ? "; the nearest is " + name(nearest) : "";
 }
 
-int parse_and_run(CLI::App& program, const std::function<int()>& open_window, int argc, char** argv) {
+int parse_and_run(CLI::App& program, const std::function<int()>& without_command, int argc, char** argv) {
     try {
         check_lists(program, argc, argv);
         program.parse(argc, argv);
         if (!program.get_subcommands().empty())
             return 0;
         const std::string unknown = unknown_command(program, argc, argv);
-        return unknown.empty() ? open_window() : report(unknown + "; see headscope --help", wrong_usage);
+        return unknown.empty()
+                   ? without_command()
+                   : report(program, unknown + "; see " + program.get_name() + " --help", wrong_usage);
     } catch (const CLI::Success& help) {
         std::ostringstream text;
         program.exit(help, text, text);
@@ -280,41 +276,53 @@ int parse_and_run(CLI::App& program, const std::function<int()>& open_window, in
         return 0;
     } catch (const CLI::ParseError& fault) {
         const std::string unknown = unknown_command(program, argc, argv);
-        return report((unknown.empty() ? fault.what() + advice(fault, called_command(program)) : unknown) +
+        return report(program,
+                      (unknown.empty() ? fault.what() + advice(fault, called_command(program)) : unknown) +
                           "; see " + command_of(program) + " --help",
                       wrong_usage);
     }
 }
 
 /// What was printed piece by piece may still wait for the disk, which may be full.
-int after_printing(int code) {
+int after_printing(const CLI::App& program, int code) {
     if (std::cout.flush() || code != 0)
         return code;
-    return report("cannot write standard output; free some space or send it elsewhere",
+    return report(program, "cannot write standard output; free some space or send it elsewhere",
                   exit_code(ErrorKind::input));
 }
 
 } // namespace
 
 int run_command_line(int argc, char** argv) {
+    CLI::App program("See, step through and edit multi-head attention", "headscope");
+    return run_command_line(program, add_commands, argc, argv);
+}
+
+int run_command_line(CLI::App& program, const std::function<std::function<int()>(CLI::App&)>& add, int argc,
+                     char** argv) {
     // A file beyond a limit (ulimit -f) then fails as a full disk does.
     std::signal(SIGXFSZ, SIG_IGN);
     try {
-        CLI::App program("See, step through and edit multi-head attention", "headscope");
-        const std::function<int()> open_window = add_commands(program);
+        program.set_version_flag("--version", program.get_name() + " " HEADSCOPE_VERSION);
+        program.footer(
+            "Exit codes: 0 done, 1 the input is at fault, 2 wrong usage, 3 this machine lacks something "
+            "that was demanded, 4 internal fault.");
+        const std::function<int()> without_command = add(program);
+        check_values(program);
         std::vector<std::string> words = with_checkpoint_project(program, {argv + 1, argv + argc});
         std::vector<char*> called{argv[0]};
         std::ranges::transform(words, std::back_inserter(called),
                                [](std::string& word) { return word.data(); });
         return after_printing(
-            parse_and_run(program, open_window, static_cast<int>(called.size()), called.data()));
+            program, parse_and_run(program, without_command, static_cast<int>(called.size()), called.data()));
     } catch (const Error& fault) {
-        return report(fault.what(), exit_code(fault.kind()));
+        return report(program, fault.what(), exit_code(fault.kind()));
     } catch (const std::bad_alloc&) {
-        return report("this machine has too little free memory for the problem; make it smaller",
+        return report(program, "this machine has too little free memory for the problem; make it smaller",
                       exit_code(ErrorKind::machine));
     } catch (const std::exception& fault) {
-        return report(std::string("internal fault: ") + fault.what() + "; please report it", internal_fault);
+        return report(program, std::string("internal fault: ") + fault.what() + "; please report it",
+                      internal_fault);
     }
 }
 

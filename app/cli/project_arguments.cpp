@@ -172,10 +172,12 @@ std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::v
     if (words.empty())
         return words;
     const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
-    const auto command = std::ranges::find(commands, words.front(), &CLI::App::get_name);
-    if (command == commands.end())
+    const auto called = std::ranges::find(commands, words.front(), &CLI::App::get_name);
+    if (called == commands.end() && !commands.empty())
         return words;
-    Words rest(**command, {words.begin() + 1, words.end()});
+    const CLI::App& command = commands.empty() ? program : **called;
+    const std::ptrdiff_t before = commands.empty() ? 0 : 1; // the name of the command
+    Words rest(command, {words.begin() + before, words.end()});
     const std::optional<std::string> path = rest.value(project_option);
     if (!path || !rest.takes("--model"))
         return words;
@@ -184,7 +186,7 @@ std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::v
         if (rest.takes("--preset"))
             return words;
         static_cast<void>(format::Safetensors::open_lazily(*path));
-        fail_input(*path + " is not a checkpoint project, and " + words.front() +
+        fail_input(*path + " is not a checkpoint project, and " + command.get_name() +
                    " reads a checkpoint; name one that was saved with a model open, or use --model");
     }
     rest.remove(project_option);
@@ -201,15 +203,15 @@ std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::v
         fail_input(*path + " has edits, and a survey measures a checkpoint as it is; name the model alone "
                            "with --model");
     }
-    if (words.front() == "patch")
+    if (command.get_name() == "patch")
         add_question(rest, opened->project);
-    if (words.front() == "tokenize") {
+    if (command.get_name() == "tokenize") {
         if (!rest.given("--text-file") && !rest.has_positional())
             rest.add_positional(opened->project.text);
     } else {
         add_text(rest, opened->project, other_model);
     }
-    std::vector<std::string> all{words.front()};
+    std::vector<std::string> all(words.begin(), words.begin() + before);
     all.insert(all.end(), rest.words().begin(), rest.words().end());
     return all;
 }

@@ -16,7 +16,6 @@ void add_export(CLI::App& program);
 void add_devices(CLI::App& program);
 void add_render(CLI::App& program);
 void add_record(CLI::App& program);
-void add_bench(CLI::App& program);
 void add_model(CLI::App& program);
 void add_tokenize(CLI::App& program);
 void add_lesson(CLI::App& program);

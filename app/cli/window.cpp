@@ -206,9 +206,11 @@ std::function<int()> add_window(CLI::App& program) {
                        "cross-attention: a second sentence, from which keys and values come");
     program.add_option("--preset", options->preset,
                        "embeddings and weights for the sentence: " + preset_names());
-    program.add_option(
-        "--report", options->report,
-        "keep FILE up to date with what is on screen, as JSON, for programs that drive the window");
+    program
+        .add_option(
+            "--report", options->report,
+            "keep FILE up to date with what is on screen, as JSON, for programs that drive the window")
+        ->envname("HEADSCOPE_REPORT");
     program.add_option(
         "--control", options->control,
         "take JSON lines such as {\"id\": 1, \"action\": \"stage\", \"value\": \"weights\"} from a local "

@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/map/long_map.h"
 #include "app/state/screens/screen.h"
+#include "app/views/controls/items.h"
 #include "app/views/files/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/scrolled.h"
@@ -154,7 +155,7 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
     const figure::Rect place{origin.x + (track.x - 8) * scale, origin.y + (y - 12) * scale,
                              (track.w + 16) * scale, 24 * scale};
     ImGui::SetCursorScreenPos({place.x, place.y});
-    ImGui::InvisibleButton("scrubber", {place.w, place.h});
+    invisible_button("scrubber", {place.w, place.h}, tools.surface);
     const ControlSteps steps = tools.focus.offer_steps(place).steps;
     if (std::abs(steps.across) >= ControlSteps::to_end)
         tools.send(GoTo{steps.across > 0 ? state.view.walk.last() : state.view.walk.first()});

@@ -1,5 +1,6 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
+#include "app/views/controls/items.h"
 #include "app/views/imgui_keys.h"
 #include "app/views/views.h"
 
@@ -71,7 +72,7 @@ const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
             draw_list_focus({start.x + 4 * scale, start.y + y * scale, (width - 8) * scale, height * scale},
                             tools);
         ImGui::SetCursorScreenPos({start.x, start.y + y * scale});
-        if (ImGui::InvisibleButton(rows[i]->id.c_str(), {width * scale, height * scale}) &&
+        if (invisible_button(rows[i]->id, {width * scale, height * scale}, tools.surface) &&
             missing[i].empty())
             chosen = rows[i];
         if (i == menu.lit && i != lit)

@@ -1,5 +1,6 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/lesson/lesson_panel.h"
+#include "app/views/controls/items.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
@@ -27,7 +28,7 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     paint_here(scene, tools);
     const figure::Rect place = physical(button, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
-    const bool clicked = ImGui::InvisibleButton("Your turn", {place.w, place.h});
+    const bool clicked = invisible_button("Your turn", {place.w, place.h}, tools.surface);
     if (ImGui::IsItemHovered()) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
         show_tip(tr("The task of this page is further down"), tools);

@@ -1,11 +1,11 @@
 #include "app/views/dialog.h"
 
 #include "app/draw/kit/format.h"
+#include "app/views/controls/items.h"
 #include "app/views/imgui_keys.h"
 #include "app/views/text_frame.h"
 
 #include <imgui_internal.h>
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -138,7 +138,7 @@ bool push_button(const std::string& label, const figure::Rect& area, ButtonLook 
     const Theme& theme = tools.theme;
     const figure::Rect place = dialog_place(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
-    const bool clicked = ImGui::InvisibleButton(label.c_str(), {place.w, place.h});
+    const bool clicked = invisible_button(label, {place.w, place.h}, tools.surface);
     const bool hovered = ImGui::IsItemHovered();
     const bool primary = look == ButtonLook::primary;
     figure::Scene scene;
@@ -170,9 +170,9 @@ TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bo
     FieldKeys keys{on_tab, focus, static_cast<int>(selected)};
     // ImGui's own tabbing would jump from field to field, past all that the focus ring walks through.
     ImGui::PushAllowKeyboardFocus(false);
-    box.edited = ImGui::InputTextWithHint(
-        id, hint, &text, ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_CallbackAlways,
-        on_field_event, &keys);
+    box.edited = input_text(id, hint, text,
+                            ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_CallbackAlways,
+                            on_field_event, &keys, tools.surface);
     ImGui::PopAllowKeyboardFocus();
     box.active = ImGui::IsItemActive();
     if (keys.walk) {
@@ -236,7 +236,7 @@ int dialog_segments(const std::string& id, figure::Point at, const std::vector<D
                  option.on ? theme.canvas : theme.muted, figure::Align::center);
         const figure::Rect place = dialog_place(area, tools);
         ImGui::SetCursorScreenPos({place.x, place.y});
-        if (ImGui::InvisibleButton((id + " " + option.label).c_str(), {place.w, place.h}) ||
+        if (invisible_button(id + " " + option.label, {place.w, place.h}, tools.surface) ||
             tools.focus.offer(place))
             chosen = i;
         x += area.w;

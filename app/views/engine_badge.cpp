@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/panels/engine_panel.h"
 #include "app/state/screens/long_map.h"
+#include "app/views/controls/items.h"
 #include "app/views/dialog.h"
 #include "app/views/given_weights.h"
 #include "app/views/imgui_keys.h"
@@ -82,7 +83,7 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
 
     const figure::Rect place = physical(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
-    const bool clicked = ImGui::InvisibleButton("engine", {place.w, place.h});
+    const bool clicked = invisible_button("engine", {place.w, place.h}, tools.surface);
     if (clicked || tools.focus.offer(place)) {
         ImGui::OpenPopup("engine list");
         tools.send(EngineAction{EngineAction::Kind::look});

@@ -1,10 +1,9 @@
+#include "app/views/controls/items.h"
 #include "app/views/dialog.h"
 #include "app/views/scrolled.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
-
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 
@@ -52,8 +51,8 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
         if (!find.has_keyboard())
             ImGui::SetKeyboardFocusHere();
         ImGui::PushAllowKeyboardFocus(false);
-        ImGui::InputTextWithHint("##find", tr("Find a token or a number").c_str(), &find.typed,
-                                 ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
+        input_text("##find", tr("Find a token or a number"), find.typed, ImGuiInputTextFlags_CallbackAlways,
+                   place_caret, &caret, tools.surface);
         ImGui::PopAllowKeyboardFocus();
         active = ImGui::IsItemActive();
     }

@@ -1,5 +1,6 @@
 #include "app/draw/kit/format.h"
 #include "app/state/block.h"
+#include "app/views/controls/items.h"
 #include "app/views/situation.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
@@ -7,7 +8,6 @@
 #include "core/base/message.h"
 
 #include <imgui_internal.h>
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <vector>
@@ -105,10 +105,10 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     bool tab = false;
     // Tab with no field open walks the numbers; ImGui's own tabbing would open this field too.
     ImGui::PushAllowKeyboardFocus(false);
-    bool entered = ImGui::InputText("##number", &edit.text,
-                                    ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
-                                        ImGuiInputTextFlags_CallbackCompletion,
-                                    note_tab, &tab);
+    bool entered = input_text("##number", "", edit.text,
+                              ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
+                                  ImGuiInputTextFlags_CallbackCompletion,
+                              note_tab, &tab, tools.surface);
     ImGui::PopAllowKeyboardFocus();
     if (!was_active && !edit.ahead.empty())
         entered = tab = false; // the number is still to come, and Enter or Tab behind it

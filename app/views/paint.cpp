@@ -1,3 +1,4 @@
+#include "app/views/controls/items.h"
 #include "app/views/surface.h"
 
 #include <imgui_internal.h>
@@ -318,6 +319,13 @@ void paint(const figure::Scene& scene, float x, float y, Surface& surface, ImDra
     Painter painter(x, y, surface, list);
     for (const figure::SceneItem& item : scene.items)
         std::visit(painter, item);
+    ScreenObserver* const observer = surface.observer();
+    if (observer == nullptr)
+        return;
+    for (const figure::SceneItem& item : scene.items)
+        if (const auto* const text = std::get_if<figure::TextItem>(&item))
+            observer->text(text->text, x + text->at.x * surface.scale(), y + text->at.y * surface.scale(),
+                           list);
 }
 
 figure::TextMeasure surface_measure(Surface& surface) {

@@ -1,11 +1,10 @@
 #include "app/commands/actions.h"
+#include "app/views/controls/items.h"
 #include "app/views/dialog.h"
 #include "app/views/imgui_keys.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
-
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -57,9 +56,8 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
         !ImGui::IsMouseReleased(ImGuiMouseButton_Left))
         ImGui::SetKeyboardFocusHere();
     ImGui::PushAllowKeyboardFocus(false);
-    ImGui::InputTextWithHint("##palette",
-                             tr("Type a few letters; @ for a head, # for a token, ? for the manual").c_str(),
-                             &palette.typed, ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
+    input_text("##palette", tr("Type a few letters; @ for a head, # for a token, ? for the manual"),
+               palette.typed, ImGuiInputTextFlags_CallbackAlways, place_caret, &caret, tools.surface);
     ImGui::PopAllowKeyboardFocus();
     palette.has_keyboard = ImGui::IsItemActive();
     if (palette.typed != before) {
@@ -114,7 +112,7 @@ const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palett
         scene.append(draw_palette_row(row, lit, area.w, tools.theme, tools.measure), 0, top + heading);
         paint(scene, start.x, start.y, tools.surface, *ImGui::GetWindowDrawList());
         ImGui::SetCursorScreenPos({start.x, start.y + (top + heading) * scale});
-        if (ImGui::InvisibleButton(row.entry->id.c_str(), {area.w * scale, palette_row * scale}))
+        if (invisible_button(row.entry->id, {area.w * scale, palette_row * scale}, tools.surface))
             clicked = &row;
         if (moved && ImGui::IsItemHovered())
             palette.lit = i;

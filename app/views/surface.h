@@ -7,6 +7,8 @@
 
 namespace headscope::app {
 
+class ScreenObserver;
+
 /// What the views need of the shell to put a scene on screen.
 class Surface {
 public:
@@ -34,6 +36,8 @@ public:
     /// Says that `text` is about to be shown, so that glyphs which no baked font has are there from the next
     /// frame on.
     virtual void need_glyphs(std::string_view text) = 0;
+    /// Who is told what a frame puts on screen; null: nobody asks.
+    virtual ScreenObserver* observer() { return nullptr; }
 };
 
 /// Paints a scene with its origin at (x, y) physical pixels of the current ImGui window. Rectangles and lines

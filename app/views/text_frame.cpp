@@ -1,9 +1,9 @@
 #include "app/views/text_frame.h"
 
+#include "app/views/controls/items.h"
 #include "app/views/imgui_keys.h"
 
 #include <imgui_internal.h>
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <utility>
@@ -69,8 +69,8 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
     }
     const std::string before = text;
     InputEvents events{caret, known, before};
-    const bool told = ImGui::InputTextWithHint(
-        id.c_str(), hint.c_str(), &text, flags | ImGuiInputTextFlags_CallbackAlways, on_input_event, &events);
+    const bool told = input_text(id, hint, text, flags | ImGuiInputTextFlags_CallbackAlways, on_input_event,
+                                 &events, tools.surface);
     keep_in_sight(text);
     if (former) {
         text = *former;

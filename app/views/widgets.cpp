@@ -2,6 +2,7 @@
 
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
+#include "app/views/controls/items.h"
 #include "app/views/imgui_keys.h"
 
 #include <imgui_internal.h>
@@ -59,8 +60,8 @@ void popup_rows(const std::vector<Choice>& choices, bool from_chosen, const View
         const Choice& choice = choices[static_cast<std::size_t>(i)];
         tools.surface.need_glyphs(choice.label);
         const bool chosen =
-            ImGui::Selectable((choice.on ? "✓  " + choice.label : "     " + choice.label).c_str(), i == row,
-                              choice.can ? ImGuiSelectableFlags_None : ImGuiSelectableFlags_Disabled);
+            selectable((choice.on ? "✓  " : "     ") + choice.label, i == row,
+                       choice.can ? ImGuiSelectableFlags_None : ImGuiSelectableFlags_Disabled, tools.surface);
         if (i == row) {
             const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
             draw_list_focus({from.x, from.y, to.x - from.x, to.y - from.y}, tools);
@@ -139,7 +140,7 @@ namespace {
 /// True while the mouse is on it.
 bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools& tools) {
     ImGui::SetCursorScreenPos({area.x, area.y});
-    ImGui::InvisibleButton(slider.label.c_str(), {area.w, area.h});
+    invisible_button(slider.label, {area.w, area.h}, tools.surface);
     const KeyedPlace keyed = tools.focus.offer_steps(area);
     const ImGuiIO& io = ImGui::GetIO();
     const auto send = [&](float value) {
@@ -169,7 +170,7 @@ bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const figure::Rect area = physical(drag.area, x, y, scale), frame = physical(drag.frame, x, y, scale);
     ImGui::SetCursorScreenPos({area.x, area.y});
-    ImGui::InvisibleButton(drag.label.c_str(), {area.w, area.h});
+    invisible_button(drag.label, {area.w, area.h}, tools.surface);
     const KeyedPlace keyed =
         drag.stepped ? tools.focus.offer_steps(area) : KeyedPlace{.pressed = tools.focus.offer(area)};
     const bool clicked = ImGui::IsItemDeactivated();
@@ -387,7 +388,7 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
         if (area.w < 1 || area.h < 1)
             continue;
         ImGui::SetCursorScreenPos({area.x, area.y});
-        const bool clicked = ImGui::InvisibleButton(spot.label.c_str(), {area.w, area.h});
+        const bool clicked = invisible_button(spot.label, {area.w, area.h}, tools.surface);
         if (tools.focus.offer(area) || clicked)
             tools.send(spot.action);
         if (ImGui::IsItemHovered()) {
@@ -447,7 +448,7 @@ float drag_edge(const char* id, float x, float top, float height, const ViewTool
     const figure::Rect grip = physical({x - 3, top, 6, height}, origin.x, origin.y, scale);
     ImGui::SetCursorScreenPos({grip.x, grip.y});
     ImGui::BeginChild(id, {grip.w, grip.h});
-    ImGui::InvisibleButton(id, {grip.w, grip.h});
+    invisible_button(id, {grip.w, grip.h}, tools.surface);
     if (ImGui::IsItemHovered() || ImGui::IsItemActive())
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     constexpr float coarse = 16;
@@ -484,7 +485,7 @@ void combo(const std::string& caption, const std::string& value, const figure::R
     const std::string id = caption.empty() ? value : caption;
     const figure::Rect place = physical(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
-    const bool clicked = ImGui::InvisibleButton(id.c_str(), {place.w, place.h});
+    const bool clicked = invisible_button(id, {place.w, place.h}, tools.surface);
     const std::string popup = id + " list";
     if (clicked || tools.focus.offer(place))
         ImGui::OpenPopup(popup.c_str());

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/figure/packaged_fonts.h"
 #include "core/figure/png.h"
 #include "core/figure/shaped_text.h"
 #include "core/figure/svg.h"
@@ -90,6 +91,7 @@ double width_of(PangoLayout& layout) {
 }
 
 TextLayout make_layout(PangoFontMap& fonts) {
+    use_packaged_fonts();
     const Context context(pango_font_map_create_context(&fonts));
     set_font_options(*context);
     return TextLayout(pango_layout_new(context.get()));

@@ -68,7 +68,7 @@ def headscope_ids(program, folder, model, steps):
 
 
 def headscope_round(program, folder):
-    rows = json.loads(subprocess.run([program, "bench", "--model", folder, "--json"], check=True, capture_output=True).stdout)
+    rows = json.loads(subprocess.run([program + "-bench", "--model", folder, "--json"], check=True, capture_output=True).stdout)
     row = next(row for row in rows if row["name"] == f"a token more, greedy, T {T}")
     return row["seconds"], row["limit_seconds"]
 

@@ -178,7 +178,7 @@ def fastest(models, ids):
 
 
 def headscope_round(program, folder, T):
-    rows = json.loads(subprocess.run([program, "bench", "--model", folder, "--json"], check=True, capture_output=True).stdout)
+    rows = json.loads(subprocess.run([program + "-bench", "--model", folder, "--json"], check=True, capture_output=True).stdout)
     return next(row["seconds"] for row in rows if row["name"] == f"forward, all attentions and logits, T {T}")
 
 

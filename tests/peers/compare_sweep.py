@@ -4,7 +4,7 @@ r"""Ablates every head of a GPT-2 checkpoint alone, in PyTorch and in Headscope 
 usage: compare_sweep.py HEADSCOPE FOLDER [--rounds N] [--threads N] [--json]
 
 PyTorch's loop runs the whole model once for each head, as one writes it first: the head's output is zero, nothing else
-changes, and only the logits of the last token are computed. Headscope's time is that of `headscope bench --effects`. The
+changes, and only the logits of the last token are computed. Headscope's time is that of `headscope-bench --effects`. The
 effects of all heads, KL(before || after) of the next token, are compared too. Needs what compare_model.py needs, which
 also says how to choose PyTorch's BLAS.
 """
@@ -67,7 +67,7 @@ def torch_round(model, ids):
 
 
 def headscope_round(program, folder, heads):
-    rows = json.loads(subprocess.run([program, "bench", "--effects", folder, "--json"], check=True, capture_output=True).stdout)
+    rows = json.loads(subprocess.run([program + "-bench", "--effects", folder, "--json"], check=True, capture_output=True).stdout)
     return next(row["seconds"] for row in rows if row["name"] == f"sweep of {heads} heads, T {T}")
 
 

@@ -73,7 +73,7 @@ def torch_round():
 
 
 def headscope_round(program):
-    rows = json.loads(subprocess.run([program, "bench", "--engine", "--device", "cpu", "--json"], check=True, capture_output=True).stdout)
+    rows = json.loads(subprocess.run([program + "-bench", "--engine", "--device", "cpu", "--json"], check=True, capture_output=True).stdout)
     return {tuple(row["case"]): row for row in rows if row.get("device") == "cpu" and "case" in row}
 
 

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/figure/packaged_fonts.h"
 
 #include <fontconfig/fontconfig.h>
 #include <ft2build.h>
@@ -95,6 +96,7 @@ GlyphBitmap FontFile::render(char32_t code_point) {
 }
 
 FontChoice match_font(const std::string& family, int weight, bool monospace) {
+    figure::use_packaged_fonts();
     const Pattern pattern(FcPatternCreate(), &FcPatternDestroy);
     FcPatternAddString(pattern.get(), FC_FAMILY, fc_text(family.c_str()));
     FcPatternAddString(pattern.get(), FC_FAMILY, fc_text(monospace ? "monospace" : "sans-serif"));
@@ -113,6 +115,7 @@ FontChoice match_font(const std::string& family, int weight, bool monospace) {
 }
 
 std::vector<Fallback> find_fallbacks(const std::vector<char32_t>& code_points) {
+    figure::use_packaged_fonts();
     const CharSet wanted(FcCharSetCreate(), &FcCharSetDestroy);
     for (const char32_t code_point : code_points)
         FcCharSetAddChar(wanted.get(), code_point);

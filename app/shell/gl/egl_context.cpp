@@ -3,8 +3,8 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 
-#include <EGL/egl.h>
-#include <EGL/eglext.h>
+#include <dlfcn.h>
+#include <epoxy/egl.h>
 
 #include <array>
 #include <cstring>
@@ -21,10 +21,19 @@ void fail_offscreen(const std::string& what) {
 
 namespace {
 
+// It stays open.
+bool opens(const char* library) {
+    return dlopen(library, RTLD_LAZY | RTLD_LOCAL) != nullptr;
+}
+
 // One for the process and never closed: EGL hands out the same display every time, and loading the driver is
 // the slow part.
 EGLDisplay surfaceless_display() {
     static const EGLDisplay display = [] {
+        // epoxy opens them when they are first called, and ends the program where they are missing.
+        const bool has_gl = opens("libOpenGL.so.0") || opens("libGL.so.1");
+        if (!has_gl || !opens("libEGL.so.1"))
+            fail_offscreen(tr("the window can't be drawn without a display because there is no OpenGL here"));
         const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
         if (client == nullptr || std::strstr(client, "EGL_MESA_platform_surfaceless") == nullptr)
             fail_offscreen(tr(

@@ -1,4 +1,5 @@
 #include "app/draw/kit/format.h"
+#include "app/views/controls/items.h"
 #include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
 #include "app/views/imgui_keys.h"
@@ -47,7 +48,7 @@ bool link(const std::string& id, const std::string& text, const figure::Rect& ar
           const ViewTools& tools) {
     const figure::Rect place = dialog_place(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
-    const bool clicked = ImGui::InvisibleButton(id.c_str(), {place.w, place.h});
+    const bool clicked = invisible_button(id, {place.w, place.h}, tools.surface);
     figure::Scene scene;
     if (ImGui::IsItemHovered())
         scene.add(figure::RectItem{.area = area, .fill = tools.theme.highlight, .radius = 4});
@@ -220,7 +221,7 @@ int list(FileChooser& chooser, const figure::Rect& area, bool follow, const View
             ImGui::PushID(i);
             const ImVec2 at{left, top + static_cast<float>(i) * row_height * scale};
             ImGui::SetCursorScreenPos(at);
-            if (ImGui::InvisibleButton(row.name.c_str(), {width * scale, row_height * scale}))
+            if (invisible_button(row.name, {width * scale, row_height * scale}, tools.surface))
                 clicked = i;
             if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
                 entered = i;

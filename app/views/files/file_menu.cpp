@@ -1,5 +1,6 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
+#include "app/views/controls/items.h"
 #include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
 #include "app/views/situation.h"
@@ -139,7 +140,7 @@ void menu(const AppState& state, const ViewTools& tools) {
             continue;
         // Two recent projects may have the same name.
         ImGui::PushID(i);
-        const bool clicked = ImGui::InvisibleButton(row.label.c_str(), {look.width * scale, height * scale});
+        const bool clicked = invisible_button(row.label, {look.width * scale, height * scale}, tools.surface);
         ImGui::PopID();
         if (ImGui::IsItemHovered()) {
             if (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0)
@@ -172,7 +173,7 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
     paint_here(scene, tools);
     const figure::Rect place = physical(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
-    const bool clicked = ImGui::InvisibleButton("File", {place.w, place.h});
+    const bool clicked = invisible_button("File", {place.w, place.h}, tools.surface);
     if (ImGui::IsItemHovered())
         show_tip(with_key(tr("New, open, save and export"), "file menu"), tools);
     if (tools.focus.offer(place) || clicked || state.asked.file_menu)

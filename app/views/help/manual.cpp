@@ -1,13 +1,12 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
+#include "app/views/controls/items.h"
 #include "app/views/dialog.h"
 #include "app/views/scrolled.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
 #include "core/manual/search.h"
-
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 
@@ -78,8 +77,8 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
                       with_its_key = with_key(hint, "search manual");
     const bool roomy = tools.measure(with_its_key, figure::Font::ui, 13.5F) + 28 <= area.w;
     ImGui::PushAllowKeyboardFocus(false); // Tab walks the focus ring
-    ImGui::InputTextWithHint("##search manual", (roomy ? with_its_key : hint).c_str(), &panel.search,
-                             ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
+    input_text("##search manual", roomy ? with_its_key : hint, panel.search,
+               ImGuiInputTextFlags_CallbackAlways, place_caret, &caret, tools.surface);
     ImGui::PopAllowKeyboardFocus();
     // Esc gives a field back what stood in it; here it means something else, see CloseManual.
     if (ImGui::IsItemDeactivated() && escape_pressed())

@@ -3,6 +3,7 @@
 #include "app/shell/fonts/fonts.h"
 #include "app/shell/fonts/shaped_lines.h"
 #include "app/views/surface.h"
+#include "tests/gui/support/screen.h"
 
 #include <map>
 #include <memory>
@@ -46,6 +47,7 @@ public:
     }
     std::string missing_font() const override { return lines_.missing_font(); }
     void need_glyphs(std::string_view text) override { fonts_->need(text); }
+    ScreenObserver* observer() override { return &screen_recorder(); }
 
 private:
     using Books = std::map<float, std::shared_ptr<FontBook>>;

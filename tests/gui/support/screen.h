@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/shell/ui.h"
+#include "app/views/controls/items.h"
 #include "core/figure/scene.h"
 
 #include <string>
@@ -10,8 +11,7 @@ namespace headscope::test {
 
 using namespace headscope::app;
 
-/// What the frame drawn last put on screen, recorded at the link with no change to the program. Positions in
-/// physical pixels.
+/// What the frame drawn last put on screen, as a NullSurface is told. Positions in physical pixels.
 struct ScreenItem {
     unsigned int id = 0;
     std::string label;  ///< as the code gives it, "##" part included; empty for an item without one
@@ -31,6 +31,8 @@ struct ScreenText {
     bool visible = false; ///< the baseline's point lies inside the window's clip
 };
 
+/// What every NullSurface tells.
+ScreenObserver& screen_recorder();
 void begin_recording();
 void end_recording();
 const std::vector<ScreenItem>& screen_items();

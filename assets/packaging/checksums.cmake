@@ -1,0 +1,11 @@
+# Called by cpack after each package: SHA256SUMS beside the packages names all of them.
+list(GET CPACK_PACKAGE_FILES 0 newest)
+cmake_path(GET newest PARENT_PATH folder)
+file(GLOB packages ${folder}/headscope*.deb ${folder}/headscope*.tar.xz)
+set(lines)
+foreach(package IN LISTS packages)
+  file(SHA256 ${package} sum)
+  cmake_path(GET package FILENAME name)
+  string(APPEND lines "${sum}  ${name}\n")
+endforeach()
+file(WRITE ${folder}/SHA256SUMS "${lines}")

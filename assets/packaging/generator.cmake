@@ -1,0 +1,7 @@
+# Read by cpack for each kind of package: the archive has the part `portable`, too.
+if(NOT CPACK_GENERATOR STREQUAL "DEB")
+  set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+  set(CPACK_COMPONENTS_ALL Unspecified portable)
+  set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+  set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
+endif()

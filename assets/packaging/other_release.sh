@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# other_release.sh RELEASE [run|test|package]: tries README's command (the first by default) on a bare system of another
+# release, such as trixie, as a new user would: as root, without sudo, with nothing installed before. The system is made
+# with debootstrap and kept between calls, with what was installed and compiled in it; remove its folder to begin anew.
+#
+# run      opens the program on a virtual display, waits until its first numbers are there, takes a picture and closes it
+# test     builds everything and runs the tests
+# package  makes the Debian package of that release
+#
+# Prints what the command prints and how long it took; pictures and packages come to build/RELEASE. Ends with the
+# command's exit code. HEADSCOPE_ROOTS names the folder of the systems (default: ~/.cache/headscope/releases).
+set -euo pipefail
+
+fail() {
+  printf 'other_release.sh: %s\n' "$1" >&2
+  exit "${2-1}"
+}
+
+release=${1-} action=${2-run}
+[ -n "$release" ] || fail "name a release, such as trixie" 2
+[[ $action =~ ^(run|test|package)$ ]] || fail "\"$action\" is no action; there are run, test and package" 2
+[ "$(id -u)" -eq 0 ] || fail "only root can make a system in a folder; run this as root" 3
+for tool in debootstrap unshare git tar; do
+  command -v "$tool" >/dev/null || fail "$tool is not installed; apt-get install $tool" 3
+done
+[ -e "/usr/share/debootstrap/scripts/$release" ] || fail "debootstrap knows no release \"$release\""
+
+# Mounts of this script are its own, and go with it.
+if [ -z "${HEADSCOPE_OWN_MOUNTS-}" ]; then
+  HEADSCOPE_OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$@"
+fi
+
+sources=$(cd "$(dirname "$0")/../.." && pwd)
+root=${HEADSCOPE_ROOTS:-$HOME/.cache/headscope/releases}/$release
+results=$sources/build/$release
+checkout=/root/headscope
+mkdir -p "$results"
+
+if [ ! -e "$root/complete" ]; then
+  rm -rf "$root"
+  mkdir -p "$root"
+  debootstrap --variant=minbase "$release" "$root" >"$results/debootstrap.log" ||
+    fail "debootstrap could not make $root; see $results/debootstrap.log" 3
+  touch "$root/complete"
+fi
+
+# What git does not know stays here; what was compiled there stays there.
+mkdir -p "$root$checkout"
+find "$root$checkout" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+(cd "$sources" && git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e "$f" ] || printf "%s\0" "$f"; done' sh |
+  tar --null --files-from=- --create) | tar --extract --directory="$root$checkout"
+
+mount --bind "$root" "$root"
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+cp --remove-destination /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
+
+command=$(grep -m1 -e "--preset $action\$" "$sources/README.md") || fail "README.md has no command for $action" 4
+inside() {
+  chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} "$@"
+}
+in_checkout() { inside "${@:2}" sh -c "cd $checkout && $1"; }
+
+echo "other_release.sh: $release, $(date -u '+%Y-%m-%d %H:%M') UTC, $(nproc) processors: $command"
+begun=$(date +%s) code=0
+if [ "$action" = run ]; then
+  for tool in Xvfb xdotool import; do
+    command -v "$tool" >/dev/null || fail "$tool is not installed; run third_party/install.sh" 3
+  done
+  display=:$((70 + RANDOM % 900))
+  Xvfb "$display" -screen 0 1600x1000x24 -nolisten tcp >/dev/null 2>&1 &
+  server=$!
+  trap 'kill $server 2>/dev/null || true' EXIT
+  mkdir -p "$root/tmp/.X11-unix" /tmp/.X11-unix
+  mount --bind /tmp/.X11-unix "$root/tmp/.X11-unix"
+  rm -f "$root/tmp/report.json"
+  in_checkout "$command" DISPLAY="$display" HEADSCOPE_REPORT=/tmp/report.json &
+  program=$!
+  until grep -q '"settled": *true' "$root/tmp/report.json" 2>/dev/null; do
+    kill -0 "$program" 2>/dev/null || break
+    sleep 0.2
+  done
+  if kill -0 "$program" 2>/dev/null; then
+    echo "other_release.sh: the window shows its numbers after $(($(date +%s) - begun)) s"
+    sleep 1 # a frame
+    DISPLAY=$display import -window root "$results/window.png"
+    DISPLAY=$display xdotool key ctrl+q
+  fi
+  wait "$program" || code=$?
+  [ -e "$results/window.png" ] || [ "$code" -ne 0 ] || code=4
+else
+  in_checkout "$command" || code=$?
+  if [ "$action" = package ]; then
+    cp "$root$checkout"/build/headscope_*.deb "$results/" || code=4
+  fi
+fi
+echo "other_release.sh: $release $action ended with $code after $(($(date +%s) - begun)) s; see $results"
+exit "$code"

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "app/shell/program.h"
+#include "app/shell/ui.h"
+
+#include <atomic>
+#include <functional>
+#include <vector>
+
+namespace headscope::bench {
+
+/// A program whose own work for each frame, without GL, is timed.
+class TimedUi final : public app::Ui {
+public:
+    /// `before` gets the number of each frame, before the program draws it; its time counts.
+    explicit TimedUi(
+        app::Program& program, std::function<void(int)> before = [](int) {})
+        : program_(program), before_(std::move(before)) {}
+    void frame(app::Surface& surface, double now) override;
+    bool catch_up(std::chrono::milliseconds at_most) override { return program_.catch_up(at_most); }
+    bool animating() const override { return program_.animating(); }
+    float zoom() const override { return program_.zoom(); }
+    figure::Color background() const override { return program_.background(); }
+    std::string title() const override { return program_.title(); }
+    bool keeps_picture() const override { return program_.keeps_picture(); }
+    bool quitting() const override { return quit || program_.quitting(); }
+
+    std::vector<double> own;       ///< seconds that passed, of each frame
+    std::vector<double> processor; ///< seconds of this thread alone, without the engine's threads
+    std::atomic<bool> quit{false};
+
+private:
+    app::Program& program_;
+    std::function<void(int)> before_;
+};
+
+struct TimedFrames {
+    double seconds = 0;                 ///< of all frames together, and of software GL's own start
+    std::vector<double> own, processor; ///< see TimedUi; without the first ones, which bake fonts
+};
+/// Draws frames of 1600 x 1000 with no display. settling: how many of them, at most all but one, are left
+/// out.
+TimedFrames run_frames(
+    app::Program& program, int count, const std::function<void(int)>& before = [](int) {},
+    std::size_t settling = 3);
+
+} // namespace headscope::bench

@@ -1,0 +1,129 @@
+#include "app/draw/kit/format.h"
+#include "core/checkpoint/run/generator.h"
+#include "core/checkpoint/run/model_run.h"
+#include "tests/bench/clock.h"
+#include "tests/bench/machine.h"
+#include "tests/bench/rows.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace headscope::bench {
+
+namespace {
+
+/// Ids that differ, all over the vocabulary.
+checkpoint::ModelInputs made_inputs(const checkpoint::Architecture& architecture, std::int64_t T) {
+    checkpoint::ModelInputs inputs;
+    inputs.T = T;
+    for (std::int64_t i = 0; i < T; ++i)
+        inputs.ids.push_back((7919 * i + 13) % architecture.vocab);
+    if (architecture.encoder != nullptr)
+        inputs.source.push_back(made_inputs(*architecture.encoder, T));
+    return inputs;
+}
+
+double mega(std::int64_t bytes) {
+    return static_cast<double>(bytes) / (1024.0 * 1024.0);
+}
+
+BenchRow megabyte_row(const std::string& name, double megabytes, const std::string& detail) {
+    return {name, app::number(megabytes, 0) + " MB", detail,
+            nlohmann::json{{"name", name}, {"megabytes", megabytes}}.dump()};
+}
+
+/// Bytes of the weights that a step reads: layers and output table.
+double step_bytes(const checkpoint::Model& model) {
+    std::int64_t numbers = model.weight(checkpoint::WeightId::output_table)->count();
+    const checkpoint::Architecture& architecture = model.architecture();
+    const std::int64_t first = attention_number(architecture, {checkpoint::Stack::own, 0});
+    for (std::int64_t n = first; n < attention_count(architecture); ++n)
+        for (const TensorPtr& weight : model.layer(n).tensors)
+            numbers += weight == nullptr ? 0 : weight->count();
+    return static_cast<double>(numbers) * sizeof(float);
+}
+
+/// Steps of the generation after a text of T tokens, against the time that reading the weights takes.
+BenchRow generation_row(const checkpoint::ModelPtr& model, std::int64_t T) {
+    constexpr std::int64_t steps = 16;
+    checkpoint::Generator generator(model, made_inputs(model->architecture(), T - steps));
+    Progress progress;
+    const Spread step = time_of([&] {
+        if (generator.length() == T)
+            generator.take_back(steps);
+        const checkpoint::Distribution next = generator.next({}, 1, progress);
+        generator.append(next.candidates[next.taken].id);
+    });
+    const double limit = step_bytes(*model) / measure_machine().reads;
+    const std::string name = "a token more, greedy, T " + std::to_string(T);
+    BenchRow row = timed_row(name, step, "");
+    row.detail += app::number(1 / step.median, 0) + " tokens/s, " +
+                  app::number(100 * limit / step.median, 0) + " % of the memory limit";
+    auto json = nlohmann::json::parse(row.json);
+    json["limit_seconds"] = limit;
+    row.json = json.dump();
+    return row;
+}
+
+} // namespace
+
+void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
+    constexpr std::int64_t common = 128, most = 1024;
+    std::vector<double> opened;
+    checkpoint::ModelPtr model;
+    for (int sample = 0; sample < 9; ++sample) {
+        const auto start = BenchClock::now();
+        model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(folder));
+        opened.push_back(since(start));
+    }
+    rows.push_back(timed_row("checkpoint opened, no weight read", spread_of(opened), ""));
+    Progress progress;
+    const std::int64_t T = std::min(common, model->architecture().max_positions);
+    const checkpoint::ModelInputs inputs = made_inputs(model->architecture(), T);
+    const auto start = BenchClock::now();
+    checkpoint::ModelRunPtr run = checkpoint::ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
+    run->logits();
+    const double first = since(start);
+    const std::string at = "T " + std::to_string(T);
+    rows.push_back(timed_row("first forward, weights read, " + at, {first, first, first}, ""));
+    // Like a user's runs: each starts from the run before, and all its tokens differ.
+    checkpoint::ModelInputs other = inputs;
+    std::ranges::reverse(other.ids);
+    bool turn = false;
+    const Spread forward = time_of([&] {
+        turn = !turn;
+        run = checkpoint::ModelRun::compute(model, turn ? other : inputs, {}, run, {}, progress);
+        run->logits();
+    });
+    rows.push_back(timed_row("forward, all attentions and logits, " + at, forward, ""));
+    const std::int64_t middle = model->architecture().layers / 2;
+    checkpoint::ModelEdits edits;
+    std::vector<float>& gains =
+        edits[attention_number(model->architecture(), {checkpoint::Stack::own, middle})].gains;
+    gains.assign(static_cast<std::size_t>(model->architecture().H), 1.0F);
+    gains.front() = 0.0F;
+    const checkpoint::ModelRunPtr plain = checkpoint::ModelRun::compute(model, inputs, {}, run, {}, progress);
+    const Spread edit = time_of([&] {
+        run = checkpoint::ModelRun::compute(model, inputs, edits, plain, {}, progress);
+        run->logits_at(T - 1, progress);
+    });
+    if (model->architecture().causal && model->has_head() && T > 16)
+        rows.push_back(generation_row(model, T));
+    rows.push_back(timed_row("a head of layer " + std::to_string(middle) + " taken away, " + at, edit, ""));
+    if (model->architecture().max_positions < most)
+        return;
+    run.reset();
+    reset_peak_memory();
+    const auto long_start = BenchClock::now();
+    run = checkpoint::ModelRun::compute(model, made_inputs(model->architecture(), most), {}, nullptr, {},
+                                        progress);
+    run->logits();
+    const double seconds = since(long_start);
+    const std::string longer = "T " + std::to_string(most);
+    rows.push_back(
+        timed_row("forward, all attentions and logits, " + longer, {seconds, seconds, seconds}, ""));
+    rows.push_back(megabyte_row("peak memory at " + longer, mega(peak_memory()), "wanted: under 2048 MB"));
+}
+
+} // namespace headscope::bench

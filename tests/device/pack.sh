@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# pack.sh FOLDER [BUILD]: puts into FOLDER, which must not exist, what checks a graphics processor on a machine without
+# packages and without a network: the program with its libraries, the tests of the Vulkan engine with their cases, the
+# benchmark, and run.sh, which runs them all there. BUILD: a build folder with the tests (default: build/release).
+set -euo pipefail
+
+fail() {
+  printf 'pack.sh: %s\n' "$1" >&2
+  exit "${2-1}"
+}
+[ $# -ge 1 ] || fail "name the folder to make" 2
+here=$(cd "$(dirname "$0")" && pwd)
+sources=$(cd "$here/../.." && pwd)
+build=${2-$sources/build/release}
+[ ! -e "$1" ] || fail "$1 exists; name another folder, or remove it"
+for program in headscope headscope-bench tests/vulkan/vulkan_tests; do
+  [ -x "$build/$program" ] || fail "$build/$program is not there; build it with cmake --build --preset release"
+done
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+
+for part in Unspecified portable device; do
+  cmake --install "$build" --prefix "$folder" --component "$part" --strip >/dev/null
+done
+rm -rf "$folder/share/doc/headscope/manual"
+# What the archive leaves to the system, for machines that have less than any desktop: X11's libraries, Vulkan's loader
+# and the C library, in folders of their own, which run.sh takes only where the machine has none.
+mkdir -p "$folder/lib/x11" "$folder/lib/vulkan" "$folder/lib/c"
+{
+  ldd "$folder"/bin/*
+  ldd "$folder"/lib/headscope/*.so*
+} | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r library; do
+  case $(basename "$library") in
+  libX* | libxcb* | libbsd* | libmd.*) cp -L "$library" "$folder/lib/x11/" ;;
+  libc.* | libm.* | libdl.* | librt.* | libpthread.* | libstdc++* | libgcc_s*) cp -L "$library" "$folder/lib/c/" ;;
+  esac
+done
+cp -L /lib64/ld-linux-x86-64.so.2 "$folder/lib/c/"
+cp -L "$(ldconfig -p | sed -n 's/.*libvulkan\.so\.1 .*=> //p' | head -1)" "$folder/lib/vulkan/" ||
+  fail "this machine has no Vulkan loader to pack; run third_party/install.sh" 3
+mkdir -p "$folder/data"
+cp -r "$sources/tests/data/mha" "$sources/tests/data/models" "$folder/data/"
+cp "$here/run.sh" "$here/torch_peer.py" "$folder/"
+size=$(du -sm "$folder" | cut -f1)
+[ "$size" -lt 60 ] || fail "$folder has $size MB; it should have less than 60" 4
+echo "pack.sh: $folder, $size MB; run $folder/run.sh on the other machine"
