@@ -1,6 +1,7 @@
 #include "app/state/screens/questions.h"
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -14,6 +15,18 @@ using nlohmann::json;
 
 json of(const std::optional<std::int64_t>& number) {
     return number ? json(*number) : json();
+}
+
+[[noreturn]] void fail_damaged() {
+    fail_input(tr("the questions of this patch are damaged; save the patch again"));
+}
+
+json parsed(const std::string& text) {
+    try {
+        return parse_json_with_bytes(text, "the questions of this patch");
+    } catch (const Error&) {
+        fail_damaged();
+    }
 }
 
 /// A number in [0, end), or none.
@@ -54,14 +67,14 @@ std::string questions_text(const ModelState& model, const ModelPart& part) {
                  {"threshold", model.circuits.threshold ? json(*model.circuits.threshold) : json()}}}};
     if (!own.pair.empty())
         asked["pair"] = own.pair;
-    return asked.dump();
+    return dump_json(asked);
 }
 
 std::optional<Questions> read_questions(const std::string& text, std::int64_t vocab) {
     if (text.empty())
         return std::nullopt;
     try {
-        const json all = json::parse(text);
+        const json all = parsed(text);
         constexpr std::int64_t most_positions = std::int64_t{1} << 40U;
         const json &effects = all.at("effects"), &patching = all.at("patching"),
                    &circuits = all.at("circuits");
@@ -87,7 +100,7 @@ std::optional<Questions> read_questions(const std::string& text, std::int64_t vo
             asked.circuits.threshold = std::clamp(threshold.get<float>(), 0.0F, 1.0F);
         return asked;
     } catch (const json::exception&) {
-        fail_input(tr("the questions of this patch are damaged; save the patch again"));
+        fail_damaged();
     }
 }
 
