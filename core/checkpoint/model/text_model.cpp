@@ -104,7 +104,8 @@ ModelInputs checked(const TextModel& model, ModelInputs inputs, std::vector<Mode
 } // namespace
 
 bool TextModel::masked() const {
-    return !model->architecture().causal;
+    const Architecture& architecture = model->architecture();
+    return !architecture.causal && !architecture.mask_token.empty();
 }
 
 std::string TextModel::name() const {
