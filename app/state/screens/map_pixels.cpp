@@ -28,7 +28,7 @@ std::vector<float> tile_values(const LongMap& map, const LongMapView& view, cons
         fail_input(tr("What is seen of the map is still being made; try again in a moment."));
     if (view.reading == MapReading::off)
         fail_input(tr("The whole map is not read; press {}, or go nearer, and try again.", tr("Read it")));
-    fail_input(tr("The map is still being read, {} % so far; try again in a moment, or go nearer.",
+    fail_input(tr("The map is still being read ({} %); try again in a moment, or go nearer.",
                   static_cast<int>(100 * map.fraction)));
 }
 
