@@ -38,8 +38,8 @@ const std::vector<OptionOfWhat>& options_of_whats() {
     static const std::vector<std::string> runs{"logits", "lens", "score"}, logits{"logits"}, scores{"score"},
         heads{"score", "vocabulary"}, words{"vocabulary"};
     static const std::vector<OptionOfWhat> options{{"--text", runs},
-                                                    {"--text-pair", runs},
-                                                    {"--ids", runs},
+                                                   {"--text-pair", runs},
+                                                   {"--ids", runs},
                                                    {"--decoder-text", runs},
                                                    {"--decoder-ids", runs},
                                                    {"--token", {"logits", "vocabulary"}},

@@ -4,8 +4,8 @@
 #include "core/base/file.h"
 #include "core/base/joined.h"
 #include "core/base/json.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/checkpoint/model/local_models.h"
 #include "core/checkpoint/model/quantized.h"
 #include "core/text/tokenizer/build.h"
 

@@ -3,8 +3,8 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/checkpoint/model/local_models.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>

@@ -103,7 +103,6 @@ private:
     void chosen(const std::string& path);
     void write_out(const std::string& label, const std::string& path, std::function<void(Progress&)> write,
                    const std::string& part = {}); ///< a part of a map, in words
-
     void choose(PathPurpose purpose);
     void offer_models(); ///< of the Hugging Face cache, to the chooser, once they are known
     void copy(Copied (*what)(const OnScreen&));

@@ -4,8 +4,8 @@
 #include "app/shell/files/file_choosers.h"
 #include "app/state/screens/questions.h"
 #include "core/base/message.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/checkpoint/model/local_models.h"
 #include "core/checkpoint/model/patch_file.h"
 #include "core/checkpoint/model/patch_identity.h"
 

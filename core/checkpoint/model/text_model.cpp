@@ -7,8 +7,8 @@
 #include "core/base/message.h"
 #include "core/base/parse.h"
 #include "core/checkpoint/files/config_reader.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
-#include "core/checkpoint/model/local_models.h"
 #include "core/checkpoint/model/stacks.h"
 #include "core/text/tokenizer/token_labels.h"
 

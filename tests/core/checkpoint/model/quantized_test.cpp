@@ -1,7 +1,7 @@
 #include "core/checkpoint/model/quantized.h"
 
 #include "core/base/file.h"
-#include "core/checkpoint/model/local_models.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/text_model.h"
 #include "core/format/safetensors.h"
