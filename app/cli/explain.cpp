@@ -7,6 +7,8 @@
 #include "core/analysis/effects/vocabulary_circuit.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/checkpoint/run/predictions.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -35,7 +37,10 @@ struct ExplainOptions {
 const std::vector<OptionOfWhat>& options_of_whats() {
     static const std::vector<std::string> runs{"logits", "lens", "score"}, logits{"logits"}, scores{"score"},
         heads{"score", "vocabulary"}, words{"vocabulary"};
-    static const std::vector<OptionOfWhat> options{{"--decoder-text", runs},
+    static const std::vector<OptionOfWhat> options{{"--text", runs},
+                                                   {"--text-pair", runs},
+                                                   {"--ids", runs},
+                                                   {"--decoder-text", runs},
                                                    {"--decoder-ids", runs},
                                                    {"--token", {"logits", "vocabulary"}},
                                                    {"--token-id", {"logits", "vocabulary"}},
@@ -93,9 +98,11 @@ private:
                                           against = options_.against.read(model_);
         if (token || !model_.model->has_head())
             question.token = token.value_or(0);
-        else if (question.position >= 0 && question.position < run.inputs().T)
-            question.token =
-                checkpoint::likeliest(run.logits_at(question.position, cancel)->values(), 1).front().id;
+        else if (question.position >= 0 && question.position < run.inputs().T) {
+            const TensorPtr logits = run.logits_at(question.position, cancel);
+            checkpoint::require_finite_logits(logits->values(), question.position);
+            question.token = checkpoint::likeliest(logits->values(), 1).front().id;
+        }
         if (against) {
             question.from = analysis::LogitQuestion::From::token;
             question.against = *against;
@@ -219,7 +226,7 @@ void run_explain(const ExplainOptions& options) {
         options.prompt.require();
     const checkpoint::TextModelPtr model = options.model.open();
     const Json json = Explanation(options, *model).of(options.what);
-    write_file_atomically(options.out, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_file_atomically(options.out, dump_json(json, 1) + "\n");
 }
 
 } // namespace

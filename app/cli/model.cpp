@@ -3,8 +3,10 @@
 #include "app/cli/subcommands.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
+#include "core/base/json.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/checkpoint/model/local_models.h"
+#include "core/checkpoint/model/quantized.h"
 #include "core/text/tokenizer/build.h"
 
 #include <CLI/CLI.hpp>
@@ -50,12 +52,14 @@ ordered_json describe(const checkpoint::Model& model) {
     json.update(describe(c)); // of an encoder-decoder the decoder
     if (c.encoder != nullptr)
         json["encoder"] = describe(*c.encoder);
+    const auto quantized = checkpoint::find_quantized(model);
     json.update({{"parameters", parameter_count(report)},
                  {"parameters_by_dtype", report.parameters},
                  {"tied", c.tied},
                  {"head", model.has_head()},
                  {"runnable", model.problem().empty()},
                  {"problem", model.problem()},
+                 {"quantization", quantized ? quantized->kind : ""},
                  {"tokenizer_files", checkpoint::tokenizer_sources(model)},
                  {"tokenizer_problem", text::tokenizer_problem(model.path())},
                  {"missing", missing},
@@ -132,9 +136,7 @@ void add_model(CLI::App& program) {
     add_ignore_unknown(info);
     info.callback([options] {
         const ordered_json found = describe(checkpoint::Model::open(options->folder));
-        constexpr auto replace = ordered_json::error_handler_t::replace;
-        write_file_atomically("-",
-                              options->json ? found.dump(2, ' ', false, replace) + "\n" : as_text(found));
+        write_file_atomically("-", options->json ? dump_json(found, 2) + "\n" : as_text(found));
     });
 }
 

@@ -4,7 +4,9 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
+#include "core/base/json.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/model_memory.h"
 #include "core/checkpoint/run/reference_check.h"
 #include "core/engine/engine.h"
 
@@ -55,7 +57,7 @@ std::string as_json(const ModelCheckOptions& options, const std::vector<checkpoi
                               {"missing_here", gaps.missing_here},
                               {"not_compared", gaps.not_compared},
                               {"only_here", gaps.only_here}};
-    return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    return dump_json(all, 2) + "\n";
 }
 
 std::string as_text(const std::vector<checkpoint::ReferenceRow>& rows,
@@ -77,6 +79,7 @@ std::string as_text(const std::vector<checkpoint::ReferenceRow>& rows,
 
 void check(const ModelCheckOptions& options) {
     const checkpoint::Model model = checkpoint::Model::open(options.folder);
+    checkpoint::require_room_for(model);
     const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.device);
     Progress progress;
     checkpoint::ReferenceGaps gaps;

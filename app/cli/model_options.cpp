@@ -8,6 +8,8 @@
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
+#include "core/checkpoint/model/model_memory.h"
+#include "core/checkpoint/run/predictions.h"
 #include "core/engine/engine.h"
 #include "core/export/model_export.h"
 #include "core/export/streamed_stages.h"
@@ -28,15 +30,17 @@ checkpoint::ModelInputs inputs_of(std::vector<std::int64_t> ids) {
     return inputs;
 }
 
-std::vector<std::int64_t> ids_of_text(const std::string& folder, const std::string& text,
-                                      const std::string& ids_option) {
-    std::unique_ptr<text::Tokenizer> tokenizer;
+std::unique_ptr<text::Tokenizer> tokenizer_of(const std::string& folder, const std::string& ids_option) {
     try {
-        tokenizer = checkpoint::load_model_tokenizer(folder);
+        return checkpoint::load_model_tokenizer(folder);
     } catch (const Error& fault) {
         throw Error(fault.kind(), std::string(fault.what()) + ", or token ids: " + ids_option + " 1,2,3");
     }
-    const text::Encoding encoding = tokenizer->encode(text);
+}
+
+std::vector<std::int64_t> ids_of_text(const std::string& folder, const std::string& text,
+                                      const std::string& ids_option) {
+    const text::Encoding encoding = tokenizer_of(folder, ids_option)->encode(text);
     return {encoding.ids.begin(), encoding.ids.end()};
 }
 
@@ -100,6 +104,13 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
             ->needs(model)
             ->excludes(ids)
             ->excludes(text);
+    second_
+        .add_to(command,
+                "a second text, such as the answer to a question, for a tokenizer that has a form for "
+                "two texts")
+        ->group(group)
+        ->needs(model)
+        ->excludes(ids);
     command
         .add_option("--inputs", inputs_path_,
                     "a .safetensors file with input_ids, optional attention_mask and token_type_ids; for an "
@@ -108,7 +119,8 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
         ->needs(model)
         ->excludes(ids)
         ->excludes(text)
-        ->excludes(text_file);
+        ->excludes(text_file)
+        ->excludes(command.get_option("--text-pair"));
     decoder_.add_to(command, group, "token ids for the decoder, its start token among them");
     for (const char* const name : {"--decoder-text", "--decoder-ids"})
         command.get_option(name)->needs(model);
@@ -119,6 +131,25 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
         ->group(group)
         ->needs(model);
     exclude_problem(command, *model);
+}
+
+CLI::Option* SecondText::add_to(CLI::App& command, const std::string& help) {
+    return command.add_option("--text-pair", text, help);
+}
+
+void SecondText::check(const checkpoint::PairForm& form, const checkpoint::Architecture& architecture) const {
+    if (text && !form.known)
+        fail_usage("--text-pair: the tokenizer of this " + architecture.family +
+                   " model has no form for two texts; leave it out");
+}
+
+void warn_of_typed_pair(const text::Tokenizer& tokenizer, const checkpoint::PairForm& form,
+                        const std::string& text) {
+    if (const auto pair = checkpoint::typed_pair(tokenizer, form, text))
+        std::cerr << "headscope: " << tokenizer.token_text(*tokenizer.separator())
+                  << " inside one text leaves all tokens with type 0, as tokenizer(text) does; for two texts "
+                     "use --text \""
+                  << pair->first << "\" --text-pair \"" << pair->second << "\"\n";
 }
 
 void ModelOptions::add_stack_to(CLI::App& command, bool needed) {
@@ -168,7 +199,7 @@ void DecoderText::check(const checkpoint::Architecture& architecture) const {
 void ModelOptions::check_gains(const std::vector<std::string>& gains) const {
     for (const std::string& text : gains)
         if (!parse_gain(text).layer && !layer_)
-            fail_usage("--gain " + text + " names no layer; write l.h=g, or add --layer L");
+            fail_input("--gain " + text + " names no layer; write l.h=g, or add --layer L");
 }
 
 void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_tokens) const {
@@ -178,19 +209,30 @@ void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_t
     if (!own_tokens && !has_tokens())
         fail_usage("--model needs tokens; add --text S, --text-file F, --ids 1,2,3 or --inputs "
                    "FILE.safetensors");
+    if (second_.text && !text_ && !text_path_)
+        fail_usage("--text-pair is the second of two texts; add --text with the first");
     if (inputs_path_ && decoder_.given())
         fail_usage("--inputs brings decoder_input_ids; leave --decoder-text and --decoder-ids out");
+}
+
+checkpoint::ModelInputs ModelOptions::read_text(const checkpoint::Architecture& architecture) const {
+    const std::string text = text_ ? *text_ : read_file(*text_path_, text::most_text_bytes);
+    const std::unique_ptr<text::Tokenizer> tokenizer = tokenizer_of(*folder_, "--ids");
+    const checkpoint::PairForm form =
+        checkpoint::pair_form(*tokenizer, in_stack(architecture, checkpoint::Stack::encoder), *folder_);
+    second_.check(form, architecture);
+    const std::string second = second_.text.value_or("");
+    if (second.empty())
+        warn_of_typed_pair(*tokenizer, form, text);
+    return checkpoint::text_inputs(*tokenizer, form, text, second);
 }
 
 checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::Architecture& architecture) const {
     decoder_.check(architecture);
     checkpoint::ModelInputs inputs =
-        inputs_path_
-            ? checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_))
-            : inputs_of(ids_ ? *ids_
-                             : ids_of_text(*folder_,
-                                           text_ ? *text_ : read_file(*text_path_, text::most_text_bytes),
-                                           "--ids"));
+        inputs_path_ ? checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_))
+        : ids_       ? inputs_of(*ids_)
+                     : read_text(architecture);
     if (architecture.encoder != nullptr && !inputs_path_) {
         checkpoint::ModelInputs target = inputs_of(
             decoder_.ids
@@ -241,7 +283,7 @@ ModelGain parse_model_gain(const std::string& text, const checkpoint::Architectu
                            std::int64_t layer) {
     const GainChange gain = parse_gain(text);
     if (!gain.stack.empty() && architecture.encoder == nullptr)
-        fail_usage("--gain " + text + ": a " + architecture.family +
+        fail_input("--gain " + text + ": a " + architecture.family +
                    " model has one stack of layers; write l.h=g");
     const ModelGain of{{stack_of_name(gain.stack), gain.layer.value_or(layer)}, gain.head, gain.factor};
     const checkpoint::Architecture& sizes = in_stack(architecture, of.place.stack);
@@ -294,6 +336,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     check_usage(gains);
     exporting::check_model_target(wanted, out);
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    checkpoint::require_room_for(model);
     const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
     checkpoint::ForwardOptions options;
     options.stack = stack_.in(model.architecture(), needs_stack_);
@@ -310,7 +353,10 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     options.temperature = temperature;
     const checkpoint::ForwardResult result = forward(model, inputs, options, device);
     const StopOnSignal stop;
-    exporting::export_model_trace(model, inputs, result, wanted, out, stop.progress());
+    const auto fault = exporting::export_model_trace(model, inputs, result, wanted, out, stop.progress());
+    if (fault)
+        std::cerr << "headscope: " << checkpoint::not_finite_logits(*fault)
+                  << "; the numbers are written as they are\n";
     tell_lacking(wanted.stages, result, model.architecture(), options.stack);
 }
 
@@ -318,6 +364,7 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
                                                        float temperature, const std::string& device) const {
     check_usage(gains);
     const auto model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(*folder_));
+    checkpoint::require_room_for(*model);
     const checkpoint::ModelInputs inputs = read_inputs(model->architecture());
     checkpoint::ForwardOptions options;
     options.stages = stages;
@@ -348,6 +395,7 @@ ModelOptions::Opened ModelOptions::open(const std::vector<std::string>& gains, f
                                         bool own_tokens) const {
     check_usage(gains, own_tokens);
     Opened opened = open_weights(gains, temperature);
+    checkpoint::require_room_for(*opened.text->model);
     if (!own_tokens)
         opened.inputs = read_inputs(opened.text->model->architecture());
     return opened;
@@ -371,6 +419,7 @@ Problem ModelOptions::problem_of_layer(const std::vector<std::string>& gains, fl
                                        const std::function<void(const Dims&)>& check) const {
     check_usage(gains);
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    checkpoint::require_room_for(model);
     const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
     checkpoint::ForwardOptions options;
     options.layer = layer_.value_or(0);

@@ -4,6 +4,7 @@
 #include "core/analysis/effects/patching.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/parse.h"
 #include "core/format/safetensors.h"
 
@@ -24,6 +25,7 @@ struct PatchOptions {
     EditedModelOption model;
     std::string what, out = "-";
     PromptOption clean, corrupted;
+    SecondText second;
     TokenOption answer, against;
     std::optional<std::int64_t> position;
     std::optional<std::string> from, to;
@@ -36,7 +38,7 @@ analysis::HeadPlace head_of(const std::string& text, const char* option) {
     const auto layer = number_of<std::int64_t>(text.substr(0, point));
     const auto head = point == text.size() ? std::nullopt : number_of<std::int64_t>(text.substr(point + 1));
     if (!layer || !head)
-        fail_usage(std::string(option) + " " + text + ": a head is written as layer.head, such as 2.7");
+        fail_input(std::string(option) + " " + text + ": a head is written as layer.head, such as 2.7");
     return {*layer, *head};
 }
 
@@ -48,7 +50,7 @@ std::pair<analysis::HeadPlace, analysis::PathInputs> end_of(const std::string& t
         return {head, {}};
     const std::string part = text.substr(colon + 1);
     if (part != "q" && part != "k" && part != "v")
-        fail_usage("--to " + text + ": behind the colon stands q, k or v");
+        fail_input("--to " + text + ": behind the colon stands q, k or v");
     return {head, {.queries = part == "q", .keys = part == "k", .values = part == "v"}};
 }
 
@@ -57,9 +59,10 @@ const PatchKindInfo& kind_of(const std::string& id) {
 }
 
 checkpoint::ModelRunPtr run_of(const checkpoint::TextModel& model, const PromptOption& prompt,
-                               const checkpoint::ModelEdits& edits) {
+                               const SecondText& second, const checkpoint::ModelEdits& edits) {
     Progress progress;
-    return checkpoint::ModelRun::compute(model.model, prompt.read(model), edits, nullptr, {}, progress);
+    return checkpoint::ModelRun::compute(model.model, prompt.read(model, {}, second), edits, nullptr, {},
+                                         progress);
 }
 
 Json tokens_json(const checkpoint::TextModel& model, const checkpoint::ModelInputs& inputs) {
@@ -112,7 +115,7 @@ void check_usage(const PatchOptions& options) {
         fail_usage("nothing to patch was named; give --what, or --from and --to");
     const std::string suffix = std::filesystem::path(options.out).extension().string();
     if (options.out != "-" && suffix != ".json" && suffix != ".safetensors")
-        fail_usage("-o " + options.out +
+        fail_input("-o " + options.out +
                    ": the shares are written as .json or .safetensors; name the file so");
     if (options.json && suffix == ".safetensors")
         fail_usage("--json and -o " + options.out + " were given; give one of them");
@@ -126,8 +129,8 @@ void run_patch(const PatchOptions& options) {
     }
     const checkpoint::TextModelPtr model = options.model.open();
     const checkpoint::ModelEdits edits = options.model.edits(*model);
-    const checkpoint::ModelRunPtr clean = run_of(*model, options.clean, edits),
-                                  corrupted = run_of(*model, options.corrupted, edits);
+    const checkpoint::ModelRunPtr clean = run_of(*model, options.clean, options.second, edits),
+                                  corrupted = run_of(*model, options.corrupted, options.second, edits);
     Progress progress;
     analysis::Patching patching(clean, corrupted,
                                 {.answer = *options.answer.read(*model),
@@ -154,7 +157,7 @@ void run_patch(const PatchOptions& options) {
                    {"clean_tokens", tokens_json(*model, clean->inputs())},
                    {"corrupted_tokens", tokens_json(*model, corrupted->inputs())},
                    {"recovered", recovered_json(recovered)}};
-    write_file_atomically(options.out, all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_file_atomically(options.out, dump_json(all, 1) + "\n");
 }
 
 } // namespace
@@ -166,6 +169,8 @@ void add_patch(CLI::App& program) {
     options->model.add_to(command);
     options->clean.add_to(command, "clean", "the prompt whose activations are taken");
     options->corrupted.add_to(command, "corrupted", "the prompt of as many tokens that runs with them");
+    options->second.add_to(command,
+                           "a second text of both prompts, for a tokenizer that has a form for two texts");
     options->answer.add_to(command, "answer", "the token that the clean prompt leads to");
     options->against.add_to(command, "against", "the token that the corrupted prompt leads to");
     std::vector<std::string> kinds;

@@ -140,18 +140,24 @@ bool brings_tokens(const Words& words) {
 void add_text(Words& words, const project::CheckpointProject& project, bool other_model) {
     // Ids are what was run, also where a text that the model wrote would be cut into other tokens. Another
     // model has other ids.
-    const bool by_ids = !other_model && !project.ids.empty();
+    const bool two = !project.text_pair.empty() && words.takes("--text-pair");
+    const bool by_ids = !other_model && !project.ids.empty() && !two && !words.given("--text-pair");
+    // Ids alone do not tell which of two texts a token belongs to.
+    if (two && !brings_tokens(words) && !words.any_given({"--text-pair", "--clean", "--clean-ids"}))
+        words.add("--text-pair", project.text_pair);
     if (words.takes("--clean")) {
         if (!words.any_given({"--clean", "--clean-ids"}))
             words.add(by_ids ? "--clean-ids" : "--clean", by_ids ? listed(project.ids) : project.text);
         return;
     }
-    if (!brings_tokens(words)) {
+    const bool reads_text = words.value("--what") != "vocabulary"; // which is of the weights alone
+    if (reads_text && !brings_tokens(words)) {
         const bool ids = by_ids && words.takes("--ids");
         words.add(ids ? "--ids" : "--text", ids ? listed(project.ids) : project.text);
     }
-    const bool reads_decoder = !words.any_given({"--decoder-text", "--decoder-ids", "--inputs"}) &&
-                               words.value("--what") != "vocabulary" && !words.given("--probe");
+    const bool reads_decoder = reads_text &&
+                               !words.any_given({"--decoder-text", "--decoder-ids", "--inputs"}) &&
+                               !words.given("--probe");
     if (!project.decoder_ids.empty() && reads_decoder) {
         const bool ids = by_ids && words.takes("--decoder-ids");
         words.add(ids ? "--decoder-ids" : "--decoder-text",
@@ -206,8 +212,11 @@ std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::v
     if (command.get_name() == "patch")
         add_question(rest, opened->project);
     if (command.get_name() == "tokenize") {
-        if (!rest.given("--text-file") && !rest.has_positional())
+        if (!rest.given("--text-file") && !rest.has_positional()) {
             rest.add_positional(opened->project.text);
+            if (!opened->project.text_pair.empty() && !rest.given("--pair"))
+                rest.add("--pair", opened->project.text_pair);
+        }
     } else {
         add_text(rest, opened->project, other_model);
     }

@@ -4,6 +4,7 @@
 #include "app/cli/project_arguments.h"
 #include "app/cli/usage.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/model_memory.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -24,9 +25,11 @@ void EditedModelOption::add_to(CLI::App& command, const std::string& model_help,
 checkpoint::TextModelPtr EditedModelOption::open() const {
     for (const std::string& gain : gains_)
         if (!parse_gain(gain).layer)
-            fail_usage("--gain " + gain + " names no layer; write l.h=g");
+            fail_input("--gain " + gain + " names no layer; write l.h=g");
     run_on_processor(device_);
-    return checkpoint::open_text_model(folder_);
+    const checkpoint::TextModelPtr model = checkpoint::open_text_model(folder_);
+    checkpoint::require_room_for(*model->model);
+    return model;
 }
 
 checkpoint::ModelEdits EditedModelOption::edits(const checkpoint::TextModel& model) const {
@@ -40,8 +43,14 @@ void PromptOption::add_to(CLI::App& command, const std::string& name, const std:
             .add_option(name == "text" ? "--ids" : "--" + name + "-ids", ids_, help + " as token ids: 1,2,3")
             ->delimiter(',')
             ->allow_extra_args(false);
-    command.add_option("--" + name, text_, help + "; ids between commas where there is no tokenizer")
-        ->excludes(ids);
+    CLI::Option* const text =
+        command.add_option("--" + name, text_, help + "; ids between commas where there is no tokenizer")
+            ->excludes(ids);
+    if (name == "text")
+        second_
+            .add_to(command, "a second text, such as the answer to a question, for a tokenizer that has a "
+                             "form for two texts")
+            ->needs(text);
 }
 
 void PromptOption::require() const {
@@ -50,18 +59,25 @@ void PromptOption::require() const {
                    "ids 1,2,3");
 }
 
-checkpoint::ModelInputs PromptOption::read(const checkpoint::TextModel& model,
-                                           const DecoderText& decoder) const {
+checkpoint::ModelInputs PromptOption::read(const checkpoint::TextModel& model, const DecoderText& decoder,
+                                           const SecondText& second) const {
     require();
     const checkpoint::Architecture& architecture = model.model->architecture();
     decoder.check(architecture);
-    for (const auto& text : {text_, decoder.text})
+    const std::optional<std::string>& pair = second_.text ? second_.text : second.text;
+    if (model.tokenizer != nullptr)
+        SecondText{pair}.check(model.pairs, architecture);
+    if (pair && !text_)
+        fail_usage("--text-pair is the second of two texts; give the first one as text, not as ids");
+    for (const auto& text : {text_, pair, decoder.text})
         if (text)
             checkpoint::require_all_read(model, *text);
+    if (text_ && pair.value_or("").empty() && model.tokenizer != nullptr)
+        warn_of_typed_pair(*model.tokenizer, model.pairs, *text_);
     const std::string target = decoder.text.value_or("");
     checkpoint::ModelInputs inputs;
     if (text_) {
-        inputs = checkpoint::prompt_inputs(model, *text_, target);
+        inputs = checkpoint::prompt_inputs(model, *text_, target, pair.value_or(""));
     } else if (architecture.encoder != nullptr) {
         checkpoint::ModelInputs source;
         source.ids = *ids_;

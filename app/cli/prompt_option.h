@@ -20,7 +20,7 @@ public:
     void add_to(CLI::App& command,
                 const std::string& model_help = "a checkpoint folder or GGUF file, or pocket",
                 const std::string& gain_help = "scale a head: 3.2=0 switches off head 2 of layer 3");
-    /// Throws Error(usage) for a gain that names no layer, else as run_on_processor and open_text_model do.
+    /// Throws Error(input) for a gain that names no layer, else as run_on_processor and open_text_model do.
     checkpoint::TextModelPtr open() const;
     /// The edits of the file, then the gains. Throws Error(input) for a head that the model has not.
     checkpoint::ModelEdits edits(const checkpoint::TextModel& model) const;
@@ -35,17 +35,20 @@ private:
 /// A text of a model, or its ids.
 class PromptOption {
 public:
-    /// Adds --NAME and --NAME-ids; of the name "text" --text and --ids.
+    /// Adds --NAME and --NAME-ids; of the name "text" --text, --ids and --text-pair.
     void add_to(CLI::App& command, const std::string& name, const std::string& help);
     /// Throws Error(usage) when neither was given.
     void require() const;
-    /// Throws Error(usage) when neither was given, or `decoder` for a model of one stack; Error(input) with a
-    /// sentence about the text.
-    checkpoint::ModelInputs read(const checkpoint::TextModel& model, const DecoderText& decoder = {}) const;
+    /// second: the second text of a prompt that has no --text-pair of its own. Throws Error(usage) when no
+    /// text was given, or `decoder` for a model of one stack, or a second text for a tokenizer without pairs;
+    /// Error(input) with a sentence about the text.
+    checkpoint::ModelInputs read(const checkpoint::TextModel& model, const DecoderText& decoder = {},
+                                 const SecondText& second = {}) const;
 
 private:
     std::string name_;
     std::optional<std::string> text_;
+    SecondText second_;
     std::optional<std::vector<std::int64_t>> ids_;
 };
 

@@ -54,8 +54,8 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const std::string time = trace == nullptr || !state.timed ? "" : time_text(trace->seconds);
     const bool incomplete = reads_checkpoint(state) && state.model.run != nullptr &&
                             !state.model.run->model().ignored_tensors().empty();
-    const bool fallen = !state.engines.notice.empty() || incomplete;
-    const std::string captioned = fallen ? "⚠ " + tr("engine") : tr("engine");
+    const bool warns = !state.engines.notice.empty() || incomplete;
+    const std::string captioned = warns ? "⚠ " + tr("engine") : tr("engine");
     const float caption = tools.measure(captioned, figure::Font::ui, 13);
     // Wide enough for any time and name, so that the badge stands still while they change.
     const float name_width = std::max(tools.measure(name, figure::Font::ui_medium, 13),
@@ -68,12 +68,12 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     figure::Scene scene;
     scene.add(figure::RectItem{.area = area,
                                .fill = theme.raise,
-                               .stroke = fallen ? theme.bad : theme.line2,
-                               .stroke_width = fallen ? 2.0F : 1.0F,
+                               .stroke = warns ? theme.bad : theme.line2,
+                               .stroke_width = warns ? 2.0F : 1.0F,
                                .radius = 6});
     const float baseline = figure::baseline_for(26, 13);
     add_text(scene, {area.x + 12, baseline}, captioned, figure::Font::ui, 13,
-             fallen ? theme.bad : theme.muted);
+             warns ? theme.bad : theme.muted);
     add_text(scene, {area.x + 12 + caption + 7, baseline}, name, figure::Font::ui_medium, 13, theme.ink);
     add_text(scene, {area.right() - 32, baseline}, time, figure::Font::mono, 12.5F, theme.muted,
              figure::Align::right);
@@ -93,8 +93,8 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
                 ? tr("This model runs without {}, which its family does not have here: its numbers may be "
                      "wrong.",
                      state.model.run->model().ignored_tensors().front())
-            : fallen ? tr("The CPU goes on: {}.", state.engines.notice)
-                     : tr("Time of the last run. {} Click to choose what computes.", state.recomputed),
+            : warns ? tr("The CPU goes on: {}.", state.engines.notice)
+                    : tr("Time of the last run. {} Click to choose what computes.", state.recomputed),
             tools);
     }
     engine_list(state, place, tools);

@@ -6,7 +6,7 @@
 #include "core/engine/cpu/kernels/kernels.h"
 #include "core/engine/cpu/long_map.h"
 #include "core/engine/engine.h"
-#include "core/engine/sure_map.h"
+#include "core/engine/fallback_map.h"
 #include "core/engine/vulkan/long_map.h"
 #include "core/engine/vulkan/vulkan_engine.h"
 
@@ -128,8 +128,8 @@ std::unique_ptr<Engine> make_engine(const std::string& id) {
 
 std::unique_ptr<WeightsMap> make_map(const std::string& id, const Problem& problem, std::int64_t b,
                                      std::int64_t h, Progress& progress, MapFailure failure) {
-    const SureMap::Make make = [problem, b, h](const std::string& of,
-                                               Progress& watched) -> std::unique_ptr<WeightsMap> {
+    const FallbackMap::Make make = [problem, b, h](const std::string& of,
+                                                   Progress& watched) -> std::unique_ptr<WeightsMap> {
         const std::string device = map_device_id(of, problem.dims);
         if (device == "cpu") {
             const std::unique_ptr<Engine> projections = make_engine(of);
@@ -141,7 +141,7 @@ std::unique_ptr<WeightsMap> make_map(const std::string& id, const Problem& probl
                                                  vulkan::map_device(number_of(device)), watched);
     };
     if (id == "auto" || failure == MapFailure::left_to_cpu)
-        return std::make_unique<SureMap>(id, make, progress);
+        return std::make_unique<FallbackMap>(id, make, progress);
     return make(id, progress);
 }
 

@@ -1,6 +1,7 @@
 #include "core/export/trace_selection.h"
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/export/streamed_stages.h"
 #include "core/format/npy.h"
@@ -85,6 +86,37 @@ std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& 
     return selected;
 }
 
+SelectedStage sink_of(const SelectedStage& weights, std::string title) {
+    const Shape& shape = weights.shape();
+    const auto make = [weights, width = shape[3]](const NumberSink& sink) {
+        double left = 1;
+        std::int64_t at = 0; // in the row
+        std::vector<float> shares;
+        weights.give([&](std::span<const float> numbers) {
+            shares.clear();
+            for (const float number : numbers) {
+                left -= static_cast<double>(number);
+                if (++at < width)
+                    continue;
+                shares.push_back(static_cast<float>(std::max(0.0, left)));
+                left = 1;
+                at = 0;
+            }
+            sink(shares);
+        });
+    };
+    SelectedStage made{.info = nullptr, .tensor = nullptr, .title = std::move(title)};
+    const Shape rows{shape[0], shape[1], shape[2]};
+    if (weights.made) {
+        made.made = MadeNumbers{rows, make};
+        return made;
+    }
+    auto shares = std::make_shared<Tensor>(rows);
+    make([&](std::span<const float> numbers) { std::ranges::copy(numbers, shares->data()); });
+    made.tensor = std::move(shares);
+    return made;
+}
+
 void add_stage(format::SafetensorsWriter& writer, const SelectedStage& stage) {
     if (stage.made)
         writer.add_made(stage.name(), stage.made->shape, stage.made->make);
@@ -138,7 +170,7 @@ ordered_json trace_metadata(const Problem& problem, const Trace& trace) {
 }
 
 std::string json_text(const ordered_json& value) {
-    return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return dump_json(value);
 }
 
 } // namespace headscope::exporting

@@ -5,8 +5,8 @@
 #include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/base/sha256.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/checkpoint/model/local_models.h"
 #include "core/checkpoint/model/patch_file.h"
 #include "core/checkpoint/model/patch_identity.h"
 #include "core/checkpoint/model/stacks.h"
@@ -62,6 +62,8 @@ ordered_json structure_of(const CheckpointProject& project, const checkpoint::Mo
                      {"model", place},
                      {"text", project.text},
                      {"ids", project.ids}};
+    if (!project.text_pair.empty())
+        out["text_pair"] = project.text_pair;
     if (model.encoder() != nullptr) {
         out["decoder_text"] = project.decoder_text;
         out["decoder_ids"] = project.decoder_ids;
@@ -111,6 +113,7 @@ void read_structure(const JsonField& root, CheckpointProject& project) {
                      .path = model.string_or("path", ""),
                      .relative = model.string_or("relative", "")};
     project.text = root.string_or("text", "");
+    project.text_pair = root.string_or("text_pair", "");
     project.decoder_text = root.string_or("decoder_text", "");
     project.ids = read_ids(root, "ids");
     project.decoder_ids = read_ids(root, "decoder_ids");
@@ -149,8 +152,7 @@ ModelPlace place_of(const std::string& model_path, const std::string& project_pa
 std::string checkpoint_project_bytes(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
                                      const CheckpointProject& project) {
     std::map<std::string, std::string> metadata = project.metadata;
-    metadata[std::string(checkpoint_key)] =
-        structure_of(project, model).dump(-1, ' ', false, json::error_handler_t::replace);
+    metadata[std::string(checkpoint_key)] = dump_json(structure_of(project, model));
     metadata[std::string(checksum_key)] = empty_checksum();
     if (!project.view.empty())
         metadata[std::string(view_key)] = project.view;
@@ -186,7 +188,7 @@ OpenedCheckpointProject parse_checkpoint_project(std::string bytes, const std::s
     json structure;
     if (is_checkpoint_project(opened.file)) {
         const std::string place = source + ": " + std::string(checkpoint_key);
-        structure = parse_json(entry(opened.file, checkpoint_key), place);
+        structure = parse_json_with_bytes(entry(opened.file, checkpoint_key), place);
         read_structure(JsonField(structure, place), project);
     }
     if (is_damaged(holds, opened.file, structure))

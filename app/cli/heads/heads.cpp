@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
+#include "core/base/json.h"
 #include "core/format/number_text.h"
 
 #include <CLI/CLI.hpp>
@@ -102,7 +103,7 @@ std::string as_json(const std::vector<MeasuredHead>& rows, const Scores& scores,
         for (const HeadScoreInfo* info : scores)
             text += ", \"" + std::string(info->id) + "\": " + number_or(row.score(*info), "null");
         if (!row.warnings.empty())
-            text += ", \"warnings\": " + nlohmann::json(row.warnings).dump();
+            text += ", \"warnings\": " + dump_json(nlohmann::json(row.warnings));
         text += "}";
     }
     return text + "\n]\n";
@@ -167,7 +168,7 @@ void check_usage(const CLI::App& command, const HeadsOptions& options, const Sco
     const std::string out = options.out.value_or("-");
     const std::string suffix = std::filesystem::path(out).extension().string();
     if (out != "-" && suffix != ".json" && suffix != ".csv")
-        fail_usage("-o " + out + ": the scores are written as .json or .csv; name the file so");
+        fail_input("-o " + out + ": the scores are written as .json or .csv; name the file so");
     if (options.json && suffix == ".csv")
         fail_usage("--json and -o " + out + " were given; give one of them");
     if (input.model.given() && input.problem.seed() && !input.probe)

@@ -21,12 +21,12 @@ std::vector<figure::Color> coloured(const MapScene& scene, std::span<const float
     std::vector<figure::Color> pixels(values.size());
     for (std::size_t n = 0; n < values.size(); ++n) {
         const auto row = static_cast<std::int64_t>(n) / cols, col = static_cast<std::int64_t>(n) % cols;
-        const PixelRow sure = state.empty() ? PixelRow::exact : state[static_cast<std::size_t>(row)];
-        if (sure == PixelRow::none)
+        const PixelRow kind = state.empty() ? PixelRow::exact : state[static_cast<std::size_t>(row)];
+        if (kind == PixelRow::none)
             pixels[n] = (row + col) % 6 == 0 ? theme.line2 : theme.canvas;
         else if (!std::isfinite(values[n]) || values[n] < 0) // red alone would not be seen by everybody
             pixels[n] = (row + col) % 2 == 0 ? theme.bad : theme.ink;
-        else if (const figure::Color colour = map_colour(scene, values[n], end); sure == PixelRow::exact)
+        else if (const figure::Color colour = map_colour(scene, values[n], end); kind == PixelRow::exact)
             pixels[n] = colour;
         else
             pixels[n] = paler(colour, theme.canvas);

@@ -1,9 +1,9 @@
 #include "app/shell/control/named_actions.h"
 
+#include "app/state/named_stop.h"
 #include "app/views/situation.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/trace/find_stop.h"
 
 namespace headscope::app {
 
@@ -25,12 +25,7 @@ Actions named_action(const AppState& state, const std::string& id) {
 
 Actions go_to_stage(const AppState& state, const std::string& name) {
     const Walk& walk = state.view.walk;
-    auto stop = find_stop(name);
-    if (const auto stage = find_stage(name); !stop && stage)
-        stop = tensor_info(*stage).group;
-    if (const auto stage = find_block_stage(name); !stop && stage)
-        stop = tensor_info(*stage).group;
-    if (stop && walk.has(*stop))
+    if (const auto stop = named_stop(walk, name))
         return {GoTo{*stop}};
     std::string names;
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})
@@ -41,6 +36,13 @@ Actions go_to_stage(const AppState& state, const std::string& name) {
 
 Actions type_sentence(const AppState& state, const std::string& text) {
     return {state.document->is_checkpoint() ? Action(TypePrompt{text}) : Action(SetSentence{text})};
+}
+
+Actions type_pair(const AppState& state, const std::string& text) {
+    if (!state.document->is_checkpoint())
+        fail_input(tr("\"text-pair\" belongs to the prompt of a checkpoint; open one first"));
+    checkpoint::check_pair(*state.document->part()->model, text);
+    return {TypePair{text}};
 }
 
 } // namespace headscope::app

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/views/state.h"
-#include "core/checkpoint/model/local_models.h"
+#include "core/checkpoint/files/local_models.h"
 
 #include <filesystem>
 

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/model/local_models.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/format/attention_file.h"
 #include "core/project/case_file.h"
 

@@ -2,8 +2,8 @@
 
 #include "core/base/message.h"
 #include "core/base/system_reason.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/checkpoint/model/local_models.h"
 
 #include <algorithm>
 #include <system_error>

@@ -2,7 +2,7 @@
 
 #include "core/base/message.h"
 #include "core/base/system_reason.h"
-#include "core/checkpoint/model/local_models.h"
+#include "core/checkpoint/files/local_models.h"
 
 #include <sys/stat.h>
 

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random_access_file.h"
-#include "core/checkpoint/model/local_models.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/model/patch_identity.h"
 #include "core/format/npy_header.h"
 #include "core/format/safetensors.h"

@@ -1,6 +1,6 @@
 #include "core/base/error.h"
 #include "core/engine/engine.h"
-#include "core/engine/sure_map.h"
+#include "core/engine/fallback_map.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/generate.h"
@@ -171,7 +171,7 @@ TEST_CASE("the CPU goes on with a map whose device fails, and with no other fail
     Progress progress;
     int on_cpu = 0;
     const auto map_of = [&](ErrorKind kind) {
-        return SureMap(
+        return FallbackMap(
             "card",
             [&, kind](const std::string& id, Progress&) -> std::unique_ptr<WeightsMap> {
                 if (id == "card")
@@ -181,7 +181,7 @@ TEST_CASE("the CPU goes on with a map whose device fails, and with no other fail
             },
             progress);
     };
-    const SureMap lost = map_of(ErrorKind::machine);
+    const FallbackMap lost = map_of(ErrorKind::machine);
     CHECK(lost.rectangle({0, 0, 1, 1}, progress).at(0, 0) == 0.5F);
     CHECK(lost.device() == "card");
     CHECK(lost.fallen().empty());
@@ -191,7 +191,7 @@ TEST_CASE("the CPU goes on with a map whose device fails, and with no other fail
     CHECK(on_cpu == 1);
     CHECK(lost.device() == "cpu");
     CHECK(lost.fallen() == "no more");
-    const SureMap stopped = map_of(ErrorKind::cancelled);
+    const FallbackMap stopped = map_of(ErrorKind::cancelled);
     CHECK(error_kind([&] { stopped.overview(1, Pooling::max, progress); }) == ErrorKind::cancelled);
     CHECK(on_cpu == 1);
 }
@@ -200,7 +200,7 @@ TEST_CASE("a map is read by other threads while the CPU takes it over", "[regist
     for (int round = 0; round < 50; ++round) {
         Progress progress;
         std::atomic<int> on_cpu = 0;
-        const SureMap map(
+        const FallbackMap map(
             "card",
             [&](const std::string& id, Progress& of) -> std::unique_ptr<WeightsMap> {
                 if (id == "card")

@@ -1,3 +1,4 @@
+#include "core/analysis/heads/model_heads.h"
 #include "core/analysis/survey/corpus.h"
 #include "core/analysis/survey/part_file.h"
 #include "core/analysis/survey/survey_file.h"
@@ -5,11 +6,13 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/engine/engine.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 using namespace headscope;
 using namespace headscope::analysis;
@@ -82,9 +85,18 @@ TEST_CASE("pieces that were cut from a text have all its tokens in order", "[sur
             CHECK(piece.ids.front() == whole[0].ids.front());
             CHECK(piece.begin == std::ssize(joined) - 1);
             joined.insert(joined.end(), piece.ids.begin() + 1, piece.ids.end());
+            CHECK((piece.ids.size() > 2 || length == 2)); // no single token, unless none has more
         }
-        CHECK(joined == whole[0].ids);
+        // A single token at the end is left out.
+        const bool left_over = length > 2 && (std::ssize(whole[0].ids) - 1) % (length - 1) == 1;
+        CHECK(std::ssize(joined) == std::ssize(whole[0].ids) - (left_over ? 1 : 0));
+        CHECK(std::ranges::equal(joined, std::span(whole[0].ids).first(joined.size())));
     }
+    const auto own = std::ssize(whole[0].ids) - 1; // without the token that begins every piece
+    CHECK(PieceCutter(pocket, own).cut(text).size() == 1);
+    CHECK(PieceCutter(pocket, own - 1).cut(text).size() == 2);
+    // A text that is one token is whole.
+    CHECK(PieceCutter(pocket, 8).cut({.line = 4, .text = "A"}).size() == 1);
     CHECK_THROWS_WITH(PieceCutter(pocket, 1), Contains("needs at least 2"));
 }
 
@@ -120,6 +132,26 @@ TEST_CASE("a survey does not depend on how its blocks were divided, and its file
     CHECK(read_file(folder.file("whole.db")) == read_file(folder.file("parts.db")));
 
     SurveyFile file = SurveyFile::open(folder.file("whole.db"));
+    // Labels are those that `headscope heads` gives to the means over the same pieces.
+    std::vector<std::vector<MeasuredHead>> measured;
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine("cpu");
+    for (const Piece& piece : pieces)
+        measured.push_back(text_heads(
+            *pocket, checkpoint::token_inputs(*pocket, piece.ids), 0,
+            {.stages = StageSet().with(TensorId::weights)},
+            [&](const Problem& problem, StageSet wanted, Progress& cancel) {
+                return engine->run(problem, wanted, cancel);
+            },
+            progress, false));
+    int beside = 0;
+    for (const MeasuredHead& head : mean_heads(measured)) {
+        const HeadCard found = file.card(head.layer, head.head);
+        INFO("L" << head.layer << " H" << head.head);
+        CHECK(found.label == head.metrics.label());
+        CHECK(found.beside_first == head.metrics.beside_first);
+        beside += found.beside_first ? 1 : 0;
+    }
+    CHECK(beside > 0);
     CHECK(file.run().counts.pieces == std::ssize(pieces));
     const std::vector<std::optional<double>> means = file.means(HeadScore::previous);
     REQUIRE(std::ssize(means) == plan.layers * plan.H);

@@ -1,7 +1,7 @@
 #include "core/base/file.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/gguf/gguf_architecture.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
-#include "core/checkpoint/model/local_models.h"
 #include "core/checkpoint/model/patch_file.h"
 #include "core/checkpoint/model/text_model.h"
 #include "tests/catch.h"

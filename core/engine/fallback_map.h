@@ -10,12 +10,13 @@
 
 namespace headscope::engine {
 
-/// A map of a device, and of the CPU from the moment on at which the machine fails the device.
-class SureMap final : public WeightsMap {
+/// Computes on a device, and falls back to the CPU after the device has failed. Any thread may use every
+/// member.
+class FallbackMap final : public WeightsMap {
 public:
     /// By an id that make_engine takes; "cpu" too.
     using Make = std::function<std::unique_ptr<WeightsMap>(const std::string& id, Progress& progress)>;
-    SureMap(const std::string& id, Make make, Progress& progress);
+    FallbackMap(const std::string& id, Make make, Progress& progress);
 
     std::string device() const override;
     std::string fallen() const override;
@@ -27,14 +28,14 @@ public:
                                Progress& progress) const override;
 
 private:
-    /// The map that answers now, and why it is not the device's. Replaced as a whole.
+    /// The map in use, and why it is not the device's. Always replaced as a whole.
     struct Current {
         std::shared_ptr<const WeightsMap> map;
         bool on_cpu = false;
         std::string reason; ///< empty on the device
     };
     Current current() const;
-    /// The CPU's map instead of `failed`; one that another thread has made meanwhile is taken.
+    /// Replaces `failed` by the CPU's map, or returns the one that another thread has made meanwhile.
     Current fall_back(const Current& failed, const std::string& reason, Progress& progress) const;
     template<class Ask>
     std::invoke_result_t<Ask, const WeightsMap&> answer(Progress& progress, const Ask& ask) const;

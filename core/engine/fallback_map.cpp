@@ -1,4 +1,4 @@
-#include "core/engine/sure_map.h"
+#include "core/engine/fallback_map.h"
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
@@ -7,13 +7,13 @@
 
 namespace headscope::engine {
 
-SureMap::Current SureMap::current() const {
+FallbackMap::Current FallbackMap::current() const {
     const std::lock_guard lock(mutex_);
     return current_;
 }
 
-SureMap::Current SureMap::fall_back(const Current& failed, const std::string& reason,
-                                    Progress& progress) const {
+FallbackMap::Current FallbackMap::fall_back(const Current& failed, const std::string& reason,
+                                            Progress& progress) const {
     const std::lock_guard one_maker(making_);
     if (Current now = current(); now.map != failed.map)
         return now;
@@ -24,7 +24,7 @@ SureMap::Current SureMap::fall_back(const Current& failed, const std::string& re
 }
 
 template<class Ask>
-std::invoke_result_t<Ask, const WeightsMap&> SureMap::answer(Progress& progress, const Ask& ask) const {
+std::invoke_result_t<Ask, const WeightsMap&> FallbackMap::answer(Progress& progress, const Ask& ask) const {
     const Current asked = current(); // kept alive while it is asked, though another thread replaces it
     std::string reason;
     try {
@@ -39,7 +39,7 @@ std::invoke_result_t<Ask, const WeightsMap&> SureMap::answer(Progress& progress,
     return ask(*fall_back(asked, reason, progress).map);
 }
 
-SureMap::SureMap(const std::string& id, Make make, Progress& progress) : make_(std::move(make)) {
+FallbackMap::FallbackMap(const std::string& id, Make make, Progress& progress) : make_(std::move(make)) {
     try {
         current_.map = make_(id, progress);
     } catch (const MemoryShortage&) {
@@ -52,21 +52,22 @@ SureMap::SureMap(const std::string& id, Make make, Progress& progress) : make_(s
     device_ = current_.map->device();
 }
 
-std::string SureMap::device() const {
+std::string FallbackMap::device() const {
     return current().on_cpu ? "cpu" : device_;
 }
 
-std::string SureMap::fallen() const {
+std::string FallbackMap::fallen() const {
     return current().reason;
 }
 
-Tensor SureMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
+Tensor FallbackMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
+                           Progress& progress) const {
     return answer(progress,
                   [&](const WeightsMap& map) { return map.pooled(part, cells, pooling, progress); });
 }
 
-std::vector<MapBand> SureMap::bands(std::span<const std::int64_t> which, std::int64_t cells,
-                                    Progress& progress) const {
+std::vector<MapBand> FallbackMap::bands(std::span<const std::int64_t> which, std::int64_t cells,
+                                        Progress& progress) const {
     return answer(progress, [&](const WeightsMap& map) { return map.bands(which, cells, progress); });
 }
 

@@ -1,4 +1,4 @@
-#include "core/checkpoint/model/local_models.h"
+#include "core/checkpoint/files/local_models.h"
 
 #include "core/base/error.h"
 #include "core/base/file.h"
