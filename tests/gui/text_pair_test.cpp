@@ -26,7 +26,7 @@ double off_golden(const Desk& desk) {
     return off_golden_pair(*texts_of_desk(desk).run->logits());
 }
 
-nlohmann::json report_of(const Desk& desk) {
+nlohmann::json pair_report(const Desk& desk) {
     return nlohmann::json::parse(desk.program.report(1));
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("a second text has a field where the model reads two, and undo, redo a
     CHECK(part_of_desk(desk).pair == second_of_pair);
     CHECK(part_of_desk(desk).inputs->token_types == Ids{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1});
     CHECK(off_golden(desk) < 1e-4);
-    CHECK(report_of(desk).at("text_pair") == second_of_pair);
+    CHECK(pair_report(desk).at("text_pair") == second_of_pair);
     desk.type_over("##prompt", "w168 w71 w139");
     CHECK(part_of_desk(desk).pair == second_of_pair);
     CHECK(off_golden(desk) > 1e-3);
@@ -81,7 +81,7 @@ TEST_CASE("a separator in the prompt asks whether it makes two texts", "[model][
     CHECK(screen_shows("w55 inside one text"));
     CHECK(part_of_desk(desk).inputs->token_types.empty());
     CHECK(off_golden(desk) > 0.1);
-    CHECK(report_of(desk).at("typed_pair") == nlohmann::json{first_of_pair, second_of_pair});
+    CHECK(pair_report(desk).at("typed_pair") == nlohmann::json{first_of_pair, second_of_pair});
 
     SECTION("two texts") {
         desk.press("Make two texts");
@@ -89,7 +89,7 @@ TEST_CASE("a separator in the prompt asks whether it makes two texts", "[model][
         CHECK(texts_of_desk(desk).prompt == first_of_pair);
         CHECK(texts_of_desk(desk).pair == second_of_pair);
         CHECK(off_golden(desk) < 1e-4);
-        CHECK_FALSE(report_of(desk).contains("typed_pair"));
+        CHECK_FALSE(pair_report(desk).contains("typed_pair"));
         desk.act(MoveInHistory{-1});
         desk.settle();
         CHECK(texts_of_desk(desk).prompt == pair_as_one);

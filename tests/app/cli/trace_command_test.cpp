@@ -396,11 +396,15 @@ TEST_CASE("a trace of a model with sinks is measured as the model is, without a 
     const std::string path = folder.file("sinks.safetensors"),
                       model = headscope::test_data("/models/gpt_oss_tiny");
     const std::vector<std::string> text{"--model", model, "--ids", "5,9,5,9,17"};
-    REQUIRE(run_program(std::vector<std::string>{"trace"} + text + {"-o", path}).code == 0);
+    REQUIRE(
+        run_program(std::vector<std::string>{"trace"} + text + std::vector<std::string>{"-o", path}).code ==
+        0);
     const ProgramRun of_file = run_program({"heads", "--attention", path, "--json"});
     CHECK(of_file.err.empty());
     const json rows = json::parse(of_file.out),
-               wanted = json::parse(run_program(std::vector<std::string>{"heads"} + text + {"--json"}).out);
+               wanted = json::parse(
+                   run_program(std::vector<std::string>{"heads"} + text + std::vector<std::string>{"--json"})
+                       .out);
     REQUIRE(rows.size() == wanted.size());
     for (std::size_t n = 0; n < rows.size(); ++n) {
         CHECK_FALSE(rows[n].contains("warnings"));
