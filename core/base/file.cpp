@@ -1,6 +1,7 @@
 #include "core/base/file.h"
 
 #include "core/base/error.h"
+#include "core/base/file_too_large.h"
 #include "core/base/message.h"
 #include "core/base/system_reason.h"
 
@@ -75,8 +76,8 @@ private:
 };
 
 [[noreturn]] void fail_size(const std::string& path, std::uint64_t most) {
-    fail_input(tr("cannot read {}: it has more than the {} bytes that are read here; name a smaller file",
-                  path, most));
+    throw FileTooLarge(tr(
+        "cannot read {}: it has more than the {} bytes that are read here; name a smaller file", path, most));
 }
 
 /// Devices such as /dev/zero never end. A terminal does, when its user says so, and /dev/null at once.

@@ -1,14 +1,22 @@
 #include "core/base/memory.h"
 
+#include "core/base/file.h"
+#include "core/base/file_too_large.h"
 #include "core/base/message.h"
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <thread>
+#include <unistd.h>
 
 namespace headscope {
 
@@ -97,11 +105,71 @@ std::uint64_t left_in_all_groups(const fs::path& root) {
     return left;
 }
 
-/// What work may take: a margin is left for the rest of the program.
+std::uint64_t rest(std::uint64_t whole, std::uint64_t used) {
+    return whole - std::min(whole, used);
+}
+
+/// The resident memory of this process in bytes, mapped files included; 0 if the system does not report it.
+std::uint64_t resident_memory() {
+    static const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    char text[64]{};
+    std::uint64_t pages = 0;
+    if (file < 0 || ::pread(file, text, sizeof text - 1, 0) <= 0 || std::sscanf(text, "%*u %lu", &pages) != 1)
+        return 0;
+    return pages * page;
+}
+
+// Counts of large blocks, in bytes. A block counts before its pages are touched and become resident.
+std::atomic<std::int64_t> large_blocks = 0;
+std::atomic<std::int64_t> all_else = 0; ///< resident when the limit was enforced, without large blocks
+std::atomic<bool> enforced = false;
+
+std::uint64_t used_memory() {
+    const std::int64_t counted = all_else + large_blocks;
+    return std::max(resident_memory(), static_cast<std::uint64_t>(std::max<std::int64_t>(counted, 0)));
+}
+
+/// Memory that new work may take. A margin is left for the rest of the program and of the system.
 std::uint64_t free_memory() {
-    const std::uint64_t available = available_memory();
+    const std::uint64_t available = detail::available_memory_below("/");
     const std::uint64_t margin = std::max(least_margin, available / 16);
-    return available - std::min(available, margin);
+    const std::uint64_t free = rest(available, margin);
+    return own_limit == unlimited ? free : std::min(free, rest(own_limit, used_memory()));
+}
+
+/// Small work is granted without a question to the system, but not under a limit that may be as small.
+bool is_small(std::uint64_t bytes) {
+    return bytes <= (own_limit == unlimited ? always_granted : mebibyte);
+}
+
+/// The sentence of the latest MemoryShortage.
+struct LatestShortage {
+    std::mutex mutex;
+    std::string sentence;
+
+    static LatestShortage& of_process() {
+        static LatestShortage latest;
+        return latest;
+    }
+};
+
+std::string limit_advice() {
+    return tr("raise --memory, or take a shorter text, fewer layers or fewer stages");
+}
+
+/// Ends the process if it grows past the limit by memory that no LargeBlock counts.
+[[noreturn]] void watch_limit(std::uint64_t limit, const std::string& sentence) {
+    constexpr std::chrono::microseconds period(500); // new pages come at some 4 MB in that time
+    constexpr int machine_lacks = 3;
+    const std::uint64_t most = limit + limit / 32;
+    while (true) {
+        if (resident_memory() > most) {
+            static_cast<void>(::write(STDERR_FILENO, sentence.data(), sentence.size()));
+            ::_exit(machine_lacks);
+        }
+        std::this_thread::sleep_for(period);
+    }
 }
 
 } // namespace
@@ -111,8 +179,10 @@ std::string size_text(std::uint64_t bytes) {
     const auto size = static_cast<double>(bytes);
     if (size >= 1e9)
         std::snprintf(text, sizeof text, "%.1f GB", size / 1e9);
-    else
+    else if (bytes == 0 || size >= 999'500)
         std::snprintf(text, sizeof text, "%.0f MB", size / 1e6);
+    else
+        std::snprintf(text, sizeof text, "%.0f KB", std::ceil(size / 1e3));
     return text;
 }
 
@@ -127,19 +197,79 @@ void limit_memory(std::uint64_t bytes) {
 
 std::uint64_t available_memory() {
     const std::uint64_t available = detail::available_memory_below("/");
-    if (own_limit == unlimited)
-        return available;
-    // Pages of files are given up when others need them.
-    const std::uint64_t taken = number_after("/proc/self/status", "RssAnon:").value_or(0) * 1024;
-    return std::min(available, own_limit - std::min<std::uint64_t>(own_limit, taken));
+    return own_limit == unlimited ? available : std::min(available, rest(own_limit, used_memory()));
+}
+
+MemoryShortage::MemoryShortage(const std::string& sentence) : Error(ErrorKind::machine, sentence) {
+    LatestShortage& latest = LatestShortage::of_process();
+    const std::scoped_lock lock(latest.mutex);
+    latest.sentence = sentence;
+}
+
+bool is_of_memory_shortage(const std::string& message) {
+    LatestShortage& latest = LatestShortage::of_process();
+    const std::scoped_lock lock(latest.mutex);
+    return !latest.sentence.empty() && message.find(latest.sentence) != std::string::npos;
+}
+
+bool memory_is_limited() {
+    return own_limit != unlimited;
+}
+
+void enforce_memory_limit() {
+    const std::uint64_t limit = own_limit, resident = resident_memory();
+    if (limit == unlimited || enforced)
+        return;
+    if (resident > limit)
+        throw MemoryShortage(
+            tr("the program alone needs {} of memory, and --memory allows {}; raise --memory",
+               size_text(resident), size_text(limit)));
+    all_else = static_cast<std::int64_t>(resident) - large_blocks;
+    enforced = true;
+    const std::string sentence = "headscope: this command needs more memory than the " + size_text(limit) +
+                                 " that --memory allows; " + limit_advice() + "\n";
+    std::thread([limit, sentence] { watch_limit(limit, sentence); }).detach();
+}
+
+void LargeBlock::take(std::size_t bytes) {
+    large_blocks += static_cast<std::int64_t>(bytes);
+    if (!enforced)
+        return;
+    // The block itself is in the count already, and not yet resident.
+    const std::uint64_t limit = own_limit, used = std::max(used_memory(), resident_memory() + bytes);
+    if (used <= limit)
+        return;
+    release(bytes);
+    throw MemoryShortage(tr("a block of {} does not fit beside the {} in use, and --memory allows {}; {}",
+                            size_text(bytes), size_text(rest(used, bytes)), size_text(limit),
+                            limit_advice()));
+}
+
+void LargeBlock::release(std::size_t bytes) noexcept {
+    if (bytes > 0)
+        large_blocks -= static_cast<std::int64_t>(bytes);
 }
 
 bool fits_in_memory(std::uint64_t bytes) {
-    return bytes <= always_granted || bytes <= free_memory();
+    return is_small(bytes) || bytes <= free_memory();
+}
+
+std::string read_file_into_memory(const std::string& path, std::uint64_t most) {
+    try {
+        return read_file(path, most);
+    } catch (const FileTooLarge&) {
+        throw MemoryShortage(
+            own_limit == unlimited
+                ? tr("{} is too large for the memory that is free: at most {} of it can be read; close other "
+                     "programs, or use a machine with more memory",
+                     path == "-" ? tr("standard input") : path, size_text(most))
+                : tr("{} is too large for the memory limit: at most {} of it can be read; raise --memory",
+                     path == "-" ? tr("standard input") : path, size_text(most)));
+    }
 }
 
 void require_memory(std::uint64_t bytes, const std::string& work, const std::string& advice) {
-    if (bytes <= always_granted)
+    if (is_small(bytes))
         return;
     if (const std::uint64_t free = free_memory(); bytes > free)
         throw MemoryShortage(own_limit == unlimited

@@ -184,7 +184,7 @@ void write_both(const std::string& script_path, const std::string& script, const
     std::error_code ignored;
     std::optional<std::string> earlier;
     if (std::filesystem::exists(numbers_path, ignored))
-        earlier = read_file(numbers_path, available_memory());
+        earlier = read_file_into_memory(numbers_path, available_memory());
     write_file_atomically(numbers_path, numbers);
     try {
         write_file_atomically(script_path, script);

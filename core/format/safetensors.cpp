@@ -11,6 +11,7 @@
 #include "core/format/number_types.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -198,9 +199,14 @@ Safetensors Safetensors::from_bytes(std::string bytes, std::string source) {
 }
 
 Safetensors Safetensors::open(const std::string& path) {
+    // Tensors of a large file go from the disk to where they are used, without a second copy.
+    constexpr std::uintmax_t large = 8 * mebibyte;
+    std::error_code unknown;
+    if (std::filesystem::is_regular_file(path, unknown) && std::filesystem::file_size(path, unknown) > large)
+        return open_lazily(path);
     // While a pipe is read its bytes are in memory twice, and tensors are made of them.
-    const std::uint64_t most = std::min(available_memory() / 4, 4096 * mebibyte);
-    return from_bytes(read_file(path, most), path == "-" ? tr("standard input") : path);
+    const std::uint64_t most = std::max(available_memory() / 4, mebibyte);
+    return from_bytes(read_file_into_memory(path, most), path == "-" ? tr("standard input") : path);
 }
 
 Safetensors Safetensors::open_lazily(const std::string& path) {

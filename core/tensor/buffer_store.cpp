@@ -1,4 +1,5 @@
 #include "core/tensor/buffer_store.h"
+#include "core/base/memory.h"
 #include "core/tensor/free_buffers.h"
 
 #include <algorithm>
@@ -25,6 +26,11 @@ float* allocate_block(std::size_t bytes) {
         madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
     return static_cast<float*>(memory);
+}
+
+void free_block(float* memory, std::size_t bytes) noexcept {
+    std::free(memory);
+    LargeBlock::release(bytes);
 }
 
 /// Everything of the process that keeps memory, stores from the first memory that they took, and how each
@@ -59,7 +65,7 @@ private:
 BufferStore::~BufferStore() {
     Keepers::of_process().remove(this);
     for (const Block& block : blocks_)
-        std::free(block.memory);
+        free_block(block.memory, block.bytes);
 }
 
 float* BufferStore::take(std::size_t bytes) {
@@ -77,11 +83,13 @@ float* BufferStore::take(std::size_t bytes) {
             return best->memory;
         }
     }
+    LargeBlock counted(bytes);
     // Not within mutex_: release_free_buffers() locks the keepers first.
     Keepers::of_process().add(this, [this] { release(); });
     const std::scoped_lock lock(mutex_);
     blocks_.reserve(blocks_.size() + 1);
     blocks_.push_back({allocate_block(bytes), bytes, 0, false});
+    counted.keep();
     return blocks_.back().memory;
 }
 
@@ -96,7 +104,7 @@ void BufferStore::release() noexcept {
     const std::scoped_lock lock(mutex_);
     std::erase_if(blocks_, [](const Block& block) {
         if (block.free)
-            std::free(block.memory);
+            free_block(block.memory, block.bytes);
         return block.free;
     });
 }
@@ -135,7 +143,7 @@ void BufferStore::age() noexcept {
     const std::scoped_lock lock(mutex_);
     for (Block& block : blocks_)
         if (block.free && ++block.age > 1) {
-            std::free(block.memory);
+            free_block(block.memory, block.bytes);
             block.memory = nullptr;
         }
     std::erase_if(blocks_, [](const Block& block) { return block.memory == nullptr; });

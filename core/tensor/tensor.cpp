@@ -1,6 +1,7 @@
 #include "core/tensor/tensor.h"
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 
 #include <algorithm>
 #include <bit>
@@ -20,23 +21,33 @@ std::size_t bytes_of(std::int64_t count) {
     return static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(float);
 }
 
-/// Aligns by hand, because the heap's aligned allocation is slow. The start of the heap's block is kept
-/// before the first number.
+/// The heap's block that holds a tensor's numbers. It is stored in front of the first number.
+struct HeapBlock {
+    void* memory;
+    std::size_t counted; ///< bytes counted as a LargeBlock
+};
+static_assert(sizeof(HeapBlock) <= 16, "the heap aligns to 16 bytes, so that there is always room for it");
+
+/// Aligns by hand, because the heap's aligned allocation is slow.
 float* allocate_numbers(std::int64_t count) {
-    void* const memory = std::malloc(bytes_of(count) + alignment);
-    if (memory == nullptr)
+    const std::size_t bytes = bytes_of(count) + alignment;
+    HeapBlock block{nullptr, bytes < large ? 0 : bytes};
+    LargeBlock counted(block.counted);
+    block.memory = std::malloc(bytes);
+    if (block.memory == nullptr)
         throw std::bad_alloc();
-    // The heap aligns to 16 bytes, so that the pointer always has room.
-    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    counted.keep();
+    const auto begin = reinterpret_cast<std::uintptr_t>(block.memory);
     auto* const numbers = reinterpret_cast<float*>(begin / alignment * alignment + alignment);
-    std::memcpy(reinterpret_cast<char*>(numbers) - sizeof memory, &memory, sizeof memory);
+    std::memcpy(reinterpret_cast<char*>(numbers) - sizeof block, &block, sizeof block);
     return numbers;
 }
 
 void release(float* numbers) {
-    void* memory = nullptr;
-    std::memcpy(&memory, reinterpret_cast<char*>(numbers) - sizeof memory, sizeof memory);
-    std::free(memory);
+    HeapBlock block{};
+    std::memcpy(&block, reinterpret_cast<char*>(numbers) - sizeof block, sizeof block);
+    std::free(block.memory);
+    LargeBlock::release(block.counted);
 }
 
 } // namespace
