@@ -1,5 +1,9 @@
+#include "core/base/error.h"
+#include "core/base/joined.h"
+#include "core/base/message.h"
 #include "core/engine/cpu/kernels/kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string_view>
@@ -33,9 +37,15 @@ auto choices() {
 }
 
 const Kernels& choose() {
-    const char* const asked = std::getenv("HEADSCOPE_KERNELS");
+    const char* asked = std::getenv("HEADSCOPE_KERNELS");
+    if (asked != nullptr && *asked == '\0')
+        asked = nullptr;
+    const auto all = choices();
+    if (asked != nullptr && std::ranges::find(all, std::string_view(asked), &Choice::id) == all.end())
+        fail_input(
+            tr("HEADSCOPE_KERNELS is \"{}\"; set it to {}, or unset it", asked, joined(all, &Choice::id)));
     bool reached = asked == nullptr;
-    for (const Choice& choice : choices()) {
+    for (const Choice& choice : all) {
         reached = reached || choice.id == asked;
         if (reached && choice.usable)
             return *choice.kernels;
