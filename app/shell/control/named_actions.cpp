@@ -1,9 +1,9 @@
 #include "app/shell/control/named_actions.h"
 
+#include "app/state/named_stop.h"
 #include "app/views/situation.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/trace/find_stop.h"
 
 namespace headscope::app {
 
@@ -25,12 +25,7 @@ Actions named_action(const AppState& state, const std::string& id) {
 
 Actions go_to_stage(const AppState& state, const std::string& name) {
     const Walk& walk = state.view.walk;
-    auto stop = find_stop(name);
-    if (const auto stage = find_stage(name); !stop && stage)
-        stop = tensor_info(*stage).group;
-    if (const auto stage = find_block_stage(name); !stop && stage)
-        stop = tensor_info(*stage).group;
-    if (stop && walk.has(*stop))
+    if (const auto stop = named_stop(walk, name))
         return {GoTo{*stop}};
     std::string names;
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})
