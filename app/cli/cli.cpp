@@ -8,6 +8,7 @@
 #include "core/base/memory.h"
 #include "core/base/parse.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/tensor/free_buffers.h"
 #include "core/text/plain_text.h"
 
 #include <CLI/CLI.hpp>
@@ -128,7 +129,7 @@ void check_lists(const CLI::App& program, int argc, char** argv) {
                                  : at + 1 < argc ? argv[at + 1]
                                                  : "";
         if (list.starts_with(',') || list.ends_with(',') || list.find(",,") != std::string::npos)
-            fail_usage(name + " " + list + " has an empty place; write for example 1,2,3");
+            fail_input(name + " " + list + " has an empty place; write for example 1,2,3");
     }
 }
 
@@ -147,9 +148,10 @@ std::string bytes_of_size(const std::string& text) {
 
 void add_memory(CLI::App& command) {
     command
-        .add_option_function<std::uint64_t>(
-            "--memory", &limit_memory,
-            "the most memory to take, such as 4GB (default: what is free, less a margin)")
+        .add_option_function<std::uint64_t>("--memory", &limit_memory,
+                                            "the most memory the whole process may have resident, such as "
+                                            "4GB; more is refused (default: what "
+                                            "is free, less a margin)")
         ->transform(bytes_of_size)
         ->type_name("SIZE")
         ->group("Machine");
@@ -160,8 +162,9 @@ std::function<int()> add_commands(CLI::App& program) {
     program.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
     program.require_subcommand(0, 1);
     program.footer(
-        "Exit codes: 0 done, 1 the input is at fault, 2 wrong usage, 3 this machine lacks something "
-        "that was demanded, 4 internal fault.");
+        "Exit codes: 0 done, 1 a text, number, name or file cannot be used, 2 options are unknown, missing "
+        "or "
+        "exclude each other, 3 this machine lacks something that was asked for, 4 internal fault.");
     add_trace(program);
     add_export(program);
     add_heads(program);
@@ -180,8 +183,16 @@ std::function<int()> add_commands(CLI::App& program) {
     std::function<int()> open_window = add_window(program);
     add_memory(program);
     for (const char* const name :
-         {"trace", "export", "heads", "generate", "explain", "patch", "map", "render", "record"})
+         {"trace", "export", "heads", "generate", "explain", "patch", "map", "survey", "render", "record"})
         add_memory(*program.get_subcommand(name));
+    add_memory(*program.get_subcommand("model")->get_subcommand("check"));
+    // Called when all options are read, before the command starts.
+    program.parse_complete_callback([&program] {
+        if (!program.get_subcommands().empty() && memory_is_limited()) {
+            give_memory_back();
+            enforce_memory_limit();
+        }
+    });
     check_values(program);
     return open_window;
 }
@@ -280,9 +291,12 @@ int parse_and_run(CLI::App& program, const std::function<int()>& open_window, in
         return 0;
     } catch (const CLI::ParseError& fault) {
         const std::string unknown = unknown_command(program, argc, argv);
+        // The others are of options that are unknown, missing or exclude each other.
+        const bool value = unknown.empty() && (dynamic_cast<const CLI::ValidationError*>(&fault) != nullptr ||
+                                               dynamic_cast<const CLI::ConversionError*>(&fault) != nullptr);
         return report((unknown.empty() ? fault.what() + advice(fault, called_command(program)) : unknown) +
                           "; see " + command_of(program) + " --help",
-                      wrong_usage);
+                      value ? exit_code(ErrorKind::input) : wrong_usage);
     }
 }
 

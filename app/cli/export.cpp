@@ -56,13 +56,12 @@ std::optional<exporting::TensorPart> wanted_tensor(const ExportOptions& options)
     const bool script_name = options.out == "-" || !exporting::trace_format_of_path(options.out);
     if (!options.tensor) {
         if (!script_name)
-            throw Error(ErrorKind::usage,
-                        "without --tensor, export writes a Python script, and " + options.out +
-                            " is not a script's name; name a .py file, or add --tensor NAME");
+            fail_input("without --tensor, export writes a Python script, and " + options.out +
+                       " is not a script's name; name a .py file, or add --tensor NAME");
         return std::nullopt;
     }
     if (script_name || exporting::trace_format_of_path(options.out) == exporting::TraceFormat::json)
-        throw Error(ErrorKind::usage, "--tensor needs the name of a .npy, .csv, .tsv or .safetensors file");
+        fail_input("--tensor needs the name of a .npy, .csv, .tsv or .safetensors file");
     const auto around = find_around(*options.tensor);
     const auto id = around && options.model.given() ? around : find_tensor(*options.tensor);
     if (around && !id)

@@ -32,8 +32,8 @@ struct MapOptions {
     std::string out;
 };
 
-/// Parses "I0:I1,J0:J1", rows before I1 and columns before J1. Throws Error(usage) for another form,
-/// Error(input) for a rectangle without a weight.
+/// Parses "I0:I1,J0:J1", rows before I1 and columns before J1. Throws Error(input) for another form and
+/// for a rectangle without a weight.
 MapPart parse_rectangle(const std::string& text) {
     std::array<std::int64_t, 4> numbers{};
     constexpr std::array<char, 4> after{':', ',', ':', '\0'};
@@ -41,7 +41,7 @@ MapPart parse_rectangle(const std::string& text) {
     for (std::size_t n = 0; n < numbers.size(); ++n) {
         const auto [end, fault] = std::from_chars(at, text.c_str() + text.size(), numbers[n]);
         if (fault != std::errc() || *end != after[n])
-            fail_usage("--rect " + text +
+            fail_input("--rect " + text +
                        " is not of the form I0:I1,J0:J1; --rect 0:512,1024:1536 has the queries 0 to 511 and "
                        "the keys 1024 to 1535");
         at = end + 1;
@@ -66,7 +66,7 @@ void check_usage(const MapOptions& options) {
     if (options.pooling && !options.overview)
         fail_usage("--pool goes with --overview, because a rectangle is not pooled; leave it out");
     if (options.out != "-" && !ends_in(options.out, ".npy") && !ends_in(options.out, ".png"))
-        fail_usage("the file " + options.out + " should end in .npy or .png");
+        fail_input("the file " + options.out + " should end in .npy or .png");
 }
 
 /// Refuses what the map has not, and what does not fit into memory, before anything of length is computed.

@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/joined.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/model_memory.h"
 #include "core/checkpoint/run/reference_check.h"
 #include "core/engine/engine.h"
 
@@ -77,6 +78,7 @@ std::string as_text(const std::vector<checkpoint::ReferenceRow>& rows,
 
 void check(const ModelCheckOptions& options) {
     const checkpoint::Model model = checkpoint::Model::open(options.folder);
+    checkpoint::require_room_for(model);
     const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.device);
     Progress progress;
     checkpoint::ReferenceGaps gaps;

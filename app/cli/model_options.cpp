@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
+#include "core/checkpoint/model/model_memory.h"
 #include "core/engine/engine.h"
 #include "core/export/model_export.h"
 #include "core/export/streamed_stages.h"
@@ -168,7 +169,7 @@ void DecoderText::check(const checkpoint::Architecture& architecture) const {
 void ModelOptions::check_gains(const std::vector<std::string>& gains) const {
     for (const std::string& text : gains)
         if (!parse_gain(text).layer && !layer_)
-            fail_usage("--gain " + text + " names no layer; write l.h=g, or add --layer L");
+            fail_input("--gain " + text + " names no layer; write l.h=g, or add --layer L");
 }
 
 void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_tokens) const {
@@ -241,7 +242,7 @@ ModelGain parse_model_gain(const std::string& text, const checkpoint::Architectu
                            std::int64_t layer) {
     const GainChange gain = parse_gain(text);
     if (!gain.stack.empty() && architecture.encoder == nullptr)
-        fail_usage("--gain " + text + ": a " + architecture.family +
+        fail_input("--gain " + text + ": a " + architecture.family +
                    " model has one stack of layers; write l.h=g");
     const ModelGain of{{stack_of_name(gain.stack), gain.layer.value_or(layer)}, gain.head, gain.factor};
     const checkpoint::Architecture& sizes = in_stack(architecture, of.place.stack);
@@ -294,6 +295,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     check_usage(gains);
     exporting::check_model_target(wanted, out);
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    checkpoint::require_room_for(model);
     const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
     checkpoint::ForwardOptions options;
     options.stack = stack_.in(model.architecture(), needs_stack_);
@@ -318,6 +320,7 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
                                                        float temperature, const std::string& device) const {
     check_usage(gains);
     const auto model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(*folder_));
+    checkpoint::require_room_for(*model);
     const checkpoint::ModelInputs inputs = read_inputs(model->architecture());
     checkpoint::ForwardOptions options;
     options.stages = stages;
@@ -348,6 +351,7 @@ ModelOptions::Opened ModelOptions::open(const std::vector<std::string>& gains, f
                                         bool own_tokens) const {
     check_usage(gains, own_tokens);
     Opened opened = open_weights(gains, temperature);
+    checkpoint::require_room_for(*opened.text->model);
     if (!own_tokens)
         opened.inputs = read_inputs(opened.text->model->architecture());
     return opened;
@@ -371,6 +375,7 @@ Problem ModelOptions::problem_of_layer(const std::vector<std::string>& gains, fl
                                        const std::function<void(const Dims&)>& check) const {
     check_usage(gains);
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    checkpoint::require_room_for(model);
     const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
     checkpoint::ForwardOptions options;
     options.layer = layer_.value_or(0);

@@ -26,7 +26,7 @@ struct ModelGain {
     float factor = 1;
 };
 /// h=g is head h of `layer`; without a stack the gain is the decoder's in an encoder-decoder. Throws
-/// Error(input) when there is no such head, Error(usage) for text of another form.
+/// Error(input) when there is no such head and for text of another form.
 ModelGain parse_model_gain(const std::string& text, const checkpoint::Architecture& architecture,
                            std::int64_t layer);
 

@@ -36,7 +36,7 @@ analysis::HeadPlace head_of(const std::string& text, const char* option) {
     const auto layer = number_of<std::int64_t>(text.substr(0, point));
     const auto head = point == text.size() ? std::nullopt : number_of<std::int64_t>(text.substr(point + 1));
     if (!layer || !head)
-        fail_usage(std::string(option) + " " + text + ": a head is written as layer.head, such as 2.7");
+        fail_input(std::string(option) + " " + text + ": a head is written as layer.head, such as 2.7");
     return {*layer, *head};
 }
 
@@ -48,7 +48,7 @@ std::pair<analysis::HeadPlace, analysis::PathInputs> end_of(const std::string& t
         return {head, {}};
     const std::string part = text.substr(colon + 1);
     if (part != "q" && part != "k" && part != "v")
-        fail_usage("--to " + text + ": behind the colon stands q, k or v");
+        fail_input("--to " + text + ": behind the colon stands q, k or v");
     return {head, {.queries = part == "q", .keys = part == "k", .values = part == "v"}};
 }
 
@@ -112,7 +112,7 @@ void check_usage(const PatchOptions& options) {
         fail_usage("nothing to patch was named; give --what, or --from and --to");
     const std::string suffix = std::filesystem::path(options.out).extension().string();
     if (options.out != "-" && suffix != ".json" && suffix != ".safetensors")
-        fail_usage("-o " + options.out +
+        fail_input("-o " + options.out +
                    ": the shares are written as .json or .safetensors; name the file so");
     if (options.json && suffix == ".safetensors")
         fail_usage("--json and -o " + options.out + " were given; give one of them");

@@ -39,7 +39,7 @@ void refuse_path(const std::string& sentence) {
     if (sentence.size() > 4096 || !std::filesystem::exists(sentence, none))
         return;
     const auto refuse = [&](const std::string& what, const std::string& instead) {
-        fail_usage(sentence + " is " + what + ", and a sentence is expected; " + instead +
+        fail_input(sentence + " is " + what + ", and a sentence is expected; " + instead +
                    ", or send the sentence of that name through standard input, as -");
     };
     switch (app::kind_of_path(sentence)) {
@@ -146,7 +146,7 @@ std::string preset_names() {
 void ProblemOptions::check_usage() const {
     for (const std::string& text : gains_)
         if (const GainChange gain = parse_gain(text); gain.layer || !gain.stack.empty())
-            fail_usage("--gain " + text + " names a layer, and only a checkpoint has layers; write h=g");
+            fail_input("--gain " + text + " names a layer, and only a checkpoint has layers; write h=g");
     if (project_path_) {
         if (sentence_ || kv_sentence_ || preset_ || seed_ || case_path_ || weights_path_)
             fail_usage("--project and another problem were given; give one of them");
@@ -229,7 +229,7 @@ GainChange parse_gain(const std::string& text) {
         equals == text.size() ? std::nullopt : number_of<float>(std::string_view(text).substr(equals + 1));
     const bool known = colon >= equals || stack == "encoder" || stack == "decoder" || stack == "cross";
     if (!layer || !head || !factor || !known)
-        fail_usage(
+        fail_input(
             "--gain " + text +
             " is not of the form h=g; write for example --gain 2=0.5, or in a checkpoint --gain 3.2=0.5 "
             "for head 2 of layer 3, and in an encoder-decoder encoder:3.2=0.5, decoder:3.2=0.5 or "

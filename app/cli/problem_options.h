@@ -21,7 +21,7 @@ struct GainChange {
     std::int64_t head = 0;
     float factor = 1;
 };
-/// Throws Error(usage) for text of another form.
+/// Throws Error(input) for text of another form.
 GainChange parse_gain(const std::string& text);
 
 /// The options that name a problem and change it, the same for every sub-command that runs a problem. Lives

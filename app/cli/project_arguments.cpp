@@ -146,12 +146,14 @@ void add_text(Words& words, const project::CheckpointProject& project, bool othe
             words.add(by_ids ? "--clean-ids" : "--clean", by_ids ? listed(project.ids) : project.text);
         return;
     }
-    if (!brings_tokens(words)) {
+    const bool reads_text = words.value("--what") != "vocabulary"; // which is of the weights alone
+    if (reads_text && !brings_tokens(words)) {
         const bool ids = by_ids && words.takes("--ids");
         words.add(ids ? "--ids" : "--text", ids ? listed(project.ids) : project.text);
     }
-    const bool reads_decoder = !words.any_given({"--decoder-text", "--decoder-ids", "--inputs"}) &&
-                               words.value("--what") != "vocabulary" && !words.given("--probe");
+    const bool reads_decoder = reads_text &&
+                               !words.any_given({"--decoder-text", "--decoder-ids", "--inputs"}) &&
+                               !words.given("--probe");
     if (!project.decoder_ids.empty() && reads_decoder) {
         const bool ids = by_ids && words.takes("--decoder-ids");
         words.add(ids ? "--decoder-ids" : "--decoder-text",

@@ -4,6 +4,7 @@
 #include "app/cli/project_arguments.h"
 #include "app/cli/usage.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/model_memory.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -24,9 +25,11 @@ void EditedModelOption::add_to(CLI::App& command, const std::string& model_help,
 checkpoint::TextModelPtr EditedModelOption::open() const {
     for (const std::string& gain : gains_)
         if (!parse_gain(gain).layer)
-            fail_usage("--gain " + gain + " names no layer; write l.h=g");
+            fail_input("--gain " + gain + " names no layer; write l.h=g");
     run_on_processor(device_);
-    return checkpoint::open_text_model(folder_);
+    const checkpoint::TextModelPtr model = checkpoint::open_text_model(folder_);
+    checkpoint::require_room_for(*model->model);
+    return model;
 }
 
 checkpoint::ModelEdits EditedModelOption::edits(const checkpoint::TextModel& model) const {

@@ -20,7 +20,7 @@ public:
     void add_to(CLI::App& command,
                 const std::string& model_help = "a checkpoint folder or GGUF file, or pocket",
                 const std::string& gain_help = "scale a head: 3.2=0 switches off head 2 of layer 3");
-    /// Throws Error(usage) for a gain that names no layer, else as run_on_processor and open_text_model do.
+    /// Throws Error(input) for a gain that names no layer, else as run_on_processor and open_text_model do.
     checkpoint::TextModelPtr open() const;
     /// The edits of the file, then the gains. Throws Error(input) for a head that the model has not.
     checkpoint::ModelEdits edits(const checkpoint::TextModel& model) const;

@@ -37,15 +37,14 @@ std::optional<figure::Point> parse_point(const std::optional<std::string>& point
     figure::Point at;
     char comma = 0, rest = 0;
     if (std::sscanf(point->c_str(), "%f%c%f%c", &at.x, &comma, &at.y, &rest) != 3 || comma != ',')
-        fail_usage("--point " + *point + " is not X,Y in logical pixels; write for example 400,300");
+        fail_input("--point " + *point + " is not X,Y in logical pixels; write for example 400,300");
     return at;
 }
 
 std::string render_window(const RenderOptions& options, const app::DocumentPtr& document, PictureSize size,
                           figure::FigureFormat format) {
     if (format != figure::FigureFormat::png)
-        throw Error(ErrorKind::usage,
-                    "--window is drawn as pixels; give the output a name that ends in .png");
+        fail_input("--window is drawn as pixels; give the output a name that ends in .png");
     const std::unique_ptr<app::Program> program = make_program(options, document);
     show_scene(*program, options, document);
     const app::AppState& state = program->state();

@@ -3,6 +3,7 @@
 #include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
+#include "app/cli/window_scene.h"
 #include "app/shell/control/control.h"
 #include "app/shell/desktop_motion.h"
 #include "app/shell/picture_clipboard.h"
@@ -131,6 +132,7 @@ std::string begin_language(const std::string& asked, const std::string& preferen
 
 int open_window(const Options& options) {
     give_memory_back(); // before there are other threads
+    require_room_for_window();
     Preferences preferences;
     const std::string language = begin_language(options.language, preferences.text());
     check_path(options);

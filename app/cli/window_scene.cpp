@@ -3,11 +3,14 @@
 #include "app/cli/language_option.h"
 #include "app/cli/usage.h"
 #include "app/session/checkpoint_work.h"
+#include "app/state/named_stop.h"
 #include "app/state/screens/questions.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/model/model_memory.h"
 #include "core/format/attention_file.h"
 #include "core/lesson/library.h"
 #include "core/manual/manual.h"
@@ -21,6 +24,13 @@ namespace headscope::cli {
 
 namespace {
 
+/// Throws what the program says is wrong.
+void check_error(const app::Program& program) {
+    const std::string& error = program.state().error;
+    if (!error.empty())
+        throw Error(is_of_memory_shortage(error) ? ErrorKind::machine : ErrorKind::input, error);
+}
+
 /// What can be shown: stages of attention and, of a checkpoint, those around it.
 struct Offered {
     ProblemParts parts;
@@ -28,8 +38,9 @@ struct Offered {
     std::vector<TensorId> around = {};
 
     bool has(TensorId id) const {
-        return is_stage(id) ? has_tensor(id, parts)
-                            : std::ranges::count(around, id) > 0 && walk.has(tensor_info(id).group);
+        return is_stage(id)
+                   ? has_tensor(id, parts)
+                   : std::ranges::count(around, id) > 0 && app::named_stop(walk, tensor_info(id).name);
     }
 };
 
@@ -75,7 +86,7 @@ void show_stage(app::ViewState& view, const std::string& name, const Offered& of
         fail_input("there is no stage \"" + name + "\"" +
                    (offered.walk.whole_block() ? " in this layer" : "") + "; the stages are " +
                    names_of_stages(offered));
-    view.group = tensor_info(*id).group;
+    view.group = app::named_stop(offered.walk, name).value_or(tensor_info(*id).group);
     if (*id == TensorId::k)
         view.projection = app::Projection::k;
     if (*id == TensorId::v)
@@ -129,7 +140,7 @@ PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual
     char cross = 0, rest = 0;
     if (std::sscanf(size->c_str(), "%d%c%d%c", &width, &cross, &height, &rest) != 3 || cross != 'x' ||
         width < 200 || height < 200 || width > 16384 || height > 16384)
-        fail_usage("--size " + *size +
+        fail_input("--size " + *size +
                    " is not WIDTHxHEIGHT with each from 200 to 16384; write for example 1600x1000");
     return {width, height};
 }
@@ -144,7 +155,10 @@ void add_reading_options(CLI::App& command, SceneOptions& options, const std::st
     for (const analysis::ReadingInfo& reading : analysis::readings()) {
         std::string does(reading.does); // a sentence in the window, a part of one here
         does.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(does.front())));
-        command.add_flag(flag_of(reading), options.reading.*reading.option, where + does);
+        // A file of weights has no values, by whose length they would be multiplied.
+        const bool needs_values = reading.option == &analysis::ReadingOptions::norm_weighted;
+        command.add_flag(flag_of(reading), options.reading.*reading.option,
+                         (needs_values ? "with --model: " : where) + does);
     }
     command.add_flag("--log-colours", options.log_colours, where + "colours by the logarithm of a weight");
 }
@@ -162,8 +176,7 @@ void read_weights(app::Program& program, const SceneOptions& options) {
                        " has " + std::string(reading.lacks) + "; leave it out");
     program.act(app::ReadWeights{wanted});
     program.act(app::SetLogColours{options.log_colours});
-    if (!program.state().error.empty())
-        fail_input(program.state().error);
+    check_error(program);
 }
 
 void check_layer(const SceneOptions& options, const AttentionInfo& info) {
@@ -191,8 +204,7 @@ void show_attention(app::Program& program, const SceneOptions& options) {
 void show_lesson(app::Program& program, const SceneOptions& options) {
     program.state().view.less_motion = true; // a picture shows the end of every animation
     program.act(app::OpenLesson{*options.lesson});
-    if (!program.state().error.empty())
-        fail_input(program.state().error);
+    check_error(program);
     const app::CourseState& course = program.state().course;
     const auto page = [&](const char* option, int wanted, int count, int before) {
         if (wanted < 1 || wanted > count)
@@ -215,8 +227,7 @@ void edit_model(app::Program& program, const SceneOptions& options) {
     program.state().view.less_motion = true; // without the flash of an edit
     const auto settle = [&program] {
         program.settle();
-        if (!program.state().error.empty())
-            fail_input(program.state().error);
+        check_error(program);
     };
     const checkpoint::Architecture& architecture =
         program.state().document->part()->model->model->architecture();
@@ -259,6 +270,7 @@ void show_screen(app::Program& program, const SceneOptions& options) {
 void show_model(app::Program& program, const SceneOptions& options) {
     Progress progress;
     const checkpoint::TextModelPtr model = checkpoint::open_text_model(*options.model);
+    checkpoint::require_room_for(*model->model);
     const checkpoint::Architecture& architecture = model->model->architecture();
     const std::optional<checkpoint::Stack> stack = options.stack.in(architecture, false);
     options.decoder.check(architecture);
@@ -318,7 +330,15 @@ void show_manual(app::Program& program, const std::string& asked) {
 
 } // namespace
 
+void require_room_for_window() {
+    // Fonts, glyphs and Mesa's software renderer included.
+    constexpr std::uint64_t least = 140'000'000;
+    if (memory_is_limited())
+        require_memory(least, "a window", "raise --memory, or draw a stage without --window");
+}
+
 std::unique_ptr<app::Program> make_program(const SceneOptions& options, const app::DocumentPtr& document) {
+    require_room_for_window();
     auto program = std::make_unique<app::Program>(
         app::ProgramOptions{.recipe = document == nullptr ? project::Recipe{} : document->recipe,
                             .device = options.problem.device(),
@@ -330,8 +350,7 @@ std::unique_ptr<app::Program> make_program(const SceneOptions& options, const ap
 
 void check_program(app::Program& program) {
     program.settle();
-    if (!program.state().error.empty())
-        fail_input(program.state().error);
+    check_error(program);
     if (!program.state().engines.notice.empty())
         throw Error(ErrorKind::machine, program.state().engines.notice);
 }
@@ -400,7 +419,7 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
 
 void check_scale(const SceneOptions& options) {
     if (options.scale < 0.5F || options.scale > 8.0F)
-        fail_usage("--scale must be from 0.5 to 8");
+        fail_input("--scale must be from 0.5 to 8");
 }
 
 } // namespace headscope::cli

@@ -42,14 +42,14 @@ struct SceneOptions {
 /// Adds the options that both commands have, without --layer. where: begins the help of those that only a
 /// window has. `options` lives as long as the App that has the options.
 void add_scene_options(CLI::App& command, SceneOptions& options, const std::string& where);
-/// Throws Error(usage) for a --scale out of its range.
+/// Throws Error(input) for a --scale out of its range.
 void check_scale(const SceneOptions& options);
 
 /// Logical pixels.
 struct PictureSize {
     int width, height;
 };
-/// Throws Error(usage) for what is not WIDTHxHEIGHT with each from 200 to 16,384.
+/// Throws Error(input) for what is not WIDTHxHEIGHT with each from 200 to 16,384.
 PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual);
 
 /// "--hide-first-token".
@@ -60,6 +60,8 @@ void add_reading_options(CLI::App& command, SceneOptions& options, const std::st
 /// Throws Error(input) for a stage, head or row that the document does not have.
 app::ViewState view_of(const SceneOptions& options, const app::Document& document);
 
+/// Throws MemoryShortage if --memory allows less than a window takes before it shows anything.
+void require_room_for_window();
 /// The program with nothing shown yet but the document; null: the first lesson. Throws what app::Program
 /// throws.
 std::unique_ptr<app::Program> make_program(const SceneOptions& options, const app::DocumentPtr& document);

@@ -231,8 +231,8 @@ void write_pass(const ordered_json& metadata, const checkpoint::ModelInputs& inp
 
 void check_model_target(const TraceExport& wanted, const std::string& path) {
     if (wanted.format == TraceFormat::npy && (path == "-" || trace_format_of_path(path) == TraceFormat::npy))
-        throw Error(ErrorKind::usage, tr("a pass through a model has many tensors and a .npy file holds one; "
-                                         "name a folder for all of them, or another format"));
+        fail_input(tr("a pass through a model has many tensors and a .npy file holds one; "
+                      "name a folder for all of them, or another format"));
 }
 
 void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,

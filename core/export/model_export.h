@@ -7,7 +7,7 @@
 
 namespace headscope::exporting {
 
-/// Throws Error(usage) when `path` cannot hold what is wanted: a .npy file or "-" as npy.
+/// Throws Error(input) when `path` cannot hold what is wanted: a .npy file or "-" as npy.
 void check_model_target(const TraceExport& wanted, const std::string& path);
 
 /// Writes a pass through a model to a file, whole or not at all ("-": standard output), in the formats of

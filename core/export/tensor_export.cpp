@@ -137,8 +137,7 @@ std::string tensor_bytes(const Problem& problem, const Trace& trace, const Tenso
     case TraceFormat::json:
         break;
     }
-    throw Error(ErrorKind::usage,
-                tr("one tensor is written as .npy, .csv, .tsv or .safetensors, not as json"));
+    fail_input(tr("one tensor is written as .npy, .csv, .tsv or .safetensors, not as json"));
 }
 
 void export_tensor(const Problem& problem, const Trace& trace, const TensorPart& part,

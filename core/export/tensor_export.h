@@ -31,7 +31,7 @@ TensorPtr tensor_part(const Problem& problem, const Trace& trace, const TensorPa
 ///   csv, tsv:    a matrix or vector as a plain table of numbers, without headings; more axes than two (not
 ///                counting leading ones of extent 1) as stage,b,h,i,j,value, one number a line, as trace has
 ///                it
-/// Minus infinity is "-inf" in text, which NumPy and pandas read. Throws like tensor_part, and Error(usage)
+/// Minus infinity is "-inf" in text, which NumPy and pandas read. Throws like tensor_part, and Error(input)
 /// for json.
 std::string tensor_bytes(const Problem& problem, const Trace& trace, const TensorPart& part,
                          TraceFormat format, const std::map<std::string, std::string>& notes = {});

@@ -36,9 +36,9 @@ std::ptrdiff_t count_of(const StageSet& stages) {
 }
 
 [[noreturn]] void refuse_several(std::ptrdiff_t stages) {
-    throw Error(ErrorKind::usage, tr("one .npy file holds one stage, not {}; name one stage, a folder for "
-                                     "all of them, or another format",
-                                     stages));
+    fail_input(tr("one .npy file holds one stage, not {}; name one stage, a folder for "
+                  "all of them, or another format",
+                  stages));
 }
 
 /// What export_trace itself puts into a folder, so that it may be replaced.

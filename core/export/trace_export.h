@@ -26,7 +26,7 @@ struct TraceExport {
 std::optional<TraceFormat> find_trace_format(std::string_view name);
 std::optional<TraceFormat> trace_format_of_path(std::string_view path);
 
-/// Throws Error(usage) when `path` cannot hold what is wanted: a .npy file or "-" for several stages as npy.
+/// Throws Error(input) when `path` cannot hold what is wanted: a .npy file or "-" for several stages as npy.
 void check_target(const TraceExport& wanted, const std::string& path);
 
 /// The stages of a trace, named as in the stage table and with its shapes, as the bytes of one file.
@@ -40,7 +40,7 @@ void check_target(const TraceExport& wanted, const std::string& path);
 ///   npy:         one stage, no metadata
 /// fully_masked_rows lists [b, i] that may attend to nothing in any head, fully_masked_head_rows [b, h, i]
 /// the others, and is left out when there are none. Throws Error(input) for a head out of range, and
-/// Error(usage) for npy with several stages. The trace must hold the stages that are asked for, else
+/// Error(input) for npy with several stages. The trace must hold the stages that are asked for, else
 /// Error(internal).
 std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceExport& wanted);
 

@@ -167,7 +167,7 @@ void check_usage(const CLI::App& command, const HeadsOptions& options, const Sco
     const std::string out = options.out.value_or("-");
     const std::string suffix = std::filesystem::path(out).extension().string();
     if (out != "-" && suffix != ".json" && suffix != ".csv")
-        fail_usage("-o " + out + ": the scores are written as .json or .csv; name the file so");
+        fail_input("-o " + out + ": the scores are written as .json or .csv; name the file so");
     if (options.json && suffix == ".csv")
         fail_usage("--json and -o " + out + " were given; give one of them");
     if (input.model.given() && input.problem.seed() && !input.probe)

@@ -46,7 +46,7 @@ ProcessRank ProcessRank::from_environment() {
         if (!rank || !count)
             continue;
         if (*count < 1 || *rank < 0 || *rank >= *count)
-            fail_usage(std::string(launcher.rank) + " is " + std::to_string(*rank) + " and " +
+            fail_input(std::string(launcher.rank) + " is " + std::to_string(*rank) + " and " +
                        launcher.count + " is " + std::to_string(*count) +
                        "; a rank is less than the number of processes, so start them with mpirun or srun");
         return {*rank, *count, std::clamp<std::int64_t>(number_in(launcher.local).value_or(1), 1, *count)};

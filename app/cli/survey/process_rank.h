@@ -12,7 +12,7 @@ struct ProcessRank {
     std::int64_t local = 1; ///< of those on this machine
 
     /// What Open MPI's mpirun, MPICH's mpiexec (PMI) or Slurm's srun set; one process where none did. Throws
-    /// Error(usage) for numbers that contradict each other.
+    /// Error(input) for numbers that contradict each other.
     static ProcessRank from_environment();
     /// How many threads this process should use, so that those on a machine together use every core that they
     /// may.

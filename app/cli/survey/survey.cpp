@@ -18,9 +18,9 @@ void check_survey(const SurveyOptions& options) {
         fail_usage("a survey needs --model M, --texts FILE and -o OUT.db; give all three, or show one: "
                    "headscope survey show OUT.db --layer L --head H");
     if (options.length < 1)
-        fail_usage("--length " + std::to_string(options.length) + ": a piece has at least 1 token");
+        fail_input("--length " + std::to_string(options.length) + ": a piece has at least 1 token");
     if (options.limit && *options.limit < 1)
-        fail_usage("--limit " + std::to_string(*options.limit) + ": give at least 1 text, or leave it out");
+        fail_input("--limit " + std::to_string(*options.limit) + ": give at least 1 text, or leave it out");
 }
 
 void add_show(CLI::App& survey) {

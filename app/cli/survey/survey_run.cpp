@@ -8,6 +8,7 @@
 #include "core/analysis/survey/surveyor.h"
 #include "core/base/error.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/model_memory.h"
 
 #include <algorithm>
 #include <chrono>
@@ -161,6 +162,7 @@ void run_survey(const SurveyOptions& options) {
     const StopOnSignal stop;
     const checkpoint::TextModelPtr model =
         checkpoint::open_text_model(checkpoint::model_folder(options.model));
+    checkpoint::require_room_for(*model->model);
     const analysis::Corpus corpus =
         analysis::Corpus::open(options.texts, options.limit, StopOnSignal::progress());
     const SurveyPlan plan = plan_of(options, *model, corpus);

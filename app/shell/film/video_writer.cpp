@@ -249,8 +249,7 @@ FilmFormat film_format(const std::string& path) {
          {std::pair(".gif", FilmFormat::gif), {".mp4", FilmFormat::mp4}, {".html", FilmFormat::html}})
         if (path.ends_with(ending))
             return format;
-    throw Error(ErrorKind::usage,
-                tr("{} is no name for a film; give one that ends in .gif, .mp4 or .html", path));
+    fail_input(tr("{} is no name for a film; give one that ends in .gif, .mp4 or .html", path));
 }
 
 std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look) {

@@ -8,7 +8,7 @@
 namespace headscope::app {
 
 enum class FilmFormat { gif, mp4, html };
-/// The format that the path's ending names. Throws Error(usage) for another ending, naming the three.
+/// The format that the path's ending names. Throws Error(input) for another ending, naming the three.
 FilmFormat film_format(const std::string& path);
 
 /// A GIF or MP4, made by the program ffmpeg, which gets the frames as they come. Throws Error(machine) when

@@ -363,7 +363,7 @@ def main():
         refused(2, *tiny, "--ids", "1,2,3", "--length", "4")
         refused(2, *tiny, "--ids", "1,2,3", "--seed", "4")
         refused(2, *tiny, "--ids", "1,2,3", "--effect", "--temperature", "2")
-        refused(2, "The cat sat down", "-o", folder / "out.txt")
+        refused(1, "The cat sat down", "-o", folder / "out.txt")
         refused(2, "The cat sat down", "--attention", folder / "given.npy")
         refused(2)
     print(f"{compared} scores agree with NumPy")

@@ -189,7 +189,7 @@ def check_faults(folder):
         message = run("map", *arguments, "-o", out, code=code)
         assert words in message, (arguments, message)
         assert not out.exists(), arguments
-    message = run("map", *case, "--head", 0, "--overview", 5, "-o", folder / "map.txt", code=2)
+    message = run("map", *case, "--head", 0, "--overview", 5, "-o", folder / "map.txt", code=1)
     assert "should end in .npy or .png" in message, message
     done = subprocess.run([PROGRAM, "map", *map(str, case), "--head", "0", "--overview", "5", "-o", "-"], capture_output=True)
     assert done.returncode == 0 and done.stdout.startswith(b"\x93NUMPY"), done

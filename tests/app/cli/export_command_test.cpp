@@ -96,10 +96,10 @@ TEST_CASE("export writes the weights of a model's ends, without a text") {
 TEST_CASE("what export cannot do is said in a sentence") {
     check_export_fails({"a cat"}, 2, "--output");
     check_export_fails({"-o", "-"}, 2, "nothing to run");
-    check_export_fails({"a cat", "-o", "cat.npy"}, 2, "name a .py file");
+    check_export_fails({"a cat", "-o", "cat.npy"}, 1, "name a .py file");
     check_export_fails({"a cat", "--head", "1", "-o", "cat.npy"}, 2, "--tensor");
-    check_export_fails({"a cat", "--tensor", "weights", "-o", "cat.py"}, 2, ".npy");
-    check_export_fails({"a cat", "--tensor", "weights", "-o", "cat.json"}, 2, ".npy");
+    check_export_fails({"a cat", "--tensor", "weights", "-o", "cat.py"}, 1, ".npy");
+    check_export_fails({"a cat", "--tensor", "weights", "-o", "cat.json"}, 1, ".npy");
     check_export_fails({"a cat", "--tensor", "wieghts", "-o", "cat.npy"}, 1, "wieghts");
     check_export_fails({"a cat", "--tensor", "weights", "--head", "9", "-o", "cat.npy"}, 1,
                        "numbered 0 to 1");

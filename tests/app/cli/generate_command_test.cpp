@@ -152,7 +152,7 @@ TEST_CASE("a head that is switched off changes what is written next") {
     const std::string folder = golden("gpt2_tiny");
     CHECK(generated(folder, prompt).at("probabilities") == generated(folder, same).at("probabilities"));
     CHECK(generated(folder, prompt).at("probabilities") != generated(folder, without).at("probabilities"));
-    check_refused(generate(folder, {"--ids", "1", "--tokens", "3", "--gain", "1=0"}), 2, "names no layer");
+    check_refused(generate(folder, {"--ids", "1", "--tokens", "3", "--gain", "1=0"}), 1, "names no layer");
     check_refused(generate(folder, {"--ids", "1", "--tokens", "3", "--gain", "9.1=0"}), 1,
                   "no head 1 in layer 9");
 }
@@ -171,7 +171,7 @@ TEST_CASE("calls of generate that cannot be done are named") {
     fails("gpt2_tiny", {"--ids", "1", "--temperature", "-1"}, 1, "temperature");
     fails("gpt2_tiny", {"--ids", "1", "--top-k", "0"}, 1, "top-k is 0");
     fails("gpt2_tiny", {"--ids", "1", "--top-p", "2"}, 1, "top-p is 2");
-    fails("gpt2_tiny", {"--ids", "1", "--top-p", "nan"}, 2, "--top-p: \"nan\" is not a finite number");
+    fails("gpt2_tiny", {"--ids", "1", "--top-p", "nan"}, 1, "--top-p: \"nan\" is not a finite number");
     fails("gpt2_tiny", {"--ids", "1", "--top", "-1"}, 1, "--top is -1");
     fails("gpt2_tiny", {"--text", "cat"}, 1, "no token id");
     fails("bert_tiny", {"--ids", "1"}, 1, "bert model reads each text");

@@ -82,7 +82,7 @@ TEST_CASE("numbers of options are whole, in range and finite, in every command")
         words.insert(words.end(), {call.option, call.value});
         const ProgramRun run = run_program(words);
         CAPTURE(call.words.front(), run.err);
-        CHECK(run.code == 2);
+        CHECK(run.code == 1);
         CHECK_THAT(run.err, Contains(call.option + ": \"" + call.value + "\" " + call.said));
         CHECK(run.out.empty());
     }
@@ -106,19 +106,19 @@ TEST_CASE("an unknown command is named, with the nearest") {
     CHECK_THAT(said({"trace", "Cat", "sleeps", "-o", "-"}), Contains("sleeps") && !Contains("no command"));
 }
 
-TEST_CASE("an empty place in a list of ids is wrong usage") {
+TEST_CASE("an empty place in a list of ids is refused") {
     const std::string model = test_data("/models/gpt2_tiny");
     for (const char* list : {"1,,2", "1,2,", ",1", ","})
         for (const auto& ids : {std::vector<std::string>{"--ids", list}, {"--ids=" + std::string(list)}}) {
             std::vector<std::string> words{"trace", "--model", model, "-o", "-"};
             words.insert(words.end(), ids.begin(), ids.end());
             const ProgramRun run = run_program(words);
-            CHECK(run.code == 2);
+            CHECK(run.code == 1);
             CHECK_THAT(run.err, Contains("--ids " + std::string(list) + " has an empty place"));
         }
 }
 
-TEST_CASE("an empty name of a file is wrong usage") {
+TEST_CASE("an empty name of a file is refused") {
     const std::string empty = ": the name is empty; name a file or a folder";
     const std::vector<std::pair<std::vector<std::string>, std::string>> calls{
         {{"trace", "Cat sleeps", "-o", ""}, "--output"},
@@ -132,12 +132,12 @@ TEST_CASE("an empty name of a file is wrong usage") {
     for (const auto& [words, option] : calls) {
         const ProgramRun run = run_program(words);
         CAPTURE(words.front(), run.err);
-        CHECK(run.code == 2);
+        CHECK(run.code == 1);
         CHECK_THAT(run.err, Contains(option + empty));
     }
 }
 
-TEST_CASE("an empty word is wrong usage") {
+TEST_CASE("an empty word is refused") {
     const std::string empty = ": the word is empty; give one, such as Mary";
     const std::vector<std::string> render{"render", "--window", "--model",  "pocket", "-o",
                                           "-",      "--text",   "Mary had", "--size", "640x400"},
@@ -155,7 +155,7 @@ TEST_CASE("an empty word is wrong usage") {
         all.insert(all.end(), more.begin(), more.end());
         const ProgramRun run = run_program(all);
         CAPTURE(words.front(), run.err);
-        CHECK(run.code == 2);
+        CHECK(run.code == 1);
         CHECK_THAT(run.err, Contains(option + empty));
         CHECK(run.out.empty());
     }
@@ -205,7 +205,7 @@ TEST_CASE("every command that computes takes a device, and says where it is not 
         words.insert(words.end(), {"--device", "vulkan:99"});
         CHECK(run_program(words).code == 3);
         words.back() = "gpu";
-        CHECK(run_program(words).code == 2);
+        CHECK(run_program(words).code == 1);
         words.back() = "cpu";
         const ProgramRun run = run_program(words);
         CHECK(run.code == 0);
@@ -213,14 +213,18 @@ TEST_CASE("every command that computes takes a device, and says where it is not 
     }
 }
 
-TEST_CASE("explain takes a text with every --what") {
+TEST_CASE("explain refuses a text for a question about the weights alone") {
     const std::vector<std::string> words{"explain", "--model", "pocket", "--what",  "vocabulary", "--layer",
                                          "2",       "--head",  "7",      "--token", "Mary"};
-    std::vector<std::string> with_text = words;
-    with_text.insert(with_text.end(), {"--text", "Mary had a dog."});
-    const ProgramRun run = run_program(with_text);
-    CHECK(run.code == 0);
-    CHECK(run.out == run_program(words).out);
+    CHECK(run_program(words).code == 0);
+    for (const auto& [option, text] : {std::pair("--text", "Mary had a dog."), {"--ids", "1,2"}}) {
+        std::vector<std::string> with_text = words;
+        with_text.insert(with_text.end(), {option, text});
+        const ProgramRun run = run_program(with_text);
+        CHECK(run.code == 2);
+        CHECK_THAT(run.err, Contains("--what vocabulary does not read " + std::string(option)));
+        CHECK(run.out.empty());
+    }
 }
 
 TEST_CASE("the screen of circuits reads the token that is named") {
@@ -315,7 +319,7 @@ TEST_CASE("an option that is missing says what it is for, and an unknown one whi
 TEST_CASE("the name of a file or folder is not run as a sentence") {
     const std::string model = test_data("/models/gpt2_tiny");
     const ProgramRun run = run_program({"heads", model});
-    CHECK(run.code == 2);
+    CHECK(run.code == 1);
     CHECK_THAT(run.err, Contains("is a checkpoint, and a sentence is expected; write --model " + model));
     const std::string tensors = test_data("/attention/lh_f32.npy");
     for (const char* command : {"heads", "export"}) // which has no such option
@@ -428,4 +432,31 @@ TEST_CASE("heads warns of numbers that are no attention weights") {
     const auto [rows, err] = heads({"--attention", one_head(folder, {1, 0, 0.5F, 0.495F}, 2, tokens)});
     CHECK_FALSE(rows[0].contains("warnings"));
     CHECK(err.empty());
+}
+
+TEST_CASE("render takes every stage that trace writes of a layer") {
+    const auto picture = [](const std::string& stage) {
+        const ProgramRun run = run_program({"render", "--window", "--model", "pocket", "--text", "The cat",
+                                            "--stage", stage, "--size", "640x400", "-o", "-"});
+        CAPTURE(stage, run.err);
+        CHECK(run.code == 0);
+        return run.out;
+    };
+    // Without a norm behind the attention, what it adds is its output.
+    const std::string output = picture("output");
+    CHECK_FALSE(output.empty());
+    CHECK(picture("attn_out") == output);
+    CHECK(picture("mlp_out") != output);
+}
+
+TEST_CASE("an unknown set of kernels is refused, and a known one runs") {
+    const auto traced = [](const std::string& kernels) {
+        return run_program({"trace", "Cat sleeps", "--device", "cpu", "-o", "-"}, "",
+                           {{"HEADSCOPE_KERNELS", kernels}});
+    };
+    CHECK(traced("baseline").code == 0);
+    CHECK(traced("").code == 0);
+    const ProgramRun run = traced("wings");
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, Contains("HEADSCOPE_KERNELS is \"wings\"; set it to ") && Contains("baseline"));
 }
