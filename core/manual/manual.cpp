@@ -43,6 +43,7 @@ constexpr Listed contents[] = {
     {"effects", models},
     {"generate", models},
     {"attention-files", models},
+    {"command-line", command_line},
     {"checkpoints", command_line},
     {"survey", command_line},
     {"maps", command_line},
