@@ -38,7 +38,8 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
          .stroke = tools.theme.line2,
          .wrong = wrong,
          .before = 8,
-         .id = "##" + field.label},
+         .id = "##" + field.label,
+         .controls = field.controls},
         text, tools);
     const bool waits = edit.next == field.label;
     // After Enter in a field that keeps the keyboard the caret was at the end.
@@ -55,7 +56,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
         text_input("##" + field.label, "", text,
                    ImGuiInputTextFlags_EnterReturnsTrue |
                        (field.changed_in_part ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
-                   caret, false, tools.thrown)
+                   caret, false, tools.thrown, field.controls)
             .entered;
     // Dear ImGui scrolls to the field alone, one frame earlier; its mark is below it. The mouse sees the
     // field.

@@ -52,6 +52,7 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
         if (!find.has_keyboard())
             ImGui::SetKeyboardFocusHere();
         ImGui::PushAllowKeyboardFocus(false);
+        const FieldClipboard clipboard(text::ControlCharacters::trimmed);
         ImGui::InputTextWithHint("##find", tr("Find a token or a number").c_str(), &find.typed,
                                  ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
         ImGui::PopAllowKeyboardFocus();

@@ -52,7 +52,10 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     const Theme& theme = tools.theme;
     // Not every error is about a text: of one that is, the document does not have the text.
     const bool wrong = !state.model.error.empty() && field.text != field.valid;
-    FrameLook look{.stroke = theme.line2, .wrong = wrong, .id = field.id};
+    FrameLook look{.stroke = theme.line2,
+                   .wrong = wrong,
+                   .id = field.id,
+                   .controls = text::ControlCharacters::kept}; // a line end is a token
     constexpr float caption_size = 12;
     if (!field.caption.empty())
         look.before = 10 + tools.measure(field.caption, figure::Font::mono, caption_size) + 8;
@@ -67,7 +70,8 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
         ImGui::SetKeyboardFocusHere();
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
-    const TypedText typed = text_input(field.id, field.hint, text, 0, Caret::stays, true, tools.thrown);
+    const TypedText typed =
+        text_input(field.id, field.hint, text, 0, Caret::stays, true, tools.thrown, look.controls);
     ImGui::PopAllowKeyboardFocus();
     if (typed.thrown && *typed.thrown != field.valid)
         undo_types_again(field.typed(*typed.thrown), tools);

@@ -57,6 +57,7 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
         !ImGui::IsMouseReleased(ImGuiMouseButton_Left))
         ImGui::SetKeyboardFocusHere();
     ImGui::PushAllowKeyboardFocus(false);
+    const FieldClipboard clipboard(text::ControlCharacters::trimmed);
     ImGui::InputTextWithHint("##palette",
                              tr("Type a few letters; @ for a head, # for a token, ? for the manual").c_str(),
                              &palette.typed, ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);

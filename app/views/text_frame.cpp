@@ -14,8 +14,8 @@ namespace {
 
 struct InputEvents {
     Caret caret;
-    const std::string* thrown; ///< null: Esc took nothing from this field
-    const std::string& before; ///< what stood in the field when the frame began
+    const std::optional<std::string>& thrown; ///< empty: Esc took nothing from this field
+    const std::string& before;                ///< what stood in the field when the frame began
 };
 
 bool undo_pressed() {
@@ -27,7 +27,7 @@ bool undo_pressed() {
 int on_input_event(ImGuiInputTextCallbackData* data) {
     InputEvents& events = *static_cast<InputEvents*>(data->UserData);
     const std::string_view now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
-    if (events.thrown != nullptr && now == events.before && now != *events.thrown && undo_pressed()) {
+    if (events.thrown && now == events.before && now != *events.thrown && undo_pressed()) {
         data->DeleteChars(0, data->BufTextLen);
         data->InsertChars(0, events.thrown->c_str());
         return 0;
@@ -54,7 +54,7 @@ void keep_in_sight(const std::string& text) {
 } // namespace
 
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
-                     Caret caret, bool live, ThrownTexts* thrown) {
+                     Caret caret, bool live, ThrownTexts* thrown, text::ControlCharacters controls) {
     const bool was_active = ImGui::GetActiveID() == ImGui::GetID(id.c_str());
     std::optional<std::string> former;
     const std::string* known = nullptr;
@@ -67,11 +67,20 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
         if (const auto at = thrown->of_field.find(id); at != thrown->of_field.end())
             known = &at->second;
     }
-    const std::string before = text;
-    InputEvents events{caret, known, before};
-    const bool told = ImGui::InputTextWithHint(
-        id.c_str(), hint.c_str(), &text, flags | ImGuiInputTextFlags_CallbackAlways, on_input_event, &events);
-    keep_in_sight(text);
+    const std::string before = text, shown_before = text::to_field(text, controls);
+    std::string shown = shown_before;
+    const std::optional<std::string> known_shown =
+        known == nullptr ? std::nullopt : std::optional(text::to_field(*known, controls));
+    InputEvents events{caret, known_shown, shown_before};
+    bool told = false;
+    {
+        const FieldClipboard clipboard(controls);
+        told = ImGui::InputTextWithHint(id.c_str(), hint.c_str(), &shown,
+                                        flags | ImGuiInputTextFlags_CallbackAlways, on_input_event, &events);
+    }
+    keep_in_sight(shown);
+    if (shown != shown_before)
+        text = text::from_field(shown, controls);
     if (former) {
         text = *former;
         return {.changed = true, .thrown = *known};
@@ -86,6 +95,35 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
     }
     const bool enters = (flags & ImGuiInputTextFlags_EnterReturnsTrue) != 0;
     return {.changed = text != before, .entered = enters && told};
+}
+
+FieldClipboard::FieldClipboard(text::ControlCharacters controls) : controls_(controls) {
+    ImGuiIO& io = ImGui::GetIO();
+    get_ = std::exchange(io.GetClipboardTextFn, paste);
+    set_ = std::exchange(io.SetClipboardTextFn, copy);
+    data_ = std::exchange(io.ClipboardUserData, this);
+}
+
+FieldClipboard::~FieldClipboard() {
+    ImGuiIO& io = ImGui::GetIO();
+    io.GetClipboardTextFn = get_;
+    io.SetClipboardTextFn = set_;
+    io.ClipboardUserData = data_;
+}
+
+const char* FieldClipboard::paste(void* self) {
+    FieldClipboard& field = *static_cast<FieldClipboard*>(self);
+    const char* const text = field.get_ == nullptr ? nullptr : field.get_(field.data_);
+    if (text == nullptr)
+        return nullptr;
+    field.pasted_ = text::pasted_into_field(text, field.controls_);
+    return field.pasted_.c_str();
+}
+
+void FieldClipboard::copy(void* self, const char* text) {
+    const FieldClipboard& field = *static_cast<FieldClipboard*>(self);
+    if (field.set_ != nullptr)
+        field.set_(field.data_, text::from_field(text, field.controls_).c_str());
 }
 
 void undo_types_again(const Action& types, const ViewTools& tools) {
@@ -131,8 +169,11 @@ void show_typing_error(const std::string& error, const figure::Rect& area, const
                  room);
 }
 
-TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std::string& text,
+TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std::string& in_field,
                      const ViewTools& tools) {
+    const std::string text = look.controls == text::ControlCharacters::kept
+                                 ? text::with_control_signs(in_field)
+                                 : text::to_field(in_field, look.controls);
     constexpr float pad = 6; // on either side, within what can be clicked
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();

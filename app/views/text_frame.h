@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/views/widgets.h"
+#include "core/text/one_line.h"
 
 #include <cstdint>
 #include <map>
@@ -18,6 +19,27 @@ struct FrameLook {
     bool muted = false;  ///< the text
     float before = 12;   ///< logical pixels from the left edge to the text
     std::string id = {}; ///< of the input; while it is not typed into, its text is shaped
+    text::ControlCharacters controls = text::ControlCharacters::trimmed; ///< as the input treats them
+};
+
+/// Translates what is copied from and pasted into the one text input that is made while it lives. Dear ImGui
+/// drops line ends and tabs from a pasted text, so that the words around them would become one.
+class FieldClipboard {
+public:
+    explicit FieldClipboard(text::ControlCharacters controls);
+    ~FieldClipboard();
+    FieldClipboard(const FieldClipboard&) = delete;
+    FieldClipboard& operator=(const FieldClipboard&) = delete;
+
+private:
+    static const char* paste(void* self);
+    static void copy(void* self, const char* text);
+
+    text::ControlCharacters controls_;
+    const char* (*get_)(void*);
+    void (*set_)(void*, const char*);
+    void* data_;
+    std::string pasted_;
 };
 
 /// Where the caret of a text input goes, for its callback on every frame, whose user data point to one.
@@ -46,7 +68,7 @@ struct TypedText {
 /// acts at once. Then that text comes one frame later, when the gesture of typing is over, so that both texts
 /// are steps of the history. `id` also names the field in `thrown`, which may be null.
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
-                     Caret caret, bool live, ThrownTexts* thrown);
+                     Caret caret, bool live, ThrownTexts* thrown, text::ControlCharacters controls);
 /// The next undo types a text again that Esc took away and that never ran.
 void undo_types_again(const Action& types, const ViewTools& tools);
 /// What is typed in this frame, UTF-8: for a field that does not have the keyboard yet. Empty with Ctrl or
@@ -58,10 +80,10 @@ std::string typed_ahead();
 void show_typing_error(const std::string& error, const figure::Rect& area, const ViewTools& tools);
 
 /// The frame of a text field. Paints the box at `area`, logical pixels of the current window, and sets place,
-/// width, font and colours for the one ImGui text input that is made while it lives.
+/// width, font and colours for the one ImGui text input that is made while it lives. `in_field` is its text.
 class TextFrame {
 public:
-    TextFrame(const figure::Rect& area, const FrameLook& look, const std::string& text,
+    TextFrame(const figure::Rect& area, const FrameLook& look, const std::string& in_field,
               const ViewTools& tools);
     ~TextFrame();
     TextFrame(const TextFrame&) = delete;

@@ -161,8 +161,8 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     // Tab walks the focus ring; ImGui's own tabbing would jump into this field and stay there.
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
-    const TypedText typed =
-        text_input(field.id, fixed ? field.tip : field.hint, text, 0, Caret::stays, true, tools.thrown);
+    const TypedText typed = text_input(field.id, fixed ? field.tip : field.hint, text, 0, Caret::stays, true,
+                                       tools.thrown, text::ControlCharacters::blanks);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
     if (tools.focus.offer(physical(area, tools)) && !fixed)

@@ -278,7 +278,8 @@ void draw_question_fields(Picture& picture, const DrawContext& context) {
                                       [what](const std::string& typed) {
                                           return AskEffects{what, typed};
                                       },
-                                  .tip = tip});
+                                  .tip = tip,
+                                  .controls = text::ControlCharacters::kept});
         x -= 8 + draw_text(picture, context, x - 8, figure::baseline_for(top + height / 2, 12.5F), caption,
                            Font::ui, 12.5F, theme.muted, Align::right);
         x -= 16;

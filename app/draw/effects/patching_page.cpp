@@ -140,7 +140,8 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
              .text = view.asked.corrupted,
              .action = [](const std::string& typed) { return AskPatching{.corrupted = typed}; },
              .tip = tr("A prompt of as many tokens that leads elsewhere; Enter runs it"),
-             .changed_in_part = true});
+             .changed_in_part = true,
+             .controls = text::ControlCharacters::kept});
     }
     if (context.controls && !view.asked.corrupted.empty()) {
         constexpr float swap = 110, compare = 204, beside_title = 22, line = 40;

@@ -2,6 +2,7 @@
 
 #include "app/commands/command.h"
 #include "core/figure/scene.h"
+#include "core/text/one_line.h"
 
 #include <functional>
 #include <string>
@@ -64,6 +65,8 @@ struct TextField {
     bool stays = false;
     /// Mostly a word of the text is changed: the keyboard comes to its end, and the text is not selected.
     bool changed_in_part = false;
+    /// What becomes of line ends and tabs.
+    text::ControlCharacters controls = text::ControlCharacters::trimmed;
 };
 
 /// One line of a drop-down list.

@@ -4,6 +4,7 @@
 #include "app/shell/fonts/font_files.h"
 #include "app/shell/fonts/sized_fonts.h"
 #include "core/base/error.h"
+#include "core/text/one_line.h"
 
 #include <utf8proc.h>
 
@@ -123,6 +124,16 @@ struct FontBook::Impl {
         }
     }
 
+    /// Draws what stands for a control character in a field as its sign.
+    void show_stand_ins() {
+        for (const std::vector<Baked>& of_face : baked)
+            for (const Baked& one : of_face)
+                for (char32_t control = 0; control < 0x20; ++control)
+                    if (const auto sign = static_cast<ImWchar>(text::control_sign(control));
+                        one.font->FindGlyphNoFallback(sign) != nullptr)
+                        one.font->AddRemapChar(static_cast<ImWchar>(text::field_stand_in(control)), sign);
+    }
+
     FontFile* file_for(std::size_t role, char32_t c) const {
         if (own[role]->has(c))
             return own[role].get();
@@ -152,6 +163,7 @@ struct FontBook::Impl {
             for (const float size : sizes[role])
                 baked[role].push_back({size, (made++)->made});
         }
+        show_stand_ins();
         baked_set = wanted;
         fresh = true;
         crowded = false;

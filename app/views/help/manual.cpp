@@ -78,6 +78,7 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
                       with_its_key = with_key(hint, "search manual");
     const bool roomy = tools.measure(with_its_key, figure::Font::ui, 13.5F) + 28 <= area.w;
     ImGui::PushAllowKeyboardFocus(false); // Tab walks the focus ring
+    const FieldClipboard clipboard(text::ControlCharacters::trimmed);
     ImGui::InputTextWithHint("##search manual", (roomy ? with_its_key : hint).c_str(), &panel.search,
                              ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
     ImGui::PopAllowKeyboardFocus();
