@@ -35,7 +35,8 @@ struct ExplainOptions {
 const std::vector<OptionOfWhat>& options_of_whats() {
     static const std::vector<std::string> runs{"logits", "lens", "score"}, logits{"logits"}, scores{"score"},
         heads{"score", "vocabulary"}, words{"vocabulary"};
-    static const std::vector<OptionOfWhat> options{{"--decoder-text", runs},
+    static const std::vector<OptionOfWhat> options{{"--text-pair", runs},
+                                                   {"--decoder-text", runs},
                                                    {"--decoder-ids", runs},
                                                    {"--token", {"logits", "vocabulary"}},
                                                    {"--token-id", {"logits", "vocabulary"}},

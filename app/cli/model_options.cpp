@@ -28,15 +28,17 @@ checkpoint::ModelInputs inputs_of(std::vector<std::int64_t> ids) {
     return inputs;
 }
 
-std::vector<std::int64_t> ids_of_text(const std::string& folder, const std::string& text,
-                                      const std::string& ids_option) {
-    std::unique_ptr<text::Tokenizer> tokenizer;
+std::unique_ptr<text::Tokenizer> tokenizer_of(const std::string& folder, const std::string& ids_option) {
     try {
-        tokenizer = checkpoint::load_model_tokenizer(folder);
+        return checkpoint::load_model_tokenizer(folder);
     } catch (const Error& fault) {
         throw Error(fault.kind(), std::string(fault.what()) + ", or token ids: " + ids_option + " 1,2,3");
     }
-    const text::Encoding encoding = tokenizer->encode(text);
+}
+
+std::vector<std::int64_t> ids_of_text(const std::string& folder, const std::string& text,
+                                      const std::string& ids_option) {
+    const text::Encoding encoding = tokenizer_of(folder, ids_option)->encode(text);
     return {encoding.ids.begin(), encoding.ids.end()};
 }
 
@@ -100,6 +102,13 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
             ->needs(model)
             ->excludes(ids)
             ->excludes(text);
+    second_
+        .add_to(command,
+                "a second text, such as the answer to a question, for a tokenizer that has a form for "
+                "two texts")
+        ->group(group)
+        ->needs(model)
+        ->excludes(ids);
     command
         .add_option("--inputs", inputs_path_,
                     "a .safetensors file with input_ids, optional attention_mask and token_type_ids; for an "
@@ -108,7 +117,8 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
         ->needs(model)
         ->excludes(ids)
         ->excludes(text)
-        ->excludes(text_file);
+        ->excludes(text_file)
+        ->excludes(command.get_option("--text-pair"));
     decoder_.add_to(command, group, "token ids for the decoder, its start token among them");
     for (const char* const name : {"--decoder-text", "--decoder-ids"})
         command.get_option(name)->needs(model);
@@ -119,6 +129,25 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
         ->group(group)
         ->needs(model);
     exclude_problem(command, *model);
+}
+
+CLI::Option* SecondText::add_to(CLI::App& command, const std::string& help) {
+    return command.add_option("--text-pair", text, help);
+}
+
+void SecondText::check(const checkpoint::PairForm& form, const checkpoint::Architecture& architecture) const {
+    if (text && !form.known)
+        fail_usage("--text-pair: the tokenizer of this " + architecture.family +
+                   " model has no form for two texts; leave it out");
+}
+
+void warn_of_typed_pair(const text::Tokenizer& tokenizer, const checkpoint::PairForm& form,
+                        const std::string& text) {
+    if (const auto pair = checkpoint::typed_pair(tokenizer, form, text))
+        std::cerr << "headscope: " << tokenizer.token_text(*tokenizer.separator())
+                  << " inside one text leaves all tokens with type 0, as tokenizer(text) does; for two texts "
+                     "use --text \""
+                  << pair->first << "\" --text-pair \"" << pair->second << "\"\n";
 }
 
 void ModelOptions::add_stack_to(CLI::App& command, bool needed) {
@@ -178,19 +207,30 @@ void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_t
     if (!own_tokens && !has_tokens())
         fail_usage("--model needs tokens; add --text S, --text-file F, --ids 1,2,3 or --inputs "
                    "FILE.safetensors");
+    if (second_.text && !text_ && !text_path_)
+        fail_usage("--text-pair is the second of two texts; add --text with the first");
     if (inputs_path_ && decoder_.given())
         fail_usage("--inputs brings decoder_input_ids; leave --decoder-text and --decoder-ids out");
+}
+
+checkpoint::ModelInputs ModelOptions::read_text(const checkpoint::Architecture& architecture) const {
+    const std::string text = text_ ? *text_ : read_file(*text_path_, text::most_text_bytes);
+    const std::unique_ptr<text::Tokenizer> tokenizer = tokenizer_of(*folder_, "--ids");
+    const checkpoint::PairForm form =
+        checkpoint::pair_form(*tokenizer, in_stack(architecture, checkpoint::Stack::encoder), *folder_);
+    second_.check(form, architecture);
+    const std::string second = second_.text.value_or("");
+    if (second.empty())
+        warn_of_typed_pair(*tokenizer, form, text);
+    return checkpoint::text_inputs(*tokenizer, form, text, second);
 }
 
 checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::Architecture& architecture) const {
     decoder_.check(architecture);
     checkpoint::ModelInputs inputs =
-        inputs_path_
-            ? checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_))
-            : inputs_of(ids_ ? *ids_
-                             : ids_of_text(*folder_,
-                                           text_ ? *text_ : read_file(*text_path_, text::most_text_bytes),
-                                           "--ids"));
+        inputs_path_ ? checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_))
+        : ids_       ? inputs_of(*ids_)
+                     : read_text(architecture);
     if (architecture.encoder != nullptr && !inputs_path_) {
         checkpoint::ModelInputs target = inputs_of(
             decoder_.ids

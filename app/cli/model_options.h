@@ -42,6 +42,19 @@ struct DecoderText {
     void check(const checkpoint::Architecture& architecture) const;
 };
 
+/// Warns on standard error about a separator typed inside `text`, if the model has token types.
+void warn_of_typed_pair(const text::Tokenizer& tokenizer, const checkpoint::PairForm& form,
+                        const std::string& text);
+
+/// The option --text-pair: the second of two texts.
+struct SecondText {
+    std::optional<std::string> text;
+    /// Returns the option, so that it can need or exclude others.
+    CLI::Option* add_to(CLI::App& command, const std::string& help);
+    /// Throws Error(usage) if it was given and the tokenizer has no form for two texts.
+    void check(const checkpoint::PairForm& form, const checkpoint::Architecture& architecture) const;
+};
+
 /// The option --stack: which of the three attentions of an encoder-decoder.
 class StackOption {
 public:
@@ -108,8 +121,10 @@ private:
                                       const checkpoint::ForwardOptions& options,
                                       const std::string& device) const;
     checkpoint::ModelInputs read_inputs(const checkpoint::Architecture& architecture) const;
+    checkpoint::ModelInputs read_text(const checkpoint::Architecture& architecture) const;
 
     std::optional<std::string> folder_, text_, text_path_, inputs_path_, patch_path_;
+    SecondText second_;
     StackOption stack_;
     std::optional<std::vector<std::int64_t>> ids_;
     DecoderText decoder_;

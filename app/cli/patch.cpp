@@ -24,6 +24,7 @@ struct PatchOptions {
     EditedModelOption model;
     std::string what, out = "-";
     PromptOption clean, corrupted;
+    SecondText second;
     TokenOption answer, against;
     std::optional<std::int64_t> position;
     std::optional<std::string> from, to;
@@ -57,9 +58,10 @@ const PatchKindInfo& kind_of(const std::string& id) {
 }
 
 checkpoint::ModelRunPtr run_of(const checkpoint::TextModel& model, const PromptOption& prompt,
-                               const checkpoint::ModelEdits& edits) {
+                               const SecondText& second, const checkpoint::ModelEdits& edits) {
     Progress progress;
-    return checkpoint::ModelRun::compute(model.model, prompt.read(model), edits, nullptr, {}, progress);
+    return checkpoint::ModelRun::compute(model.model, prompt.read(model, {}, second), edits, nullptr, {},
+                                         progress);
 }
 
 Json tokens_json(const checkpoint::TextModel& model, const checkpoint::ModelInputs& inputs) {
@@ -126,8 +128,8 @@ void run_patch(const PatchOptions& options) {
     }
     const checkpoint::TextModelPtr model = options.model.open();
     const checkpoint::ModelEdits edits = options.model.edits(*model);
-    const checkpoint::ModelRunPtr clean = run_of(*model, options.clean, edits),
-                                  corrupted = run_of(*model, options.corrupted, edits);
+    const checkpoint::ModelRunPtr clean = run_of(*model, options.clean, options.second, edits),
+                                  corrupted = run_of(*model, options.corrupted, options.second, edits);
     Progress progress;
     analysis::Patching patching(clean, corrupted,
                                 {.answer = *options.answer.read(*model),
@@ -166,6 +168,8 @@ void add_patch(CLI::App& program) {
     options->model.add_to(command);
     options->clean.add_to(command, "clean", "the prompt whose activations are taken");
     options->corrupted.add_to(command, "corrupted", "the prompt of as many tokens that runs with them");
+    options->second.add_to(command,
+                           "a second text of both prompts, for a tokenizer that has a form for two texts");
     options->answer.add_to(command, "answer", "the token that the clean prompt leads to");
     options->against.add_to(command, "against", "the token that the corrupted prompt leads to");
     std::vector<std::string> kinds;

@@ -140,7 +140,11 @@ bool brings_tokens(const Words& words) {
 void add_text(Words& words, const project::CheckpointProject& project, bool other_model) {
     // Ids are what was run, also where a text that the model wrote would be cut into other tokens. Another
     // model has other ids.
-    const bool by_ids = !other_model && !project.ids.empty();
+    const bool two = !project.text_pair.empty() && words.takes("--text-pair");
+    const bool by_ids = !other_model && !project.ids.empty() && !two && !words.given("--text-pair");
+    // Ids alone do not tell which of two texts a token belongs to.
+    if (two && !brings_tokens(words) && !words.any_given({"--text-pair", "--clean", "--clean-ids"}))
+        words.add("--text-pair", project.text_pair);
     if (words.takes("--clean")) {
         if (!words.any_given({"--clean", "--clean-ids"}))
             words.add(by_ids ? "--clean-ids" : "--clean", by_ids ? listed(project.ids) : project.text);
@@ -204,8 +208,11 @@ std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::v
     if (words.front() == "patch")
         add_question(rest, opened->project);
     if (words.front() == "tokenize") {
-        if (!rest.given("--text-file") && !rest.has_positional())
-            rest.add_positional(opened->project.text);
+        if (!rest.given("--text-file") && !rest.has_positional()) {
+            if (!opened->project.text_pair.empty() && !rest.given("--pair"))
+                rest.add("--pair", opened->project.text_pair);
+            rest.add_positional(opened->project.text); // no option can follow it
+        }
     } else {
         add_text(rest, opened->project, other_model);
     }

@@ -40,8 +40,14 @@ void PromptOption::add_to(CLI::App& command, const std::string& name, const std:
             .add_option(name == "text" ? "--ids" : "--" + name + "-ids", ids_, help + " as token ids: 1,2,3")
             ->delimiter(',')
             ->allow_extra_args(false);
-    command.add_option("--" + name, text_, help + "; ids between commas where there is no tokenizer")
-        ->excludes(ids);
+    CLI::Option* const text =
+        command.add_option("--" + name, text_, help + "; ids between commas where there is no tokenizer")
+            ->excludes(ids);
+    if (name == "text")
+        second_
+            .add_to(command, "a second text, such as the answer to a question, for a tokenizer that has a "
+                             "form for two texts")
+            ->needs(text);
 }
 
 void PromptOption::require() const {
@@ -50,18 +56,25 @@ void PromptOption::require() const {
                    "ids 1,2,3");
 }
 
-checkpoint::ModelInputs PromptOption::read(const checkpoint::TextModel& model,
-                                           const DecoderText& decoder) const {
+checkpoint::ModelInputs PromptOption::read(const checkpoint::TextModel& model, const DecoderText& decoder,
+                                           const SecondText& second) const {
     require();
     const checkpoint::Architecture& architecture = model.model->architecture();
     decoder.check(architecture);
-    for (const auto& text : {text_, decoder.text})
+    const std::optional<std::string>& pair = second_.text ? second_.text : second.text;
+    if (model.tokenizer != nullptr)
+        SecondText{pair}.check(model.pairs, architecture);
+    if (pair && !text_)
+        fail_usage("--text-pair is the second of two texts; give the first one as text, not as ids");
+    for (const auto& text : {text_, pair, decoder.text})
         if (text)
             checkpoint::require_all_read(model, *text);
+    if (text_ && pair.value_or("").empty() && model.tokenizer != nullptr)
+        warn_of_typed_pair(*model.tokenizer, model.pairs, *text_);
     const std::string target = decoder.text.value_or("");
     checkpoint::ModelInputs inputs;
     if (text_) {
-        inputs = checkpoint::prompt_inputs(model, *text_, target);
+        inputs = checkpoint::prompt_inputs(model, *text_, target, pair.value_or(""));
     } else if (architecture.encoder != nullptr) {
         checkpoint::ModelInputs source;
         source.ids = *ids_;

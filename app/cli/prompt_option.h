@@ -35,17 +35,20 @@ private:
 /// A text of a model, or its ids.
 class PromptOption {
 public:
-    /// Adds --NAME and --NAME-ids; of the name "text" --text and --ids.
+    /// Adds --NAME and --NAME-ids; of the name "text" --text, --ids and --text-pair.
     void add_to(CLI::App& command, const std::string& name, const std::string& help);
     /// Throws Error(usage) when neither was given.
     void require() const;
-    /// Throws Error(usage) when neither was given, or `decoder` for a model of one stack; Error(input) with a
-    /// sentence about the text.
-    checkpoint::ModelInputs read(const checkpoint::TextModel& model, const DecoderText& decoder = {}) const;
+    /// second: the second text of a prompt that has no --text-pair of its own. Throws Error(usage) when no
+    /// text was given, or `decoder` for a model of one stack, or a second text for a tokenizer without pairs;
+    /// Error(input) with a sentence about the text.
+    checkpoint::ModelInputs read(const checkpoint::TextModel& model, const DecoderText& decoder = {},
+                                 const SecondText& second = {}) const;
 
 private:
     std::string name_;
     std::optional<std::string> text_;
+    SecondText second_;
     std::optional<std::vector<std::int64_t>> ids_;
 };
 

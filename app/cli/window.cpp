@@ -30,6 +30,7 @@ namespace {
 
 struct Options {
     DecoderText decoder;
+    SecondText second;
     std::optional<std::string> path, sentence, kv_sentence, preset, report, control, lesson, lessons;
     std::string language; ///< empty: as the preferences say, else as the desktop does
     std::string device = "auto";
@@ -90,8 +91,9 @@ void check_path(const Options& options) {
                               : options.sentence && kind != app::PathKind::checkpoint ? "--sentence"
                               : options.decoder.given() && kind != app::PathKind::checkpoint
                                   ? "--decoder-text"
-                              : options.lesson && kind == app::PathKind::lesson ? "--lesson"
-                                                                                : nullptr;
+                              : options.second.text && kind != app::PathKind::checkpoint ? "--text-pair"
+                              : options.lesson && kind == app::PathKind::lesson          ? "--lesson"
+                                                                                         : nullptr;
     if (other != nullptr)
         throw Error(ErrorKind::usage, *options.path + " and " + other + " were given; give one of them");
     switch (kind) {
@@ -156,7 +158,9 @@ int open_window(const Options& options) {
     app::read_preferences(preferences.text(), program.state().view);
     if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
-                          {options.sentence.value_or(""), options.decoder.text});
+                          {.prompt = options.sentence.value_or(""),
+                           .target = options.decoder.text,
+                           .pair = options.second.text.value_or("")});
     if (options.lesson)
         program.act(app::OpenLesson{*options.lesson});
     if (!options.path && !options.lesson && !options.sentence && !options.kv_sentence && !options.preset)
@@ -197,6 +201,9 @@ std::function<int()> add_window(CLI::App& program) {
             ->transform(checkpoint::model_folder);
     program.add_option("--sentence", options->sentence,
                        "the sentence that the window opens with; for a checkpoint, its prompt");
+    options->second
+        .add_to(program, "for a checkpoint whose tokenizer has a form for two texts: the second one")
+        ->needs(path);
     options->decoder
         .add_text_to(program, "Options",
                      "for a checkpoint with an encoder and a decoder: what the decoder reads "

@@ -262,7 +262,14 @@ void show_model(app::Program& program, const SceneOptions& options) {
     const checkpoint::Architecture& architecture = model->model->architecture();
     const std::optional<checkpoint::Stack> stack = options.stack.in(architecture, false);
     options.decoder.check(architecture);
-    app::ModelTexts texts{options.text.value_or(""), options.decoder.text};
+    app::ModelTexts texts{.prompt = options.text.value_or(""),
+                          .target = options.decoder.text,
+                          .pair = options.second.text.value_or("")};
+    if (model->tokenizer != nullptr) {
+        options.second.check(model->pairs, architecture);
+        if (texts.pair.empty())
+            warn_of_typed_pair(*model->tokenizer, model->pairs, texts.prompt);
+    }
     checkpoint::ModelEdits edits;
     std::optional<app::Questions> asked;
     if (options.patch) {
@@ -270,7 +277,8 @@ void show_model(app::Program& program, const SceneOptions& options) {
         edits = project::edits_of_project(*model->model, work);
         asked = app::read_questions(work.project.questions, architecture.vocab);
         // Of its own text a project knows the tokens.
-        const bool own = !work.project.ids.empty() && options.text == work.project.text;
+        const bool own = !work.project.ids.empty() && options.text == work.project.text &&
+                         texts.pair == work.project.text_pair;
         if (own && options.decoder.text.value_or(work.project.decoder_text) == work.project.decoder_text)
             texts = app::texts_of(work.project);
     }
@@ -372,10 +380,14 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
     add_ignore_unknown(command);
     exclude_problem(command, *model);
     model->excludes(command.get_option("--temperature"));
-    command
-        .add_option("--text", options.text,
-                    "with --model: the prompt; ids such as 12 7 30 if the folder has no tokenizer")
-        ->needs(model);
+    CLI::Option* const text =
+        command
+            .add_option("--text", options.text,
+                        "with --model: the prompt; ids such as 12 7 30 if the folder has no tokenizer")
+            ->needs(model);
+    options.second
+        .add_to(command, "with --text: a second text, for a tokenizer that has a form for two texts")
+        ->needs(text);
     options.decoder
         .add_text_to(command, "Options",
                      "with --model: what the decoder of an encoder-decoder reads (default: a dozen tokens "

@@ -20,6 +20,7 @@ namespace headscope::cli {
 struct SceneOptions {
     ProblemOptions problem;
     std::optional<std::string> stage, attention, model, text, patch;
+    SecondText second;
     DecoderText decoder;
     StackOption stack;
     std::optional<std::string> lesson, lessons;

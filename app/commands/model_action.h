@@ -14,6 +14,15 @@ namespace headscope::app {
 /// Another text for the checkpoint that is open.
 struct TypePrompt {
     std::string prompt;
+    bool alone = false; ///< also removes the second text
+};
+/// Another second text beside the prompt; empty: none.
+struct TypePair {
+    std::string pair;
+};
+/// The answer to the question about a separator inside the prompt: make two texts, or keep one.
+struct DecidePair {
+    bool two;
 };
 /// Another text for the decoder of the encoder-decoder that is open.
 struct TypeTarget {
@@ -81,9 +90,10 @@ struct OpenSurvey {
 };
 /// What the user can do to an open checkpoint beside editing it.
 struct ModelActions {
-    using Variant = std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn,
-                                 TakeBack, SetSampling, AskEffects, AskPatching, AskCircuits, MeasureRuns,
-                                 OpenPatch, LeavePatch, SwapPrompts, OpenSurvey, TakeBranch>;
+    using Variant =
+        std::variant<TypePrompt, TypePair, DecidePair, TypeTarget, WriteTarget, PredictAt, WriteToken,
+                     WriteOn, TakeBack, SetSampling, AskEffects, AskPatching, AskCircuits, MeasureRuns,
+                     OpenPatch, LeavePatch, SwapPrompts, OpenSurvey, TakeBranch>;
 };
 extern template class OneOf<ModelActions>;
 using ModelAction = OneOf<ModelActions>;

@@ -25,7 +25,7 @@ ModelPartPtr with_inputs(const ModelPartPtr& part, Progress& progress) {
         return part;
     auto full = std::make_shared<ModelPart>(*part);
     const checkpoint::TextModel& model = *part->model;
-    checkpoint::ModelInputs inputs = checkpoint::prompt_inputs(model, part->prompt, part->target);
+    checkpoint::ModelInputs inputs = checkpoint::prompt_inputs(model, part->prompt, part->target, part->pair);
     if (std::exchange(full->write_target, false)) {
         inputs = checkpoint::with_first_target(model, inputs, part->edits, progress);
         full->written = inputs.T - 1;
@@ -73,7 +73,7 @@ checkpoint::ModelInputs known_inputs(const checkpoint::TextModel& model, const M
                                      bool two_texts) {
     std::optional<checkpoint::ModelInputs> typed;
     try {
-        typed = checkpoint::prompt_inputs(model, texts.prompt, texts.target.value_or(""));
+        typed = checkpoint::prompt_inputs(model, texts.prompt, texts.target.value_or(""), texts.pair);
     } catch (const Error&) {
         // Another tokenizer than the one that the text was typed for: its ids are known.
     }
@@ -109,6 +109,8 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
     progress.check();
     texts_of->prompt = texts.prompt.empty() ? checkpoint::first_prompt(*model) : texts.prompt;
     texts_of->target = texts.target.value_or("");
+    texts_of->pair = texts.pair;
+    checkpoint::check_pair(*model, texts.pair);
     texts_of->write_target = texts_of->two_texts() && !texts.target;
     texts_of->edits = edits;
     if (!texts.ids.empty()) {

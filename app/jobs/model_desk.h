@@ -30,6 +30,7 @@ struct ModelTexts {
     /// may be others than the text would be cut into. Empty: those of the texts.
     std::vector<std::int64_t> ids = {}, target_ids = {};
     std::int64_t written = 0; ///< of these tokens: how many, the last, the model wrote
+    std::string pair = {};    ///< the second of two texts; empty: none
 };
 
 /// Opens a checkpoint and runs its texts through it. Of an encoder-decoder the cross-attention of the layer

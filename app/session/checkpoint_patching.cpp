@@ -150,9 +150,10 @@ void CheckpointSession::follow_patching() {
         };
         const std::string key =
             "pair " + number(tokens.token) + " " + number(tokens.against) + " " + view.asked.corrupted;
+        const checkpoint::TextPair corrupted{view.asked.corrupted, state().document->part()->pair};
         const auto pair = blocks_.ask<PatchingPair>(
             {run, key}, Urgency::on_screen,
-            [=, corrupted = view.asked.corrupted](Progress& progress, const auto&) {
+            [=](Progress& progress, const auto&) {
                 return patching_pair(model, run, corrupted, tokens.token, tokens.against, progress);
             },
             pair_bytes(*run));

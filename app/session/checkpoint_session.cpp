@@ -58,9 +58,7 @@ CheckpointSession::CheckpointSession(SessionHost& host)
     : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
       map_(host.state(), host.wake()), desk_(host.wake()),
       blocks_(host.wake(), block_bytes(*state().document->part(), state().document->problem.dims)) {
-    const ModelPart& part = *state().document->part();
-    state().model.prompt = part.prompt;
-    state().model.target = part.target;
+    show_texts(state().model, *state().document->part());
     state().view.attention.stack = state().document->stack();
 }
 
@@ -71,8 +69,7 @@ CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opene
       blocks_(host.wake(), block_bytes(*opened.part, opened.base->dims)) {
     ModelState& model = state().model;
     model = {};
-    model.prompt = opened.part->prompt;
-    model.target = opened.part->target;
+    show_texts(model, *opened.part);
     model.run = opened.run;
     model.unedited = opened.unedited;
     model.predictions = opened.predictions;
@@ -114,6 +111,7 @@ CheckpointSession::~CheckpointSession() {
 void CheckpointSession::follow() {
     const ModelPartPtr part = state().document->part();
     keep_to_model(state().view, *part);
+    pair_question_.follow(state().model, *part->model);
     const std::int64_t attention = looked_at();
     if (attention != open_attention(*state().document))
         if (const auto base = known_base(*part, attention))
@@ -278,7 +276,12 @@ void CheckpointSession::ask(std::int64_t attention) {
 void CheckpointSession::act(const ModelAction& action) {
     std::visit(
         Overloaded{
-            [&](const TypePrompt& c) { type(&ModelPart::prompt, c.prompt); },
+            [&](const TypePrompt& c) {
+                state().model.pair = c.alone ? "" : state().model.pair;
+                type(&ModelPart::prompt, c.prompt);
+            },
+            [&](const TypePair& c) { type(&ModelPart::pair, c.pair); },
+            [&](const DecidePair& c) { decide_pair(c.two); },
             [&](const TypeTarget& c) { type(&ModelPart::target, c.target); },
             [&](const WriteTarget&) { write_target(); },
             [&](const PredictAt& c) {
@@ -361,8 +364,7 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
     if (answer.run != nullptr) {
         ModelState& model = state().model;
         // A text that stands in a field and cannot be used keeps its error.
-        if (const ModelPart& part = *state().document->part();
-            next_text_ || (model.prompt == part.prompt && model.target == part.target))
+        if (const ModelPart& part = *state().document->part(); next_text_ || shows_texts(model, part))
             model.error.clear();
         // Back from the run of a cell, the map's own run has the same numbers and the map.
         const bool back = mapped_run_ != nullptr && mapped_run_->inputs() == answer.run->inputs() &&
@@ -450,8 +452,7 @@ DocumentPtr CheckpointSession::restored(const DocumentPtr& next) {
     next_text_.reset();
     stop_writing();
     const ModelPartPtr& part = next->part();
-    state().model.prompt = part->prompt;
-    state().model.target = part->target;
+    show_texts(state().model, *part);
     state().model.error.clear();
     AttentionView& view = state().view.attention;
     const auto changed = first_difference(state().document->part()->edits, part->edits);

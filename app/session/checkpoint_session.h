@@ -5,6 +5,7 @@
 #include "app/session/atlas_desk.h"
 #include "app/session/board.h"
 #include "app/session/long_map_desk.h"
+#include "app/session/pair_question.h"
 #include "app/session/session.h"
 
 #include <map>
@@ -66,21 +67,20 @@ private:
     };
 
     void use(const ModelDesk::Answer& answer);
-    /// Another prompt or target. anew: a run is made even where the document has this text.
+    /// Another prompt, second text or target. anew: a run is made even where the document has this text.
     void type(std::string ModelPart::*which, const std::string& text, bool anew = false);
     void write_target();
+    void decide_pair(bool two);
     /// Puts a text that was written on in place of the document's.
     void write(const ModelPartPtr& part, std::string label);
     /// Writes the token that waits, once the document's text is run with its edits.
     void write_waiting();
     /// The same, and asks for the run; what goes wrong becomes the state's error.
     void go_on();
-    /// Ends the writing on where it has to end.
-    void came_written(std::int64_t id);
+    void came_written(std::int64_t id); ///< may end the writing
     void stop_writing(std::string why = {});
     void take_back(std::int64_t tokens);
     void take_branch(std::size_t number);
-    /// What `sampling` makes of the logits.
     void sample_next();
     // Attentions by their numbers; see core/checkpoint/model/stacks.h.
     /// The one that the view looks at.
@@ -142,6 +142,7 @@ private:
     std::map<std::int64_t, Known> known_;   ///< by the number of the attention
     DerivedValues blocks_;                  ///< of the newest run: what it computes around the attention
     std::function<void(bool on)> measured_; ///< stops the runs of the map on screen, or goes on; empty: none
+    PairQuestion pair_question_;
     WhenShown when_shown_;
 };
 

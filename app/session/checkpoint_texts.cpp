@@ -19,11 +19,11 @@ void CheckpointSession::type(std::string ModelPart::*which, const std::string& t
     ModelState& model = state().model;
     // What was typed into the other field counts too, though it may not be valid yet.
     part->prompt = model.prompt;
+    part->pair = model.pair;
     part->target = now.two_texts() ? model.target : "";
     (*part).*which = text;
-    model.prompt = part->prompt;
-    model.target = part->target;
-    if (!anew && part->prompt == now.prompt && part->target == now.target && now.opened_patch == nullptr) {
+    show_texts(model, *part);
+    if (!anew && shows_texts(model, now) && now.opened_patch == nullptr) {
         next_text_.reset(); // the document has it, and nothing else is to come
         model.error.clear();
         return;
@@ -33,8 +33,21 @@ void CheckpointSession::type(std::string ModelPart::*which, const std::string& t
     part->edits = with_patches_of(part->edits, {});
     part->opened_patch = nullptr;
     model.position.reset(); // the last token of the new text
-    next_text_ = {std::move(part), which == &ModelPart::target ? tr("type a target") : tr("type a prompt"),
+    next_text_ = {std::move(part),
+                  which == &ModelPart::target ? tr("type a target")
+                  : which == &ModelPart::pair ? tr("type a second text")
+                                              : tr("type a prompt"),
                   prompt_change, host().gesture()};
+}
+
+void CheckpointSession::decide_pair(bool two) {
+    const auto pair = pair_question_.decide(state().model, two);
+    if (!pair)
+        return;
+    state().model.pair = pair->second;
+    type(&ModelPart::prompt, pair->first);
+    if (next_text_)
+        next_text_->label = tr("make two texts");
 }
 
 void CheckpointSession::write_target() {
@@ -51,8 +64,7 @@ void CheckpointSession::write_target() {
 }
 
 void CheckpointSession::write(const ModelPartPtr& part, std::string label) {
-    state().model.prompt = part->prompt;
-    state().model.target = part->target;
+    show_texts(state().model, *part);
     state().model.position.reset();
     next_text_ = {part, std::move(label), {}, host().gesture()};
 }
@@ -92,8 +104,7 @@ void CheckpointSession::take_back(std::int64_t tokens) {
         write(without_tokens(part, tokens), tr_n("take a token back", "take tokens back", tokens));
     } else if (next_text_->part->written > part.written) { // the newest token is still to come
         next_text_.reset();
-        state().model.prompt = part.prompt;
-        state().model.target = part.target;
+        show_texts(state().model, part);
     }
 }
 

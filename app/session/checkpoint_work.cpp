@@ -32,6 +32,7 @@ project::CheckpointProject project_of(const SessionState& state, const std::vect
     const ModelPart& part = own_part(*state.document->part());
     project::CheckpointProject project{.model = project::place_of(part.model->model->path(), path),
                                        .text = part.prompt,
+                                       .text_pair = part.pair,
                                        .written = part.written,
                                        .activations = activations_of(part),
                                        .questions = questions_text(state.model, part),
@@ -58,12 +59,14 @@ ModelTexts texts_of(const project::CheckpointProject& project) {
     ModelTexts texts{.prompt = project.text,
                      .ids = project.ids,
                      .target_ids = project.decoder_ids,
-                     .written = project.written};
+                     .written = project.written,
+                     .pair = project.text_pair};
     if (!project.decoder_ids.empty())
         texts.target = project.decoder_text;
     if (project.text.empty()) // a patch, which may know its text from what was asked
         if (const auto asked = read_questions(project.questions, std::numeric_limits<std::int64_t>::max())) {
             texts.prompt = asked->prompt;
+            texts.pair = asked->pair;
             if (!asked->target.empty())
                 texts.target = asked->target;
         }
@@ -74,8 +77,8 @@ bool same_work(const ModelPart& a, const ModelPart& b) {
     if (&a == &b) // asked once a frame
         return true;
     const ModelPart &one = own_part(a), &other = own_part(b);
-    return one.model == other.model && one.prompt == other.prompt && one.target == other.target &&
-           (one.inputs == other.inputs || *one.inputs == *other.inputs) &&
+    return one.model == other.model && one.prompt == other.prompt && one.pair == other.pair &&
+           one.target == other.target && (one.inputs == other.inputs || *one.inputs == *other.inputs) &&
            activations_of(one) == activations_of(other) &&
            !first_difference(with_patches_of(a.edits, {}), with_patches_of(b.edits, {}));
 }

@@ -42,6 +42,9 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
     out["revision"] = shown.document == nullptr ? 0 : shown.document->revision;
     out["settled"] = settled;
     out["sentence"] = state.document->recipe.sentence;
+    out["text_pair"] = state.document->is_checkpoint() ? state.document->part()->pair : "";
+    if (state.model.typed_pair)
+        out["typed_pair"] = {state.model.typed_pair->first, state.model.typed_pair->second};
     out["kv_sentence"] = state.document->recipe.kv_sentence;
     out["preset"] = state.document->recipe.preset;
     out["tokens"] = state.document->problem.tokens;

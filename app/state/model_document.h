@@ -26,6 +26,7 @@ struct PatchedRun {
 struct ModelPart {
     checkpoint::TextModelPtr model;
     std::string prompt; ///< as it was typed, and what was written
+    std::string pair;   ///< the second of two texts; empty: none
     std::string target; ///< the same of the decoder's text where an encoder reads the prompt; else empty
     std::shared_ptr<const checkpoint::ModelInputs> inputs; ///< the tokens of both
     bool write_target = false; ///< the model is to write the target; only without inputs
@@ -37,6 +38,11 @@ struct ModelPart {
     const checkpoint::Architecture& architecture() const { return model->model->architecture(); }
     /// An encoder reads the prompt, and a decoder writes the target.
     bool two_texts() const { return architecture().encoder != nullptr; }
+    /// Returns true if the second text has a field. Decoders alone are not trained on two texts, so theirs
+    /// appears only with a second text that was given from outside.
+    bool offers_pair() const {
+        return !pair.empty() || (model->pairs.known && (model->masked() || two_texts()));
+    }
 };
 
 /// The patch that stands in the part's run; null when none does, or no more.

@@ -18,7 +18,7 @@ ModelPartPtr with_ids(const ModelPart& part, std::vector<std::int64_t> ids, std:
     const checkpoint::TextModel& model = *part.model;
     auto next = std::make_shared<ModelPart>(part);
     next->written = written;
-    std::string& typed = part.two_texts() ? next->target : next->prompt;
+    std::string& typed = part.two_texts() ? next->target : part.pair.empty() ? next->prompt : next->pair;
     const auto text_of_ids = [&](const std::vector<std::int64_t>& of) {
         // Nobody types the token that a decoder starts with.
         return checkpoint::text_of(model, part.two_texts() ? std::vector(of.begin() + 1, of.end()) : of, " ");
@@ -28,14 +28,28 @@ ModelPartPtr with_ids(const ModelPart& part, std::vector<std::int64_t> ids, std:
         typed += now.substr(was.size());
     else if (was.starts_with(now) && typed.ends_with(was.substr(now.size())))
         typed.resize(typed.size() - (was.size() - now.size()));
-    else
+    else if (part.two_texts()) {
         typed = now;
+    } else { // nothing tells where the second text begins
+        next->prompt = now;
+        next->pair.clear();
+    }
     next->inputs = std::make_shared<const checkpoint::ModelInputs>(
         checkpoint::token_inputs(model, std::move(ids), part.inputs->source));
     return next;
 }
 
 } // namespace
+
+void show_texts(ModelState& model, const ModelPart& part) {
+    model.prompt = part.prompt;
+    model.pair = part.pair;
+    model.target = part.target;
+}
+
+bool shows_texts(const ModelState& model, const ModelPart& part) {
+    return model.prompt == part.prompt && model.pair == part.pair && model.target == part.target;
+}
 
 std::int64_t position_of(const checkpoint::ModelRun& run, const checkpoint::TextModel& model,
                          std::optional<std::int64_t> chosen) {

@@ -36,7 +36,9 @@ inline const checkpoint::SamplingSettings usual_sampling{
 
 /// The checkpoint of the document as the views show it: what was computed last, which may lag behind.
 struct ModelState {
-    std::string prompt, target;       ///< as they stand in the fields, valid or not
+    std::string prompt, pair, target;               ///< as they stand in the fields, valid or not
+    std::optional<checkpoint::TextPair> typed_pair; ///< the texts around a separator inside the prompt,
+                                                    ///< until the user decides whether they are two
     std::string error;                ///< one sentence about a text or the last run; empty when all is well
     checkpoint::ModelRunPtr run;      ///< newest that is over
     checkpoint::ModelRunPtr unedited; ///< the same text without edits
@@ -61,6 +63,11 @@ struct ModelState {
     std::string stopped;                          ///< why that ended by itself, one sentence
     std::vector<ModelPartPtr> branches; ///< texts written on from one prompt and left, the newest first
 };
+
+/// Copies the texts of a part into the fields.
+void show_texts(ModelState& model, const ModelPart& part);
+/// Returns true if the fields have the texts of the part.
+bool shows_texts(const ModelState& model, const ModelPart& part);
 
 /// The position that is looked at: `chosen`, clamped, or the usual one.
 std::int64_t position_of(const checkpoint::ModelRun& run, const checkpoint::TextModel& model,

@@ -1,3 +1,4 @@
+#include "app/draw/effects/pair_bar.h"
 #include "app/draw/effects/patched_bar.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/state/model_document.h"
@@ -12,6 +13,11 @@ namespace {
 const PatchedRun* patch_on_screen(const AppState& state) {
     const DocumentPtr& document = state.shown.document;
     return document != nullptr && document->is_checkpoint() ? patched_run(*document->part()) : nullptr;
+}
+
+/// Returns true while the question about a separator inside the prompt is open.
+bool asks_for_pair(const AppState& state) {
+    return state.model.typed_pair.has_value() && state.document->is_checkpoint();
 }
 
 /// The screens beside the stages show one run alone, whatever A is.
@@ -32,6 +38,14 @@ void view_bar(const char* id, const figure::Rect& area, const Picture& picture, 
 void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTools& tools) {
     const DrawContext context = canvas_context(state, tools, canvas.w, canvas.h);
     float y = canvas.y;
+    if (asks_for_pair(state)) {
+        const text::Tokenizer& tokenizer = *state.document->part()->model->tokenizer;
+        view_bar("pair", {canvas.x, y, canvas.w, pair_bar_height},
+                 draw_pair_bar(context, std::string(tokenizer.token_text(*tokenizer.separator())),
+                               *state.model.typed_pair),
+                 tools);
+        y += pair_bar_height;
+    }
     if (const PatchedRun* const patch = patch_on_screen(state)) {
         view_bar("patched", {canvas.x, y, canvas.w, patched_bar_height}, draw_patched_bar(context, *patch),
                  tools);
@@ -43,6 +57,7 @@ void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTool
 
 figure::Rect below_bars(const AppState& state, const figure::Rect& canvas) {
     const float bars = (has_compare_bar(state) ? compare_bar_height : 0) +
+                       (asks_for_pair(state) ? pair_bar_height : 0) +
                        (patch_on_screen(state) != nullptr ? patched_bar_height : 0);
     return {canvas.x, canvas.y + bars, canvas.w, canvas.h - bars};
 }

@@ -37,7 +37,7 @@ std::string facts_text(const checkpoint::TextModel& text) {
 /// A text that the checkpoint reads.
 struct PromptField {
     const char* id;
-    std::string caption; ///< which of two texts it is; empty: the only one
+    std::string caption; ///< which of several texts it is; empty: the only one
     std::string hint, tip;
     const std::string& text;
     const std::string& valid; ///< what the document has
@@ -86,13 +86,17 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
         show_tip(field.tip, tools);
 }
 
-/// One field, or of an encoder-decoder two side by side.
+/// One field, or those of several texts side by side.
 void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const checkpoint::TextModel& model = *state.document->part()->model;
-    const bool ids = model.tokenizer == nullptr, two = state.document->part()->two_texts();
+    const bool ids = model.tokenizer == nullptr, two = state.document->part()->two_texts(),
+               pair = state.document->part()->offers_pair();
     const std::string ids_tip =
         tr("Token ids, as this checkpoint has no tokenizer.") + " " + model.no_tokenizer;
-    const float gap = 8, width = two ? (area.w - gap) / 2 : area.w;
+    // Most prompts are one text, so the second field is the smaller one.
+    constexpr float gap = 8, share_of_pair = 0.4F;
+    const float both = two ? (area.w - gap) / 2 : area.w, second = pair ? (both - gap) * share_of_pair : 0,
+                width = pair ? both - gap - second : both;
     prompt_field(state,
                  {.id = "##prompt",
                   .caption = two ? tr("source") : "",
@@ -106,6 +110,19 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                   .second = false,
                   .typed = [](const std::string& text) { return TypePrompt{text}; }},
                  {area.x, area.y, width, area.h}, tools);
+    if (pair)
+        prompt_field(state,
+                     {.id = "##pair",
+                      .caption = {},
+                      .hint = tr("a second text, or none"),
+                      .tip = tr("The second of two texts, such as the answer to a question. The tokenizer "
+                                "joins both as the model was trained."),
+                      .text = state.model.pair,
+                      .valid = state.document->part()->pair,
+                      .take_keyboard = state.asked.kv_sentence && !two,
+                      .second = true,
+                      .typed = [](const std::string& text) { return TypePair{text}; }},
+                     {area.x + width + gap, area.y, second, area.h}, tools);
     if (!two)
         return;
     prompt_field(
@@ -119,7 +136,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
          .take_keyboard = state.asked.kv_sentence,
          .second = true,
          .typed = [](const std::string& text) { return TypeTarget{text}; }},
-        {area.x + width + gap, area.y, width, area.h}, tools);
+        {area.x + both + gap, area.y, both, area.h}, tools);
 }
 
 } // namespace

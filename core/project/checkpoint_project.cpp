@@ -62,6 +62,8 @@ ordered_json structure_of(const CheckpointProject& project, const checkpoint::Mo
                      {"model", place},
                      {"text", project.text},
                      {"ids", project.ids}};
+    if (!project.text_pair.empty())
+        out["text_pair"] = project.text_pair;
     if (model.encoder() != nullptr) {
         out["decoder_text"] = project.decoder_text;
         out["decoder_ids"] = project.decoder_ids;
@@ -111,6 +113,7 @@ void read_structure(const JsonField& root, CheckpointProject& project) {
                      .path = model.string_or("path", ""),
                      .relative = model.string_or("relative", "")};
     project.text = root.string_or("text", "");
+    project.text_pair = root.string_or("text_pair", "");
     project.decoder_text = root.string_or("decoder_text", "");
     project.ids = read_ids(root, "ids");
     project.decoder_ids = read_ids(root, "decoder_ids");

@@ -40,6 +40,7 @@ struct CheckpointProject {
     ModelPlace model;
     std::string model_name = {}; ///< for people
     std::string text = {};       ///< as it was typed, and what was written
+    std::string text_pair = {};  ///< the second of two texts; empty: none
     std::string decoder_text = {};
     std::vector<std::int64_t> ids = {};         ///< tokens of the text; of an encoder-decoder the encoder's
     std::vector<std::int64_t> decoder_ids = {}; ///< of an encoder-decoder, with the start token

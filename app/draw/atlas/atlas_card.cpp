@@ -262,7 +262,7 @@ void add_pieces(Sheet& sheet, const AtlasScene& scene) {
                 sheet, one.tokens, one.tokens, {one.query, one.key, one.weight},
                 tr("line {}, weight {}", grouped(one.line), number(static_cast<double>(one.weight), 2)),
                 score_text(score->score, one.score), "text of line " + std::to_string(one.line),
-                TypePrompt{one.text}, one.text + "\n" + tr("A click makes it the prompt."));
+                TypePrompt{one.text, true}, one.text + "\n" + tr("A click makes it the prompt."));
     }
 }
 

@@ -7,6 +7,7 @@
 #include "app/state/screens/screen.h"
 #include "core/base/message.h"
 #include "core/figure/crop.h"
+#include "core/text/one_line.h"
 #include "core/text/plain_text.h"
 
 namespace headscope::app {
@@ -25,7 +26,10 @@ std::string caption_of(const Shown& shown, const ViewState& view) {
     if (screen_of(shown, view) == Screen::stages)
         caption = tr(group_info(view.group).title) + ", " + caption;
     if (document.is_checkpoint())
-        caption += ": " + tr("“{}”", shortened(text::plain_text(document.part()->prompt), most));
+        for (const std::string* const text : {&document.part()->prompt, &document.part()->pair})
+            if (!text->empty())
+                caption += (text == &document.part()->prompt ? ": " : ", ") +
+                           tr("“{}”", shortened(text::plain_text(text::with_control_signs(*text)), most));
     return caption;
 }
 

@@ -25,6 +25,7 @@ struct ValueAction {
 };
 constexpr ValueAction value_actions[] = {{"stage", "a stage, by its name on the strip"},
                                          {"sentence", "another sentence, or prompt"},
+                                         {"text-pair", "the second of two texts of a checkpoint, or empty"},
                                          {"open", "the path of a file or folder"},
                                          {"save", "the path of a project, .headscope"}};
 
@@ -49,6 +50,8 @@ Actions actions_of(const Program& program, const std::string& id, const std::opt
         return go_to_stage(program.state(), *value);
     if (id == "sentence")
         return type_sentence(program.state(), *value);
+    if (id == "text-pair")
+        return type_pair(program.state(), *value);
     const bool known =
         std::ranges::any_of(actions(), [&](const ActionInfo& row) { return row.id == id && can_name(row); });
     if (!known)

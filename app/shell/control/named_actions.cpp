@@ -43,4 +43,11 @@ Actions type_sentence(const AppState& state, const std::string& text) {
     return {state.document->is_checkpoint() ? Action(TypePrompt{text}) : Action(SetSentence{text})};
 }
 
+Actions type_pair(const AppState& state, const std::string& text) {
+    if (!state.document->is_checkpoint())
+        fail_input(tr("\"text-pair\" belongs to the prompt of a checkpoint; open one first"));
+    checkpoint::check_pair(*state.document->part()->model, text);
+    return {TypePair{text}};
+}
+
 } // namespace headscope::app

@@ -19,5 +19,7 @@ Actions named_action(const AppState& state, const std::string& id);
 Actions go_to_stage(const AppState& state, const std::string& name);
 /// Another sentence, or of a checkpoint another prompt.
 Actions type_sentence(const AppState& state, const std::string& text);
+/// The second of two texts. Throws Error(input) if the document does not take one.
+Actions type_pair(const AppState& state, const std::string& text);
 
 } // namespace headscope::app

@@ -66,6 +66,8 @@ void ask_again(Workspace& workspace, SessionState& state, const Questions& asked
     const ModelPartPtr part = state.document->part();
     if (!asked.prompt.empty() && asked.prompt != part->prompt)
         workspace.session().act(TypePrompt{asked.prompt});
+    if (!asked.prompt.empty() && asked.pair != part->pair)
+        workspace.session().act(TypePair{asked.pair});
     if (part->two_texts() && !asked.target.empty() && asked.target != part->target)
         workspace.session().act(TypeTarget{asked.target});
     state.model.position = asked.position;

@@ -20,7 +20,9 @@ void settle(Program& program) {
 /// Shows the checkpoint of the source, at its layer and head.
 void open_again(Program& program, const FilmSource& source, Progress& progress) {
     const ModelPart& part = *source.document->part();
-    const ModelTexts texts{part.prompt, part.two_texts() ? std::optional(part.target) : std::nullopt};
+    const ModelTexts texts{.prompt = part.prompt,
+                           .target = part.two_texts() ? std::optional(part.target) : std::nullopt,
+                           .pair = part.pair};
     program.open_checkpoint(open_model(part.model, texts, source.document->layer(), part.edits, progress));
     settle(program);
     const AttentionView& attention = source.view.attention;

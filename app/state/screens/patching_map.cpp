@@ -43,12 +43,13 @@ PatchingMap unmeasured_map(const PatchingPair& pair, const PatchingQuestion& ask
 } // namespace
 
 PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoint::ModelRunPtr& clean,
-                           const std::string& corrupted, std::optional<std::int64_t> token,
+                           const checkpoint::TextPair& corrupted, std::optional<std::int64_t> token,
                            std::optional<std::int64_t> against, Progress& progress) {
     PatchingPair out;
     out.clean = clean;
-    out.corrupted = checkpoint::ModelRun::compute(model->model, checkpoint::prompt_inputs(*model, corrupted),
-                                                  clean->edits(), nullptr, {}, progress);
+    out.corrupted = checkpoint::ModelRun::compute(
+        model->model, checkpoint::prompt_inputs(*model, corrupted.first, {}, corrupted.second),
+        clean->edits(), nullptr, {}, progress);
     out.clean_tokens = labels_of(*model, clean->inputs());
     out.corrupted_tokens = labels_of(*model, out.corrupted->inputs());
     const auto likeliest = [&](const checkpoint::ModelRun& run, std::vector<PatchingPair::Next>& next) {
@@ -78,7 +79,8 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
 void check_prompts(const ModelPart& part, const std::string& corrupted) {
     if (corrupted.empty())
         fail_input(tr("there is no second prompt to compare with; type one first"));
-    analysis::require_same_length(part.inputs->ids, checkpoint::prompt_inputs(*part.model, corrupted).ids);
+    analysis::require_same_length(part.inputs->ids,
+                                  checkpoint::prompt_inputs(*part.model, corrupted, {}, part.pair).ids);
 }
 
 bool by_head(const PatchingMap& map) {

@@ -65,10 +65,11 @@ struct PatchingView {
     bool stopped = false;                          ///< the user stopped the map before its end
 };
 
-/// The pair of the clean run and a prompt. token, against: those asked for; none: what either prompt leads
-/// to. For a worker. Throws what prompt_inputs, ModelRun::compute and Patching throw.
+/// The pair of the clean run and another prompt, which may have a second text. token, against: those asked
+/// for; none: what either prompt leads to. For a worker. Throws what prompt_inputs, ModelRun::compute and
+/// Patching throw.
 PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoint::ModelRunPtr& clean,
-                           const std::string& corrupted, std::optional<std::int64_t> token,
+                           const checkpoint::TextPair& corrupted, std::optional<std::int64_t> token,
                            std::optional<std::int64_t> against, Progress& progress);
 /// Throws Error(input) where there is no second prompt, or one of another length.
 void check_prompts(const ModelPart& part, const std::string& corrupted);

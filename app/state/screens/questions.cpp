@@ -37,22 +37,24 @@ std::string questions_text(const ModelState& model, const ModelPart& part) {
         return {};
     const PatchedRun* const patch = patched_run(part);
     const ModelPart& own = patch != nullptr ? *patch->own : part;
-    return json{{"prompt", own.prompt},
-                {"target", own.target},
-                {"position", of(model.position)},
-                {"effects",
-                 {{"token", of(model.effects.token)},
-                  {"against", of(model.effects.against)},
-                  {"from_mean", model.effects.from_mean}}},
-                {"patching",
-                 {{"corrupted", model.patching.corrupted},
-                  {"what", analysis::info_of(model.patching.kind).id},
-                  {"paths", model.patching.paths}}},
-                {"circuits",
-                 {{"token", of(model.circuits.token)},
-                  {"through_mlp", model.circuits.through_mlp},
-                  {"threshold", model.circuits.threshold ? json(*model.circuits.threshold) : json()}}}}
-        .dump();
+    json asked{{"prompt", own.prompt},
+               {"target", own.target},
+               {"position", of(model.position)},
+               {"effects",
+                {{"token", of(model.effects.token)},
+                 {"against", of(model.effects.against)},
+                 {"from_mean", model.effects.from_mean}}},
+               {"patching",
+                {{"corrupted", model.patching.corrupted},
+                 {"what", analysis::info_of(model.patching.kind).id},
+                 {"paths", model.patching.paths}}},
+               {"circuits",
+                {{"token", of(model.circuits.token)},
+                 {"through_mlp", model.circuits.through_mlp},
+                 {"threshold", model.circuits.threshold ? json(*model.circuits.threshold) : json()}}}};
+    if (!own.pair.empty())
+        asked["pair"] = own.pair;
+    return asked.dump();
 }
 
 std::optional<Questions> read_questions(const std::string& text, std::int64_t vocab) {
@@ -69,6 +71,7 @@ std::optional<Questions> read_questions(const std::string& text, std::int64_t vo
             fail_input(
                 tr("the questions of this patch ask for \"{}\", which is nothing that is patched", what));
         Questions asked{.prompt = all.value("prompt", ""),
+                        .pair = all.value("pair", ""),
                         .target = all.value("target", ""),
                         // Clamped to the text where it is used.
                         .position = read(all, "position", most_positions),

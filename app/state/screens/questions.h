@@ -11,7 +11,7 @@ namespace headscope::app {
 
 /// What was asked of a checkpoint's predictions.
 struct Questions {
-    std::string prompt, target; ///< the text that they were asked of; empty: not known
+    std::string prompt, pair, target; ///< the text that they were asked of; empty: not known
     std::optional<std::int64_t> position;
     EffectsQuestion effects;
     PatchingQuestion patching;

@@ -53,7 +53,7 @@ std::vector<std::int64_t> find_end_ids(const Model& model, const text::Tokenizer
 }
 
 std::vector<std::int64_t> parse_ids(const std::string& text) {
-    constexpr std::string_view between = " ,;\t\n";
+    constexpr std::string_view between = " ,;\t\r\n";
     std::vector<std::int64_t> ids;
     for (std::size_t begin = text.find_first_not_of(between); begin != std::string::npos;) {
         const std::size_t end = std::min(text.find_first_of(between, begin), text.size());
@@ -77,15 +77,27 @@ std::vector<std::int64_t> ids_of(const TextModel& model, const std::string& text
 }
 
 /// One text of these tokens.
-ModelInputs labelled(const TextModel& model, std::vector<std::int64_t> ids) {
+ModelInputs inputs_of(std::vector<std::int64_t> ids) {
     ModelInputs inputs;
     inputs.T = std::ssize(ids);
-    if (model.tokenizer != nullptr)
-        inputs.tokens = text::token_labels(
-            *model.tokenizer, std::vector<text::TokenId>(ids.begin(), ids.end()), text::BlankMark::hidden);
-    for (std::size_t i = 0; i < ids.size() && model.tokenizer == nullptr; ++i)
-        inputs.tokens.push_back(label_of(model, ids[i]));
     inputs.ids = std::move(ids);
+    return inputs;
+}
+
+ModelInputs labelled(const TextModel& model, ModelInputs inputs) {
+    if (model.tokenizer != nullptr)
+        inputs.tokens = text::token_labels(*model.tokenizer,
+                                           std::vector<text::TokenId>(inputs.ids.begin(), inputs.ids.end()),
+                                           text::BlankMark::hidden);
+    for (std::size_t i = 0; i < inputs.ids.size() && model.tokenizer == nullptr; ++i)
+        inputs.tokens.push_back(label_of(model, inputs.ids[i]));
+    return inputs;
+}
+
+ModelInputs checked(const TextModel& model, ModelInputs inputs, std::vector<ModelInputs> source) {
+    inputs = labelled(model, std::move(inputs));
+    inputs.source = std::move(source);
+    check_inputs(inputs, model.model->architecture());
     return inputs;
 }
 
@@ -106,6 +118,8 @@ TextModelPtr open_text_model(const std::string& path) {
     try {
         opened->tokenizer = load_model_tokenizer(path);
         opened->mask_id = find_special(*opened->tokenizer, opened->model->architecture().mask_token);
+        opened->pairs =
+            pair_form(*opened->tokenizer, in_stack(opened->model->architecture(), Stack::encoder), path);
     } catch (const Error& fault) {
         opened->no_tokenizer = fault.what();
     }
@@ -113,14 +127,27 @@ TextModelPtr open_text_model(const std::string& path) {
     return opened;
 }
 
-ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt, const std::string& target) {
-    std::vector<std::int64_t> ids = ids_of(model, prompt);
-    if (ids.empty())
+ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt, const std::string& target,
+                          const std::string& second) {
+    check_pair(model, second);
+    ModelInputs inputs = model.tokenizer == nullptr
+                             ? inputs_of(parse_ids(prompt))
+                             : text_inputs(*model.tokenizer, model.pairs, prompt, second);
+    if (inputs.ids.empty())
         fail_input(model.tokenizer == nullptr ? tr("There are no token ids; type some, such as 12 7 30.")
                                               : tr("The prompt has no token; type a word."));
     if (model.model->encoder() == nullptr)
-        return token_inputs(model, std::move(ids));
-    return token_inputs(model, target_ids(model, target), {labelled(model, std::move(ids))});
+        return checked(model, std::move(inputs), {});
+    return token_inputs(model, target_ids(model, target), {labelled(model, std::move(inputs))});
+}
+
+void check_pair(const TextModel& model, const std::string& second) {
+    if (second.empty() || model.pairs.known)
+        return;
+    fail_input(
+        model.tokenizer == nullptr
+            ? tr("{} has no tokenizer and reads one list of ids; leave the second text out.", model.name())
+            : tr("The tokenizer of {} has no form for two texts; leave the second one out.", model.name()));
 }
 
 std::vector<std::int64_t> target_ids(const TextModel& model, const std::string& target) {
@@ -130,10 +157,7 @@ std::vector<std::int64_t> target_ids(const TextModel& model, const std::string& 
 
 ModelInputs token_inputs(const TextModel& model, std::vector<std::int64_t> ids,
                          std::vector<ModelInputs> source) {
-    ModelInputs inputs = labelled(model, std::move(ids));
-    inputs.source = std::move(source);
-    check_inputs(inputs, model.model->architecture());
-    return inputs;
+    return checked(model, inputs_of(std::move(ids)), std::move(source));
 }
 
 std::string text_of(const TextModel& model, const std::vector<std::int64_t>& ids, const char* between) {

@@ -2,6 +2,7 @@
 
 #include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/model_inputs.h"
+#include "core/checkpoint/model/text_pair.h"
 #include "core/text/tokenizer/tokenizer.h"
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct TextModel {
     std::shared_ptr<const Model> model;
     std::shared_ptr<const text::Tokenizer> tokenizer; ///< null: prompts are ids
     std::string no_tokenizer;                         ///< why there is none, in one sentence
+    PairForm pairs = {};                              ///< for the stack that reads prompts
     std::int64_t mask_id = -1; ///< of the token that stands for a hidden word; -1: there is none
     std::vector<std::int64_t>
         end_ids; ///< of tokens that end a text: those that generation_config.json names, else
@@ -33,8 +35,13 @@ TextModelPtr open_text_model(const std::string& path);
 
 /// The tokens of a prompt, with labels: a text, or ids between blanks and commas where there is no tokenizer.
 /// An encoder-decoder's encoder reads the prompt, and its decoder the start token and `target`, which may be
-/// empty; see decoder_ids. Throws Error(input) with a sentence about the prompt.
-ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt, const std::string& target = {});
+/// empty; see decoder_ids. second: the second of two texts, or empty. Throws Error(input) with a sentence
+/// about the prompt.
+ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt, const std::string& target = {},
+                          const std::string& second = {});
+
+/// Throws Error(input) if `second` is not empty and the tokenizer has no form for two texts.
+void check_pair(const TextModel& model, const std::string& second);
 
 /// The tokens that a decoder reads: the start token and those of a text, which may be empty.
 std::vector<std::int64_t> target_ids(const TextModel& model, const std::string& target);

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "app/state/model_state.h"
+
+#include <optional>
+#include <string>
+
+namespace headscope::app {
+
+/// The question whether a separator, such as [SEP], inside a prompt is to make two texts of it.
+class PairQuestion {
+public:
+    /// Opens the question when a separator was typed, and drops it when it is gone.
+    void follow(ModelState& model, const checkpoint::TextModel& of);
+    /// Closes the question. Returns the texts if there are to be two.
+    std::optional<checkpoint::TextPair> decide(ModelState& model, bool two);
+
+private:
+    std::string searched_;  ///< the prompt that was searched last
+    bool one_text_ = false; ///< the user decided that the prompt stays one text
+};
+
+} // namespace headscope::app
