@@ -1,5 +1,6 @@
 #include "app/cli/subcommands.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/engine/engine.h"
 
 #include <CLI/CLI.hpp>
@@ -22,7 +23,7 @@ std::string as_json(const engine::DeviceList& found) {
     nlohmann::ordered_json all = {{"devices", rows}, {"auto", choice.id}, {"reason", choice.reason}};
     if (!found.missing.empty())
         all["missing"] = found.missing;
-    return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return dump_json(all, 2) + "\n";
 }
 
 std::string as_text(const engine::DeviceList& found) {

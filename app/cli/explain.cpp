@@ -7,6 +7,7 @@
 #include "core/analysis/effects/vocabulary_circuit.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -219,7 +220,7 @@ void run_explain(const ExplainOptions& options) {
         options.prompt.require();
     const checkpoint::TextModelPtr model = options.model.open();
     const Json json = Explanation(options, *model).of(options.what);
-    write_file_atomically(options.out, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_file_atomically(options.out, dump_json(json, 1) + "\n");
 }
 
 } // namespace

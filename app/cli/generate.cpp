@@ -5,6 +5,7 @@
 #include "app/cli/usage.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/run/generator.h"
@@ -159,7 +160,7 @@ void run_generate(const GenerateOptions& options) {
             all["decoder_ids"] = prompt.ids;
         if (options.top > 0)
             all["alternatives"] = steps.alternatives;
-        write_file_atomically("-", all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+        write_file_atomically("-", dump_json(all, 1) + "\n");
     }
     if (stopped == "interrupted")
         fail_input("stopped after " + std::to_string(steps.ids.size()) + " of " +

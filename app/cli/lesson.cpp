@@ -2,6 +2,7 @@
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/lesson/check.h"
 #include "core/lesson/library.h"
 #include "core/text/plain_text.h"
@@ -24,7 +25,7 @@ struct LessonOptions {
 };
 
 void print(const nlohmann::json& out) {
-    write_file_atomically("-", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+    write_file_atomically("-", dump_json(out, 2) + '\n');
 }
 
 void list(const LessonOptions& options) {

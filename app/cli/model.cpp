@@ -3,6 +3,7 @@
 #include "app/cli/subcommands.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
+#include "core/base/json.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/local_models.h"
 #include "core/text/tokenizer/build.h"
@@ -132,9 +133,7 @@ void add_model(CLI::App& program) {
     add_ignore_unknown(info);
     info.callback([options] {
         const ordered_json found = describe(checkpoint::Model::open(options->folder));
-        constexpr auto replace = ordered_json::error_handler_t::replace;
-        write_file_atomically("-",
-                              options->json ? found.dump(2, ' ', false, replace) + "\n" : as_text(found));
+        write_file_atomically("-", options->json ? dump_json(found, 2) + "\n" : as_text(found));
     });
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
+#include "core/base/json.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/run/reference_check.h"
 #include "core/engine/engine.h"
@@ -55,7 +56,7 @@ std::string as_json(const ModelCheckOptions& options, const std::vector<checkpoi
                               {"missing_here", gaps.missing_here},
                               {"not_compared", gaps.not_compared},
                               {"only_here", gaps.only_here}};
-    return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    return dump_json(all, 2) + "\n";
 }
 
 std::string as_text(const std::vector<checkpoint::ReferenceRow>& rows,

@@ -2,6 +2,7 @@
 #include "app/shell/files/file_choosers.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/local_models.h"
 
@@ -30,7 +31,7 @@ std::string as_json(const std::vector<LocalModel>& models) {
                         {"tokenizer", model.tokenizer},
                         {"runs", model.problem.empty()},
                         {"problem", model.problem}});
-    return list.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    return dump_json(list, 2) + "\n";
 }
 
 std::string as_text(const std::vector<LocalModel>& models) {

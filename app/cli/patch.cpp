@@ -4,6 +4,7 @@
 #include "core/analysis/effects/patching.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/parse.h"
 #include "core/format/safetensors.h"
 
@@ -154,7 +155,7 @@ void run_patch(const PatchOptions& options) {
                    {"clean_tokens", tokens_json(*model, clean->inputs())},
                    {"corrupted_tokens", tokens_json(*model, corrupted->inputs())},
                    {"recovered", recovered_json(recovered)}};
-    write_file_atomically(options.out, all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_file_atomically(options.out, dump_json(all, 1) + "\n");
 }
 
 } // namespace

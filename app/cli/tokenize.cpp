@@ -44,7 +44,7 @@ std::vector<std::string> read_texts(const std::string& path) {
 }
 
 std::string in_quotes(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return dump_json(nlohmann::json(text));
 }
 
 std::string as_json(const text::Encoding& encoding, bool two) {
@@ -54,7 +54,7 @@ std::string as_json(const text::Encoding& encoding, bool two) {
     nlohmann::ordered_json line = {{"ids", encoding.ids}, {"tokens", encoding.tokens}, {"offsets", offsets}};
     if (two)
         line["types"] = encoding.types;
-    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return dump_json(line) + "\n";
 }
 
 /// One line for each token: id, spelling, range of characters in its text; of two texts also the type.

@@ -2,6 +2,7 @@
 
 #include "app/jobs/recovery.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/project/project_file.h"
 
@@ -23,8 +24,7 @@ std::int64_t seconds_since_1970() {
 
 std::map<std::string, std::string> entry(const std::string& project_path, std::int64_t edited_at) {
     const nlohmann::json about{{"project_path", project_path}, {"edited_at", edited_at}};
-    return {
-        {std::string(autosave_key), about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}};
+    return {{std::string(autosave_key), dump_json(about)}};
 }
 
 } // namespace

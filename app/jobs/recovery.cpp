@@ -42,7 +42,7 @@ Recovery read_recovery(const fs::path& file, const project::ProjectSummary& summ
     const auto entry = summary.metadata.find(std::string(autosave_key));
     if (entry == summary.metadata.end())
         return recovery;
-    const nlohmann::json about = parse_json(entry->second, file.string());
+    const nlohmann::json about = parse_json_with_bytes(entry->second, file.string());
     if (const auto path = about.find("project_path"); path != about.end() && path->is_string())
         recovery.project_path = path->get<std::string>();
     if (const auto time = about.find("edited_at"); time != about.end() && time->is_number_integer())

@@ -19,7 +19,7 @@ std::map<std::string, LessonProgress> read_progress(const std::filesystem::path&
     if (path.empty() || !std::filesystem::is_regular_file(path, none))
         return all;
     try {
-        const nlohmann::json file = parse_json(read_file(path.string()), path.string());
+        const nlohmann::json file = parse_json_with_bytes(read_file(path.string()), path.string());
         for (const auto& [id, entry] : file.items()) {
             LessonProgress progress;
             progress.furthest = entry.at("furthest").get<int>();
@@ -51,7 +51,7 @@ void write_progress(const std::filesystem::path& path,
     }
     try {
         std::filesystem::create_directories(path.parent_path());
-        write_file_atomically(path.string(), file.dump(1) + "\n");
+        write_file_atomically(path.string(), dump_json(file, 1) + "\n");
     } catch (const std::exception& fault) {
         fail_input(tr("your place in the course is not saved: {}; make room on the disk, or make {} writable",
                       fault.what(), path.parent_path().string()));

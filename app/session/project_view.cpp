@@ -189,13 +189,13 @@ std::string project_view_json(const ViewState& view, const Document& document,
         saved["block_end"] = cell_json(*view.block_end);
     if (document.is_checkpoint())
         saved.update(checkpoint_json(view));
-    return saved.dump(-1, ' ', false, json::error_handler_t::replace);
+    return dump_json(saved);
 }
 
 std::vector<std::string> look_as_saved(ViewState& view, const std::string& text, const Document& document) {
     json saved;
     try {
-        saved = parse_json(text, "the view of a project");
+        saved = parse_json_with_bytes(text, "the view of a project");
     } catch (const Error&) {
         return {}; // the numbers alone were to be opened
     }

@@ -3,7 +3,9 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,11 +30,142 @@ std::string reason(const json::exception& fault) {
     return text;
 }
 
+// The JSON library neither writes bytes that are not UTF-8 nor reads lone surrogates. Such a byte passes
+// through it as a mark and two hexadecimal digits. The mark is a noncharacter of Unicode, U+FDD0; one that is
+// in the text itself becomes the mark and two hyphens, so every string can be restored.
+
+constexpr std::string_view mark = "\xEF\xB7\x90", marked_mark = "\xEF\xB7\x90--",
+                           hex_digits = "0123456789abcdef";
+
+void append_marked(std::string& out, unsigned byte) {
+    out += mark;
+    out += hex_digits[byte >> 4U & 0xFU];
+    out += hex_digits[byte & 0xFU];
+}
+
+/// Returns the number of bytes of the UTF-8 character that `text` begins with; 0 if it begins with none.
+std::size_t character_length(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned first = byte(0);
+    if (first < 0x80)
+        return 1;
+    const std::size_t length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+    if (length == 0 || text.size() < length)
+        return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((byte(i) & 0xC0U) != 0x80)
+            return 0;
+    const unsigned second = byte(1); // excludes overlong forms, surrogates and what lies beyond U+10FFFF
+    const bool excluded = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+                          (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
+    return excluded ? 0 : length;
+}
+
+std::string with_marks(std::string_view bytes) {
+    std::string out;
+    out.reserve(bytes.size());
+    while (!bytes.empty()) {
+        const std::size_t length = character_length(bytes);
+        if (length == 0)
+            append_marked(out, static_cast<unsigned char>(bytes[0]));
+        else if (bytes.starts_with(mark))
+            out += marked_mark;
+        else
+            out += bytes.substr(0, length);
+        bytes.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return out;
+}
+
+template<class Json>
+Json with_marks_in(const Json& value) {
+    if (value.is_string())
+        return with_marks(value.template get_ref<const std::string&>());
+    if (!value.is_structured())
+        return value;
+    Json out = value.is_array() ? Json::array() : Json::object();
+    for (const auto& [key, entry] : value.items())
+        if (value.is_array())
+            out.push_back(with_marks_in(entry));
+        else
+            out[with_marks(key)] = with_marks_in(entry);
+    return out;
+}
+
+/// Replaces each mark and its two characters by what `byte` returns for them, or by the mark itself.
+template<class ByteText>
+std::string without_marks(std::string_view text, const ByteText& byte) {
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark)) {
+        out += text.substr(0, at);
+        if (text.substr(at).starts_with(marked_mark))
+            out += mark;
+        else
+            out += byte(text.substr(at + mark.size(), 2));
+        text.remove_prefix(at + marked_mark.size());
+    }
+    return out += text;
+}
+
+std::string bytes_of_marks(std::string_view text) {
+    return without_marks(text, [](std::string_view digits) {
+        return static_cast<char>(hex_digits.find(digits[0]) << 4U | hex_digits.find(digits[1]));
+    });
+}
+
+/// Returns the number that the escape \uXXXX at the beginning of `text` stands for; nothing for other text.
+std::optional<unsigned> escaped_code(std::string_view text) {
+    constexpr std::size_t digits = 4;
+    if (text.size() < 2 + digits || text[0] != '\\' || text[1] != 'u')
+        return std::nullopt;
+    unsigned code = 0;
+    for (const char c : text.substr(2, digits)) {
+        const std::size_t digit =
+            hex_digits.find(c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c);
+        if (digit == std::string_view::npos)
+            return std::nullopt;
+        code = code << 4U | static_cast<unsigned>(digit);
+    }
+    return code;
+}
+
+/// The JSON with marks instead of escaped bytes; nothing if it has no escaped byte.
+std::optional<std::string> with_marked_escapes(std::string_view text) {
+    constexpr std::size_t escape = 6; // characters of \uXXXX
+    std::string out;
+    bool found = false;
+    while (!text.empty()) {
+        const std::size_t plain = std::min(text.find_first_of("\\\xEF"), text.size());
+        out += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty())
+            break;
+        const auto code = escaped_code(text);
+        std::size_t length = code ? escape : std::min<std::size_t>(text[0] == '\\' ? 2 : 1, text.size());
+        if (code && *code >= 0xDC80 && *code <= 0xDCFF) {
+            append_marked(out, *code & 0xFFU);
+            found = true;
+        } else if (text.starts_with(mark) || code == 0xFDD0) {
+            out += marked_mark;
+            length = code ? escape : mark.size();
+        } else {
+            // The second half of a pair is part of one character.
+            if (code && *code >= 0xD800 && *code <= 0xDBFF && escaped_code(text.substr(escape)))
+                length = 2 * escape;
+            out += text.substr(0, length);
+        }
+        text.remove_prefix(length);
+    }
+    return found ? std::optional(std::move(out)) : std::nullopt;
+}
+
 /// Builds the value while the parser reads, and refuses a key that occurs twice: inserting a key finds the
 /// duplicate at no extra cost.
 class JsonBuilder final : public nlohmann::json_sax<json> {
 public:
-    explicit JsonBuilder(const std::string& what) : what_(what) {}
+    /// `marked`: strings have marks in place of bytes.
+    JsonBuilder(const std::string& what, bool marked) : what_(what), marked_(marked) {}
     json take() { return std::move(root_); }
 
     bool null() override { return add(nullptr); }
@@ -40,7 +173,7 @@ public:
     bool number_integer(number_integer_t value) override { return add(value); }
     bool number_unsigned(number_unsigned_t value) override { return add(value); }
     bool number_float(number_float_t value, const string_t&) override { return add(value); }
-    bool string(string_t& value) override { return add(std::move(value)); }
+    bool string(string_t& value) override { return add(marked_ ? bytes_of_marks(value) : std::move(value)); }
     bool binary(binary_t& value) override { return add(std::move(value)); }
     bool start_object(std::size_t) override { return open(json::object()); }
     bool start_array(std::size_t) override { return open(json::array()); }
@@ -48,6 +181,8 @@ public:
     bool end_array() override { return close(); }
 
     bool key(string_t& name) override {
+        if (marked_)
+            name = bytes_of_marks(name);
         const auto [place, is_new] = open_.back()->get_ref<json::object_t&>().try_emplace(name);
         if (!is_new)
             fail_input(tr("{} has the key \"{}\" twice in one object; keep one", what_, name));
@@ -83,21 +218,52 @@ private:
     }
 
     const std::string& what_;
+    bool marked_;
     json root_;
     std::vector<json*> open_; ///< open containers, outermost first
     json* value_ = nullptr;   ///< the entry of the last key
 };
 
-} // namespace
-
-json parse_json(std::string_view text, const std::string& what) {
+json parse(std::string_view text, const std::string& what, bool marked) {
     try {
-        JsonBuilder builder(what);
+        JsonBuilder builder(what, marked);
         json::sax_parse(text, &builder);
         return builder.take();
     } catch (const json::exception& fault) {
         fail_input(tr("{} is not valid JSON: {}; correct it", what, reason(fault)));
     }
+}
+
+template<class Json>
+std::string dump(const Json& value, int indent) {
+    constexpr int not_utf8 = 316;
+    try {
+        return value.dump(indent);
+    } catch (const typename Json::type_error& fault) {
+        if (fault.id != not_utf8)
+            throw;
+    }
+    return without_marks(with_marks_in(value).dump(indent),
+                         [](std::string_view digits) { return "\\udc" + std::string(digits); });
+}
+
+} // namespace
+
+json parse_json(std::string_view text, const std::string& what) {
+    return parse(text, what, false);
+}
+
+json parse_json_with_bytes(std::string_view text, const std::string& what) {
+    const auto marked = with_marked_escapes(text);
+    return parse(marked ? *marked : text, what, marked.has_value());
+}
+
+std::string dump_json(const json& value, int indent) {
+    return dump(value, indent);
+}
+
+std::string dump_json(const nlohmann::ordered_json& value, int indent) {
+    return dump(value, indent);
 }
 
 std::string shortened_json(const nlohmann::json& value, std::size_t longest) {

@@ -1,6 +1,7 @@
 #include "core/export/trace_selection.h"
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/export/streamed_stages.h"
 #include "core/format/npy.h"
@@ -138,7 +139,7 @@ ordered_json trace_metadata(const Problem& problem, const Trace& trace) {
 }
 
 std::string json_text(const ordered_json& value) {
-    return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return dump_json(value);
 }
 
 } // namespace headscope::exporting

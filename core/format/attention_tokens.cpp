@@ -18,7 +18,7 @@ std::vector<std::string> list_of(const json& value, const std::string& from) {
         fail_input(tr("{} should be a JSON list of strings, one for each token", from));
     for (const json& token : value) {
         if (!token.is_string())
-            fail_input(tr("{} should hold strings alone, and holds {}", from, token.dump().substr(0, 40)));
+            fail_input(tr("{} should hold strings alone, and holds {}", from, shortened_json(token, 40)));
         out.push_back(token.get<std::string>());
     }
     return out;
@@ -53,7 +53,7 @@ void set_queries(AttentionTokens& tokens, std::vector<std::vector<std::string>> 
 } // namespace
 
 AttentionTokens parse_attention_tokens(const std::string& text, const std::string& from) {
-    const json value = parse_json(text, from);
+    const json value = parse_json_with_bytes(text, from);
     AttentionTokens tokens;
     tokens.from = from;
     if (!value.is_object()) {

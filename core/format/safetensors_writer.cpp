@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/format/number_types.h"
 #include "core/format/safetensors.h"
 
@@ -61,6 +62,7 @@ void SafetensorsWriter::write_to(const ByteSink& sink) const {
                               {"data_offsets", {at, at + size}}};
         at += size;
     }
+    // Not dump_json: the safetensors library refuses a header with lone surrogates.
     constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
     std::string text = header.dump(-1, ' ', false, replace);
     constexpr std::size_t alignment = 8;

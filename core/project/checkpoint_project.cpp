@@ -149,8 +149,7 @@ ModelPlace place_of(const std::string& model_path, const std::string& project_pa
 std::string checkpoint_project_bytes(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
                                      const CheckpointProject& project) {
     std::map<std::string, std::string> metadata = project.metadata;
-    metadata[std::string(checkpoint_key)] =
-        structure_of(project, model).dump(-1, ' ', false, json::error_handler_t::replace);
+    metadata[std::string(checkpoint_key)] = dump_json(structure_of(project, model));
     metadata[std::string(checksum_key)] = empty_checksum();
     if (!project.view.empty())
         metadata[std::string(view_key)] = project.view;
@@ -186,7 +185,7 @@ OpenedCheckpointProject parse_checkpoint_project(std::string bytes, const std::s
     json structure;
     if (is_checkpoint_project(opened.file)) {
         const std::string place = source + ": " + std::string(checkpoint_key);
-        structure = parse_json(entry(opened.file, checkpoint_key), place);
+        structure = parse_json_with_bytes(entry(opened.file, checkpoint_key), place);
         read_structure(JsonField(structure, place), project);
     }
     if (is_damaged(holds, opened.file, structure))

@@ -167,7 +167,7 @@ format::Safetensors header_of(const std::string& path) {
 
 /// The JSON of a checkpoint's project, an object with a format.
 json checkpoint_json(const format::Safetensors& file) {
-    json structure = parse_json(file.metadata().at(std::string(checkpoint_key)), file.source());
+    json structure = parse_json_with_bytes(file.metadata().at(std::string(checkpoint_key)), file.source());
     if (!structure.is_object() || !structure.value("format", json()).is_number_unsigned())
         fail_input(tr("{}: its {} has no format", file.source(), checkpoint_key));
     return structure;

@@ -149,7 +149,7 @@ private:
     MaskRule plain_rule(const json& value, const std::string& what) const {
         Mask read;
         try {
-            read = parse_mask(value.is_object() ? value.dump() : "[" + value.dump() + "]");
+            read = parse_mask(value.is_object() ? dump_json(value) : "[" + dump_json(value) + "]");
         } catch (const Error& fault) {
             fail_input(file_.source() + ": " + what + ": " + fault.what());
         }
@@ -307,7 +307,7 @@ nlohmann::json project_json(const format::Safetensors& file) {
     if (entry == file.metadata().end())
         fail_input(
             tr("{} is a safetensors file without a project in it; open it as a tensor file", file.source()));
-    json project = parse_json(entry->second, tr("the project in {}", file.source()));
+    json project = parse_json_with_bytes(entry->second, tr("the project in {}", file.source()));
     if (!project.is_object() || !project.contains("format") || !project["format"].is_number_unsigned() ||
         project["format"] == 0)
         fail_input(tr("{}: the project has no format number; it should be 1 or above", file.source()));

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/project/checksum.h"
@@ -170,8 +171,7 @@ std::string project_bytes(const Recipe& recipe, const Problem& problem,
     for (const auto& [key, text] : also)
         writer.set_metadata(key, text);
     writer.set_metadata(std::string(checksum_key), empty_checksum());
-    writer.set_metadata(std::string(project_key),
-                        project.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    writer.set_metadata(std::string(project_key), dump_json(project));
     std::string bytes = writer.bytes();
     if (bytes.size() > largest_project)
         fail_input(tr("the project would have {} bytes, more than the 2 GB a project may have; take fewer "

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
+#include "core/base/json.h"
 #include "core/format/number_text.h"
 
 #include <CLI/CLI.hpp>
@@ -102,7 +103,7 @@ std::string as_json(const std::vector<MeasuredHead>& rows, const Scores& scores,
         for (const HeadScoreInfo* info : scores)
             text += ", \"" + std::string(info->id) + "\": " + number_or(row.score(*info), "null");
         if (!row.warnings.empty())
-            text += ", \"warnings\": " + nlohmann::json(row.warnings).dump();
+            text += ", \"warnings\": " + dump_json(nlohmann::json(row.warnings));
         text += "}";
     }
     return text + "\n]\n";

@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "core/analysis/survey/survey_file.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/text/plain_text.h"
 #include "core/text/readable_tokens.h"
 #include "core/text/word_pieces.h"
@@ -132,7 +133,7 @@ std::string card_json(SurveyFile& file, const HeadCard& card) {
                    {"checkpoint", file.run().plan.checkpoint},
                    {"texts", file.run().plan.texts},
                    {"scores", std::move(scores)}};
-    return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return dump_json(all, 1) + "\n";
 }
 
 } // namespace

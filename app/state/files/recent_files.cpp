@@ -19,10 +19,10 @@ bool write_list(const std::filesystem::path& list, const std::vector<std::string
         return false;
     try {
         std::filesystem::create_directories(list.parent_path());
-        write_file_atomically(list.string(), nlohmann::json(paths).dump(1) + "\n");
+        write_file_atomically(list.string(), dump_json(nlohmann::json(paths), 1) + "\n");
         return true;
     } catch (const std::exception&) {
-        return false; // no room, no permission, or a name that is no UTF-8 and so has no place in JSON
+        return false; // no room or no permission
     }
 }
 
@@ -39,7 +39,7 @@ std::vector<std::string> read_recent_files(const std::filesystem::path& list) {
     if (list.empty() || !std::filesystem::is_regular_file(list, none))
         return paths;
     try {
-        const nlohmann::json entries = parse_json(read_file(list.string()), list.string());
+        const nlohmann::json entries = parse_json_with_bytes(read_file(list.string()), list.string());
         if (!entries.is_array())
             return {};
         for (const nlohmann::json& entry : entries)

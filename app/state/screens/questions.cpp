@@ -1,6 +1,7 @@
 #include "app/state/screens/questions.h"
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -14,6 +15,18 @@ using nlohmann::json;
 
 json of(const std::optional<std::int64_t>& number) {
     return number ? json(*number) : json();
+}
+
+[[noreturn]] void fail_damaged() {
+    fail_input(tr("the questions of this patch are damaged; save the patch again"));
+}
+
+json parsed(const std::string& text) {
+    try {
+        return parse_json_with_bytes(text, "the questions of this patch");
+    } catch (const Error&) {
+        fail_damaged();
+    }
 }
 
 /// A number in [0, end), or none.
@@ -37,29 +50,29 @@ std::string questions_text(const ModelState& model, const ModelPart& part) {
         return {};
     const PatchedRun* const patch = patched_run(part);
     const ModelPart& own = patch != nullptr ? *patch->own : part;
-    return json{{"prompt", own.prompt},
-                {"target", own.target},
-                {"position", of(model.position)},
-                {"effects",
-                 {{"token", of(model.effects.token)},
-                  {"against", of(model.effects.against)},
-                  {"from_mean", model.effects.from_mean}}},
-                {"patching",
-                 {{"corrupted", model.patching.corrupted},
-                  {"what", analysis::info_of(model.patching.kind).id},
-                  {"paths", model.patching.paths}}},
-                {"circuits",
-                 {{"token", of(model.circuits.token)},
-                  {"through_mlp", model.circuits.through_mlp},
-                  {"threshold", model.circuits.threshold ? json(*model.circuits.threshold) : json()}}}}
-        .dump();
+    return dump_json(
+        json{{"prompt", own.prompt},
+             {"target", own.target},
+             {"position", of(model.position)},
+             {"effects",
+              {{"token", of(model.effects.token)},
+               {"against", of(model.effects.against)},
+               {"from_mean", model.effects.from_mean}}},
+             {"patching",
+              {{"corrupted", model.patching.corrupted},
+               {"what", analysis::info_of(model.patching.kind).id},
+               {"paths", model.patching.paths}}},
+             {"circuits",
+              {{"token", of(model.circuits.token)},
+               {"through_mlp", model.circuits.through_mlp},
+               {"threshold", model.circuits.threshold ? json(*model.circuits.threshold) : json()}}}});
 }
 
 std::optional<Questions> read_questions(const std::string& text, std::int64_t vocab) {
     if (text.empty())
         return std::nullopt;
     try {
-        const json all = json::parse(text);
+        const json all = parsed(text);
         constexpr std::int64_t most_positions = std::int64_t{1} << 40U;
         const json &effects = all.at("effects"), &patching = all.at("patching"),
                    &circuits = all.at("circuits");
@@ -84,7 +97,7 @@ std::optional<Questions> read_questions(const std::string& text, std::int64_t vo
             asked.circuits.threshold = std::clamp(threshold.get<float>(), 0.0F, 1.0F);
         return asked;
     } catch (const json::exception&) {
-        fail_input(tr("the questions of this patch are damaged; save the patch again"));
+        fail_damaged();
     }
 }
 

@@ -65,8 +65,7 @@ void write_pieces(format::Database& file, const std::set<PieceName>& wanted, con
                 if (wanted.contains(piece.name)) {
                     row << piece.name.line << piece.name.piece << piece.begin
                         << nlohmann::json(piece.ids).dump()
-                        << nlohmann::json(cutter.tokens_of(piece))
-                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+                        << dump_json(nlohmann::json(cutter.tokens_of(piece)));
                     row.run();
                 }
         }
@@ -191,7 +190,7 @@ PieceText SurveyFile::piece(const ScoredPiece& example) {
     try {
         text = {.begin = row.integer(0),
                 .ids = parse_json(row.text(1), place).get<std::vector<std::int64_t>>(),
-                .tokens = parse_json(row.text(2), place).get<std::vector<std::string>>()};
+                .tokens = parse_json_with_bytes(row.text(2), place).get<std::vector<std::string>>()};
     } catch (const nlohmann::json::exception&) {
         fail_input(tr("{} is damaged; write the survey again", place));
     }

@@ -58,7 +58,7 @@ void TensorFiles::add(const std::string& path) {
 }
 
 void TensorFiles::read_index(const std::string& folder, const std::string& index) {
-    const nlohmann::json parsed = parse_json(read_file(index), index);
+    const nlohmann::json parsed = parse_json_with_bytes(read_file(index), index);
     const auto map = parsed.is_object() ? parsed.find("weight_map") : parsed.end();
     if (!parsed.is_object() || map == parsed.end() || !map->is_object() || map->empty())
         fail_input(tr("{} has no weight_map that gives each tensor its file; get it again", index));

@@ -1,6 +1,7 @@
 #include "core/checkpoint/gguf/gguf_architecture.h"
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/checkpoint/families/families.h"
 #include "core/checkpoint/gguf/gguf_config.h"
 
@@ -89,7 +90,7 @@ void drop_missing_bias(WeightId bias, const GgufFile& file, Architecture& a) {
 
 Architecture read_gguf_architecture(const GgufFile& file) {
     const nlohmann::json config = gguf_config(file);
-    Architecture a = read_architecture(config.dump(), file.source());
+    Architecture a = read_architecture(dump_json(config), file.source());
     rename(a.names.body, a);
     rename(a.names.head, a);
     a.names.prefixes = {""};

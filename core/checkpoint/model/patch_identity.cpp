@@ -105,7 +105,7 @@ std::string patch_text(const CheckpointIdentity& identity, const ordered_json& l
         {"checkpoint",
          {{"name", identity.name}, {"config_sha256", identity.config_sha256}, {"files", files}}},
         {"layers", layers}};
-    return text.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return dump_json(text);
 }
 
 PatchHeader read_patch_header(const format::Safetensors& file) {
@@ -115,7 +115,7 @@ PatchHeader read_patch_header(const format::Safetensors& file) {
             tr("{} is no patch of a checkpoint: it has no metadata {}; name a file that was saved as one",
                file.source(), patch_key));
     const std::string place = file.source() + ": " + patch_key;
-    const json parsed = parse_json(text->second, place);
+    const json parsed = parse_json_with_bytes(text->second, place);
     const text::JsonField root(parsed, place);
     if (const text::JsonField field = root.at("version"); field.whole_number(largest_file) != version)
         field.fail(tr("this program reads version 1; use the one that wrote it"));

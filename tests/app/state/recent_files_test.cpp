@@ -44,6 +44,15 @@ TEST_CASE("a damaged list of recent files is an empty one", "[recent]") {
 TEST_CASE("a list that cannot be written is no fault", "[recent]") {
     CHECK_FALSE(add_recent_file("/proc/headscope/recent.json", "/p"));
     CHECK_FALSE(add_recent_file("", "/p"));
+}
+
+TEST_CASE("a file whose name is not UTF-8 is in the list, as Python would write it", "[recent]") {
     const TemporaryFolder folder;
-    CHECK_FALSE(add_recent_file(folder.file("recent.json"), "/p\xff"));
+    const std::string list = folder.file("recent.json");
+    CHECK(add_recent_file(list, "/caf\xe9"));
+    CHECK(add_recent_file(list, "/p\xff"));
+    CHECK(read_file(list).find(R"("/p\udcff")") != std::string::npos);
+    CHECK(read_recent_files(list) == std::vector<std::string>{"/p\xff", "/caf\xe9"});
+    CHECK(remove_recent_file(list, "/p\xff"));
+    CHECK(read_recent_files(list) == std::vector<std::string>{"/caf\xe9"});
 }
