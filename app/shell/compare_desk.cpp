@@ -36,9 +36,10 @@ DocumentPtr unedited_layer(const DocumentPtr& document, const checkpoint::ModelR
 
 } // namespace
 
-CompareDesk::CompareDesk(AppState& state, const Workspace& workspace, std::string device,
+CompareDesk::CompareDesk(AppState& state, const Workspace& workspace, const std::string& device,
                          std::function<void()> wake)
-    : state_(state), workspace_(workspace), device_(std::move(device)), baselines_(std::move(wake)) {}
+    : state_(state), workspace_(workspace), engine_(std::make_shared<EngineOnDemand>(device)),
+      baselines_(std::move(wake)) {}
 
 void CompareDesk::list_history() {
     const History& history = workspace_.history();
@@ -81,15 +82,13 @@ void CompareDesk::mark(bool unedited, const std::string& name) {
     baselines_.retain({coming_});
     const checkpoint::ModelRunPtr run = coming_->is_checkpoint() ? state_.model.unedited : nullptr;
     baselines_.ask<RunResult>({coming_, baseline_value}, Urgency::on_screen,
-                              [this, run, coming = coming_](Progress& progress, const auto&) {
-                                  if (engine_ == nullptr)
-                                      engine_ = engine::make_engine(device_);
+                              [engine = engine_, run, coming = coming_](Progress& progress, const auto&) {
                                   const DocumentPtr document =
                                       run == nullptr || run->inputs() != *coming->part()->inputs
                                           ? coming
                                           : unedited_layer(coming, *run);
                                   auto trace = std::make_shared<const Trace>(
-                                      engine_->run(document->problem, StageSet::all(), progress));
+                                      engine->run(document->problem, StageSet::all(), progress));
                                   return RunResult{document, trace, analysis::head_metrics(*trace, 0), {}};
                               });
 }
@@ -146,7 +145,7 @@ void CompareDesk::follow() {
     follow_around();
     compare_shown();
     if (coming_ == nullptr && !state_.compare.marked() && !baselines_.busy())
-        engine_ = nullptr; // with the memory that it keeps between runs
+        engine_->release();
 }
 
 checkpoint::ModelRunPtr CompareDesk::run_of_baseline() {
@@ -167,14 +166,12 @@ Derived<RunResult> CompareDesk::layer_of_baseline(std::int64_t attention,
     const DocumentPtr marked = state_.compare.baseline().document;
     return baselines_.ask<RunResult>(
         {layer_, "layer"}, Urgency::on_screen,
-        [this, attention, run, marked](Progress& progress, const auto&) {
-            if (engine_ == nullptr)
-                engine_ = engine::make_engine(device_);
+        [engine = engine_, attention, run, marked](Progress& progress, const auto&) {
             const DocumentPtr document =
                 model_document(marked->part(), attention,
                                std::make_shared<const Problem>(run->problem(attention)), marked->revision);
             auto trace =
-                std::make_shared<const Trace>(engine_->run(document->problem, StageSet::all(), progress));
+                std::make_shared<const Trace>(engine->run(document->problem, StageSet::all(), progress));
             return RunResult{document, trace, analysis::head_metrics(*trace, 0), {}};
         });
 }

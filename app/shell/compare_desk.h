@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/jobs/derived.h"
+#include "app/jobs/engine_on_demand.h"
 #include "app/session/workspace.h"
 #include "app/views/state.h"
 
@@ -14,7 +15,8 @@ namespace headscope::app {
 /// marks on cells that changed. For one thread.
 class CompareDesk {
 public:
-    CompareDesk(AppState& state, const Workspace& workspace, std::string device, std::function<void()> wake);
+    CompareDesk(AppState& state, const Workspace& workspace, const std::string& device,
+                std::function<void()> wake);
 
     /// From now on A is what is on screen, or (`unedited`) the same as it was built, which may have to be
     /// computed. `name` of A; empty: the state of the history. Throws Error(input) when what is on screen
@@ -50,14 +52,13 @@ private:
 
     AppState& state_;
     const Workspace& workspace_;
-    std::string device_;
     std::optional<Comparison> aside_;           ///< of the user's document
     DocumentPtr coming_;                        ///< whose trace will be A; null: none
     std::shared_ptr<const std::int64_t> layer_; ///< the attention that A was last asked for
     std::size_t lines_dropped_ = 0;             ///< of the history as it is in AppState::history
     bool flash_begins_ = false;
-    std::unique_ptr<engine::Engine> engine_; ///< of the worker, made when it is needed
-    DerivedValues baselines_;                ///< ends before what it works with
+    std::shared_ptr<EngineOnDemand> engine_;
+    DerivedValues baselines_;
 };
 
 } // namespace headscope::app

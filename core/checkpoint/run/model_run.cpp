@@ -10,6 +10,7 @@
 #include "core/checkpoint/run/attention_info.h"
 #include "core/checkpoint/run/brought.h"
 #include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/run/handed_on_caches.h"
 #include "core/checkpoint/run/longer_text.h"
 #include "core/checkpoint/run/workshop.h"
 #include "core/engine/cpu/key_value_cache.h"
@@ -85,9 +86,7 @@ private:
     ForwardPass watched_pass(const Model& stack, BlockTrace& block) const;
 
     std::vector<TensorPtr> kept_; ///< (1, H, Tq, Tk) by attention; null beyond the budget
-    /// Keys and values of each attention, for a text that goes on with this one, which takes them. Empty, or
-    /// a cache of another length: it is filled again. With workshop_ locked.
-    mutable std::vector<cpu::KeyValueCache> caches_;
+    HandedOnCaches caches_;
     std::shared_ptr<Workshop> workshop_ = std::make_shared<Workshop>();
     std::shared_ptr<Workshop> later_ = std::make_shared<Workshop>(); ///< for what is asked of finished runs
     mutable std::pair<std::int64_t, TensorPtr> latest_{-1, nullptr}; ///< recomputed last
@@ -157,13 +156,14 @@ void ModelRun::State::go_on(const State& before, const Options& options, Progres
     progress.check();
     const ForwardPass rest(*model, inputs, edits, before.inputs.T);
     const std::scoped_lock lock(workshop_->mutex);
-    caches_ = std::move(before.caches_);
-    caches_.resize(before.kept_.size());
+    std::vector<cpu::KeyValueCache> caches = before.caches_.take();
+    caches.resize(before.kept_.size());
     LongerText longer =
-        run_behind({before.pass, before.streams, before.kept_, before.inputs.T}, rest, edits, caches_,
+        run_behind({before.pass, before.streams, before.kept_, before.inputs.T}, rest, edits, caches,
                    room_for_weights(options), workshop_->engine, workshop_->cpu, progress);
     streams.own = std::move(longer.streams);
     kept_ = std::move(longer.weights);
+    caches_.hold(std::move(caches));
 }
 
 TensorPtr ModelRun::State::weights(std::int64_t n) const {
