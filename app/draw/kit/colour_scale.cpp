@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace headscope::app {
 
@@ -13,6 +15,16 @@ float place_on_scale(float value, float low, float high, bool log) {
 
 float log_scale_begin(float high) {
     return high * std::pow(10.0F, -log_decades);
+}
+
+std::string name_of(const Ramp& ramp, const Theme& theme) {
+    const std::pair<const Ramp*, const char*> named[] = {{&theme.neutral, "neutral"},
+                                                         {&theme.diverging, "diverging"},
+                                                         {&theme.viridis, "viridis"},
+                                                         {&theme.cividis, "cividis"},
+                                                         {&theme.magma, "magma"}};
+    const auto* const found = std::ranges::find(named, &ramp, [](const auto& one) { return one.first; });
+    return found == std::end(named) ? "head" : found->second;
 }
 
 } // namespace headscope::app

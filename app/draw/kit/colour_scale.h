@@ -1,5 +1,9 @@
 #pragma once
 
+#include "app/draw/kit/theme.h"
+
+#include <string>
+
 namespace headscope::app {
 
 inline constexpr float log_decades = 4; ///< decades of a logarithmic scale of weights
@@ -10,5 +14,9 @@ float place_on_scale(float value, float low, float high, bool log);
 
 /// The value at the lower end of a logarithmic scale.
 float log_scale_begin(float high);
+
+/// What reports call one of the theme's ramps: "neutral", "diverging", "viridis", "cividis" or "magma";
+/// "head" for the ramp of a head, or of all heads together.
+std::string name_of(const Ramp& ramp, const Theme& theme);
 
 } // namespace headscope::app

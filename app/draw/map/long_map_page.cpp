@@ -1,4 +1,5 @@
 #include "app/commands/actions.h"
+#include "app/draw/kit/colour_scale.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
@@ -176,6 +177,7 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
     }
     const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
     const auto pitch = static_cast<float>(scene.sight().pixels);
+    const float end = map_colour_end(scene.map, scene.view, tile_scale(scene.sight().scale));
     picture.grids.push_back({.tensor = TensorId::weights,
                              .origin = {scene.map.batch, scene.map.head, seen.row, seen.col},
                              .row_axis = 2,
@@ -186,8 +188,9 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
                              .pitch_x = pitch,
                              .pitch_y = pitch,
                              .heatmap = true,
-                             .map = "head",
-                             .high = map_colour_end(scene.map, scene.view, tile_scale(scene.sight().scale)),
+                             .map = name_of(scene.context.head_ramp(scene.map.head), theme),
+                             .low = scene.view.linear ? 0.0F : log_scale_begin(end),
+                             .high = end,
                              .outlined = false,
                              .actual = scene.sight().scale <= 0});
 }

@@ -165,7 +165,9 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                            : spec.fill != CellFill::owned && spec.cell_w >= 40.0F ? 2.0F
                                                                                   : 1.0F,
                     .heatmap = spec.fill != CellFill::owned,
-                    .map = spec.fill == CellFill::diverging ? "diverging" : spec.map,
+                    .map = spec.fill == CellFill::diverging ? "diverging"
+                           : spec.ramp != nullptr           ? name_of(*spec.ramp, context.theme)
+                                                            : "head",
                     .low = spec.fill == CellFill::diverging ? -spec.high
                            : spec.log                       ? log_scale_begin(spec.high)
                                                             : spec.low,

@@ -27,7 +27,6 @@ struct MatrixSpec {
     float cell_w = 42, cell_h = 30; ///< pitch
     CellFill fill = CellFill::owned;
     const Ramp* ramp = nullptr; ///< for heat
-    std::string map = "head";   ///< its name
     bool log = false;           ///< heat by the logarithm, down from `high`; `low` says nothing then
     /// The largest number of each row. With it, heat shows how far a number is below the largest of its row,
     /// and `low` and `high` are ends of that distance.

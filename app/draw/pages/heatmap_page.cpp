@@ -121,11 +121,6 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
     hatch_forbidden(spec, context, subject, HeadsView::each, h);
     if (context.view.row >= 0)
         spec.rows_done = context.view.row + 1;
-    static constexpr const char* map_names[] = {"head", "neutral", "viridis", "cividis", "magma"};
-    const bool off = context.shown.problem().gain(h) == 0.0F;
-    const ColourMap colours =
-        context.view.colour_map == ColourMap::head && off ? ColourMap::neutral : context.view.colour_map;
-    spec.map = map_names[static_cast<std::size_t>(colours)];
     if (subject.weights ? !context.view.same_scale : context.view.attention.score_scale == ScoreScale::head) {
         const ValueRange range = range_of(context, subject.tensor, h, 1);
         spec.low = range.low;
@@ -406,7 +401,6 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
                 spec.row_tops = row_tops(spec);
         }
         spec.ramp = &context.theme.neutral;
-        spec.map = "neutral";
         text = {mean_word(context), tr("what one averaged map keeps"),
                 spec.log        ? tr("mean, log scale")
                 : spec.row_tops ? tr("by row, mean − row’s largest")

@@ -246,7 +246,7 @@ void draw_cells(Picture& picture, const DrawContext& context, const Reading& rea
                              .pitch_x = window.pitch_x,
                              .pitch_y = window.pitch_y,
                              .heatmap = true,
-                             .map = spec.fill == CellFill::diverging ? "diverging" : spec.map,
+                             .map = name_of(reading.ramp(), context.theme),
                              .low = spec.fill == CellFill::diverging ? -end
                                     : spec.log                       ? log_scale_begin(end)
                                                                      : 0,

@@ -170,9 +170,7 @@ void Reading::add_cell(Picture& picture, std::int64_t i, std::int64_t j, const f
                              .area = area,
                              .pitch_x = area.w,
                              .pitch_y = area.h,
-                             .map = difference ? "diverging"
-                                    : mean     ? "neutral"
-                                               : "head",
+                             .map = name_of(ramp(), context_->theme),
                              .low = difference      ? -end
                                     : log_colours() ? log_scale_begin(end)
                                                     : 0.0F,
