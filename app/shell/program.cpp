@@ -156,6 +156,10 @@ void Program::take_results() {
     } catch (const Error& fault) {
         state_.error = fault.what();
     }
+    if (const DocumentPtr& shown = state_.shown.document; shown != nullptr && shown != counted_.lock()) {
+        counted_ = shown;
+        ++revision_;
+    }
 }
 
 void Program::settle() {
@@ -176,7 +180,7 @@ bool Program::catch_up(std::chrono::milliseconds at_most) {
 }
 
 bool Program::animating() const {
-    return moving_ || workspace_.busy() || compare_.busy() || lessons_.course().busy() || files_.busy();
+    return moving_ || working();
 }
 
 double Program::wakes_at() const {
@@ -203,11 +207,27 @@ bool Program::settled() const {
 }
 
 std::string Program::report(float scale) const {
-    return app::report(state_, canvas_, scale, settled(), focus_.visible());
+    return app::report(
+        state_, canvas_,
+        {.revision = revision_, .scale = scale, .settled = settled(), .walking = focus_.visible()});
+}
+
+void Program::begin_action(bool again) {
+    state_.error.clear();
+    old_faults_ = again ? std::vector<std::string>() : faults_on_screen(state_);
+    moving_ = true; // what follows from it is known after the next frame
+}
+
+std::string Program::new_fault() const {
+    for (const std::string& fault : faults_on_screen(state_))
+        if (std::ranges::find(old_faults_, fault) == old_faults_.end())
+            return fault;
+    return "";
 }
 
 void Program::frame(Surface& surface, double now) {
     tell_typing();
+    const bool worked = working();
     take_results();
     files_.frame(now);
     follow_notice(now);
@@ -307,6 +327,7 @@ void Program::frame(Surface& surface, double now) {
         act(action);
         moving_ = true;
     }
+    moving_ = moving_ || worked; // what was done meanwhile is shown by the next frame
     // What is still on screen of the page before would open this page's gates.
     if (workspace_.shows_document())
         moving_ = lessons_.course().watch(state_.shown, state_.view) || moving_;

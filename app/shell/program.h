@@ -10,7 +10,10 @@
 #include "app/shell/ui.h"
 #include "app/views/views.h"
 
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace headscope::app {
 
@@ -61,9 +64,17 @@ public:
     }
     /// What is on screen as JSON; described in assets/manual/automation.md.
     std::string report(float scale) const;
+    /// Forgets what was wrong before the action from outside that comes next. `again`: the action asks for
+    /// something that may be wrong in the same way.
+    void begin_action(bool again);
+    /// What went wrong since begin_action(), in one sentence; empty: nothing.
+    std::string new_fault() const;
 
 private:
     void take_results();
+    bool working() const {
+        return workspace_.busy() || compare_.busy() || lessons_.course().busy() || files_.busy();
+    }
     /// Takes what was said away once there was time to read it.
     void follow_notice(double now);
     void change_view(const ViewChange& change);
@@ -79,8 +90,11 @@ private:
     Picture canvas_;
     figure::Point window_; ///< size at 100 %, in logical pixels; as it was last drawn
     FrameTimes times_;
-    bool moving_ = false; ///< another frame must follow
-    std::string told_;    ///< the notice of the last frame, and when it goes
+    bool moving_ = false;                   ///< another frame must follow
+    std::weak_ptr<const Document> counted_; ///< shown last
+    std::uint64_t revision_ = 0;            ///< how often another document was shown
+    std::vector<std::string> old_faults_;   ///< known before the last action from outside
+    std::string told_;                      ///< the notice of the last frame, and when it goes
     double told_until_ = std::numeric_limits<double>::infinity(), drawn_at_ = 0;
 };
 

@@ -1,11 +1,14 @@
 #include "app/shell/report.h"
 
 #include "app/commands/actions.h"
+#include "app/state/model_document.h"
 #include "app/views/files/file_views.h"
 #include "app/views/situation.h"
+#include "core/base/json.h"
 #include "core/text/plain_text.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace headscope::app {
 
@@ -34,16 +37,51 @@ nlohmann::json actions_json(const Situation& now) {
     return listed;
 }
 
+/// The texts that queries and keys come from; the second is empty where both come from one text.
+std::pair<std::string, std::string> texts_of(const Document& document) {
+    if (document.is_given())
+        return {};
+    if (!document.is_checkpoint())
+        return {document.recipe.sentence, document.recipe.kv_sentence};
+    const ModelPart& part = *document.part();
+    if (!part.two_texts() || document.stack() == checkpoint::Stack::encoder)
+        return {part.prompt, ""};
+    return {part.target, document.stack() == checkpoint::Stack::cross ? part.prompt : ""};
+}
+
+/// Empty where the numbers come from a file.
+std::string preset_of(const Document& document) {
+    const bool built = document.is_experiment() && document.recipe.base == nullptr;
+    return built ? document.recipe.preset : "";
+}
+
 } // namespace
 
-std::string report(const AppState& state, const Picture& canvas, float scale, bool settled, bool walking) {
+std::vector<std::string> faults_on_screen(const AppState& state) {
+    const Shown& shown = state.shown;
+    std::vector<std::string> faults{state.error, state.model.error};
+    if (shown.atlas != nullptr)
+        faults.push_back(shown.atlas->survey_error);
+    if (shown.patching != nullptr)
+        faults.push_back(shown.patching->error);
+    if (shown.circuits != nullptr)
+        faults.push_back(shown.circuits->error);
+    if (shown.map != nullptr)
+        faults.push_back(shown.map->error);
+    std::erase(faults, "");
+    return faults;
+}
+
+std::string report(const AppState& state, const Picture& canvas, const WindowFacts& facts) {
     nlohmann::json out;
     const Shown& shown = state.shown;
-    out["revision"] = shown.document == nullptr ? 0 : shown.document->revision;
-    out["settled"] = settled;
-    out["sentence"] = state.document->recipe.sentence;
-    out["kv_sentence"] = state.document->recipe.kv_sentence;
-    out["preset"] = state.document->recipe.preset;
+    const float scale = facts.scale;
+    const auto [sentence, kv_sentence] = texts_of(*state.document);
+    out["revision"] = facts.revision;
+    out["settled"] = facts.settled;
+    out["sentence"] = sentence;
+    out["kv_sentence"] = kv_sentence;
+    out["preset"] = preset_of(*state.document);
     out["tokens"] = state.document->problem.tokens;
     out["kv_tokens"] = state.document->problem.kv_tokens;
     out["stage"] = group_info(state.view.group).label;
@@ -59,7 +97,8 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
         out["weight"] = {{"query", shown.map->selected->query},
                          {"key", shown.map->selected->key},
                          {"value", shown.map->selected->weight}};
-    out["error"] = state.error;
+    const std::vector<std::string> faults = faults_on_screen(state);
+    out["error"] = faults.empty() ? "" : faults.front();
     out["dark"] = state.view.dark;
     out["playing"] = state.view.playing;
     out["project"] = state.files.path;
@@ -73,7 +112,7 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
                                           : "";
     out["presenting"] = state.presentation.on;
     Situation now = situation(state);
-    now.walking = walking;
+    now.walking = facts.walking;
     out["actions"] = actions_json(now);
     auto& grids = out["grids"] = nlohmann::json::array();
     for (const MatrixGrid& grid : canvas.grids)
@@ -92,7 +131,7 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
                          {"low", grid.low},
                          {"high", grid.high},
                          {"actual", grid.actual}});
-    return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return dump_json(out);
 }
 
 std::string window_title(const AppState& state) {
@@ -103,7 +142,7 @@ std::string window_title(const AppState& state) {
     const bool own = !sentence.empty() && !state.document->has_board();
     const std::string& name = own ? sentence : state.document->title;
     const bool named = !files.path.empty() && !state.document->is_checkpoint();
-    return (files.unsaved ? "• " : "") + (named ? text::plain_text(files.name()) : name) + " · Headscope";
+    return (files.unsaved ? "• " : "") + text::plain_text(named ? files.name() : name) + " · Headscope";
 }
 
 } // namespace headscope::app

@@ -2,14 +2,27 @@
 
 #include "app/views/state.h"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace headscope::app {
 
-/// What is on screen as JSON: stage, row, sentence, revision, and where each matrix of `canvas` stands, times
-/// `scale`. For programs that drive the window from outside; described in assets/manual/automation.md.
-/// `settled`: nothing moves or is computed. `walking`: Tab has walked to a control.
-std::string report(const AppState& state, const Picture& canvas, float scale, bool settled, bool walking);
+/// What the state does not say of the window.
+struct WindowFacts {
+    std::uint64_t revision = 0; ///< how often another document was shown
+    float scale = 1;            ///< pixels per logical pixel
+    bool settled = false;       ///< nothing moves or is computed
+    bool walking = false;       ///< Tab has reached a control
+};
+
+/// What is on screen as JSON: stage, row, sentence, revision, and the place of each matrix of `canvas`. For
+/// programs that drive the window from outside; described in assets/manual/automation.md.
+std::string report(const AppState& state, const Picture& canvas, const WindowFacts& facts);
+
+/// Sentences about the last input, and about what cannot be computed for the page on screen; empty when all
+/// is well.
+std::vector<std::string> faults_on_screen(const AppState& state);
 
 /// The title of the window.
 std::string window_title(const AppState& state);

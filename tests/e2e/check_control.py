@@ -3,11 +3,13 @@
 import json
 import os
 import pathlib
+import signal
 import socket
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy
 
@@ -131,6 +133,9 @@ def check_socket(program, folder):
         check(not empty["ok"] and "needs the path" in empty["error"], f"an empty path is answered by {empty}")
         check(after["ok"], "an empty path ends the program")
         check(fourth["id"] is None and not fourth["ok"], f"a list is answered by {fourth}")
+        long_one, next_one = ask(path, b'{"action": "' + b"x" * (1 << 20) + b'"}\n{"id": 3, "action": "report"}\n')
+        check(not long_one["ok"] and "at most" in long_one["error"], f"a line that is too long is answered by {long_one}")
+        check(next_one["ok"] and next_one["id"] == 3, "the line after one that is too long is lost")
         other = subprocess.run([program, "--control", path], capture_output=True, text=True, timeout=60)
         check(other.returncode == 1 and "another program listens there" in other.stderr, other.stderr)
     finally:
@@ -141,6 +146,79 @@ def check_socket(program, folder):
     other = subprocess.run([program, "--control", str(taken)], capture_output=True, text=True, timeout=60)
     check(other.returncode == 1 and "a file has that name" in other.stderr, other.stderr)
     check(taken.read_text() == "mine", "the file is gone")
+
+
+def check_names(program, folder):
+    """Files whose names are not UTF-8, from the package to the window and back."""
+    source = pathlib.Path(__file__).resolve().parents[1] / "data" / "attention" / "lh_f32.npy"
+    name = b"caf\xe9 \xff\xc3\xa9.npy"
+    weights = os.fsencode(folder) + b"/" + name
+    with open(weights, "wb") as file:
+        file.write(source.read_bytes())
+    project = os.fsdecode(os.fsencode(folder) + b"/w\xff.headscope")
+    with headscope.Window(weights, program=program) as window:
+        check(os.fsencode(window.report()["attention"]["file"]) == name, "the window shows another file")
+        check("no\udcfe" in refused(lambda: window.do("open", b"/no\xfe")), "the refusal names another file")
+    with headscope.Window("--sentence", "The cat sat down", program=program) as window:
+        window.do("stage", "scores")
+        window.do("save", pathlib.Path(project))
+        check(window.report()["project"] == project, "the project has another name")
+        window.do("open", os.fsdecode(weights))
+        window.do("open", "pocket")
+        check(len(window.report()["tokens"]) > 0 and window.report()["preset"] == "", "pocket is not open")
+    check(os.path.exists(project), "nothing was saved under the name")
+    with headscope.Window(project, program=program) as window:
+        check(window.report()["stage"] == "scores", "another project was opened")
+    for command in (["heads", "--attention", weights, "--json"], ["model", "info", os.fsencode(folder) + b"/\xff", "--json"]):
+        run = subprocess.run([program, *command], capture_output=True)
+        check(run.stdout.decode("utf-8") is not None, "no UTF-8 is printed")
+
+
+def check_silent_client(program, folder):
+    """A client that asks and never reads leaves the window to others."""
+    path = str(folder / "silent")
+    with socket.socket(socket.AF_UNIX) as silent, running(program, path):
+        silent.connect(path)
+        silent.setblocking(False)
+        sent, still = 0, 0
+        while still < 50 and sent < 64 << 20:
+            try:
+                sent += silent.send(b'{"action": "report"}\n' * 1000)
+                still = 0
+            except BlockingIOError:
+                still += 1
+                time.sleep(0.02)
+        began = time.monotonic()
+        answer = ask(path, b'{"id": 1, "action": "stage", "value": "scores"}\n{"id": 2, "action": "settle"}\n')
+        check(all(one["ok"] for one in answer), f"another client is answered by {answer}")
+        check(time.monotonic() - began < 10, "a silent client stops the window")
+
+
+def check_signals(program, folder):
+    """The socket's file goes with the program, whatever ends it; what SIGKILL leaves is replaced."""
+    path = str(folder / "signals")
+    for signal_number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL, signal.SIGTERM):
+        with running(program, path) as window:
+            window.send_signal(signal_number)
+            check(window.wait(30) == -signal_number, f"signal {signal_number} ends it with {window.returncode}")
+        there = os.path.exists(path)
+        check(there == (signal_number == signal.SIGKILL), f"after signal {signal_number} the file is there: {there}")
+
+
+class running:
+    """The program with a socket at this path, ended at the end of the with block."""
+
+    def __init__(self, program, path):
+        self.window = subprocess.Popen([program, "--control", path, "--sentence", "The cat sat down"])
+        wait_for("the socket", lambda: answers(path))
+
+    def __enter__(self):
+        return self.window
+
+    def __exit__(self, *_):
+        if self.window.poll() is None:
+            self.window.terminate()
+            self.window.wait()
 
 
 def answers(path):
@@ -166,6 +244,9 @@ def main():
         check_project(program, folder)
         check_refused_shows(program)
         check_socket(program, folder)
+        check_names(program, folder)
+        check_silent_client(program, folder)
+        check_signals(program, folder)
     print("control: all as expected")
 
 

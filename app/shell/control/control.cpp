@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/message.h"
+#include "core/checkpoint/files/packaged_models.h"
 
 #include <algorithm>
 #include <exception>
@@ -32,10 +33,10 @@ Json actions_json(const Program& program) {
     Json listed = Json::array();
     for (const ValueAction& one : value_actions)
         listed.push_back({{"id", one.id}, {"value", one.value}});
-    const Json report = Json::parse(program.report(1));
-    for (const Json& row : report["actions"])
+    const nlohmann::json report = parse_json_with_bytes(program.report(1), "the report");
+    for (const nlohmann::json& row : report["actions"])
         if (can_name(action(row["id"].get<std::string>())))
-            listed.push_back(row);
+            listed.push_back(Json(row));
     return listed;
 }
 
@@ -56,26 +57,39 @@ Actions actions_of(const Program& program, const std::string& id, const std::opt
     return named_action(program.state(), id);
 }
 
-void require_no_error(const Program& program) {
-    if (!program.state().error.empty())
-        fail_input(program.state().error);
+void require_no_fault(const Program& program) {
+    if (const std::string fault = program.new_fault(); !fault.empty())
+        fail_input(fault);
+}
+
+/// The absolute path that a value names. Throws Error(input) for a value that is no path.
+std::string path_in(const std::string& id, const std::string& value) {
+    if (value.empty())
+        fail_input(tr("\"{}\" needs the path of a file or folder; name one", id));
+    if (value.find('\0') != std::string::npos)
+        fail_input(tr("a path cannot hold the character U+0000; correct it"));
+    return std::filesystem::absolute(value).lexically_normal().string();
 }
 
 /// Does it; throws Error(input) with what the program says of it at once.
 void act(Program& program, const std::string& id, const std::optional<std::string>& value) {
-    program.state().error.clear();
-    if (id == "open" && value && value->empty())
-        fail_input(tr("\"open\" needs the path of a file or folder; name one"));
+    program.begin_action(id == "open" || id == "sentence");
     if (id == "open" && value)
-        program.open_path(std::filesystem::absolute(*value).lexically_normal().string());
+        // The name of a model that comes with the program is not a path.
+        program.open_path(checkpoint::is_packaged(*value) ? *value : path_in(id, *value));
     else if (id == "save" && value)
-        program.save_path(std::filesystem::absolute(*value).lexically_normal().string());
+        program.save_path(path_in(id, *value));
     else
         for (const Action& one : actions_of(program, id, value))
             program.act(one);
-    require_no_error(program);
+    if (!program.state().error.empty())
+        fail_input(program.state().error);
     if (program.state().files.question)
         fail_input(tr("the window asks about unsaved changes; answer there"));
+}
+
+std::string refusal(const std::string& why) {
+    return dump_json(Json{{"id", nullptr}, {"ok", false}, {"error", why}});
 }
 
 std::optional<std::string> text_field(const nlohmann::json& line, const char* name) {
@@ -92,7 +106,7 @@ std::optional<std::string> text_field(const nlohmann::json& line, const char* na
 std::optional<std::string> answer_line(Program& program, const std::string& line, float scale) {
     Json answer{{"id", nullptr}};
     try {
-        const nlohmann::json asked = parse_json(line, tr("the line"));
+        const nlohmann::json asked = parse_json_with_bytes(line, tr("the line"));
         if (asked.is_object())
             answer["id"] = asked.value("id", nlohmann::json());
         const auto id = asked.is_object() ? text_field(asked, "action") : std::nullopt;
@@ -105,9 +119,9 @@ std::optional<std::string> answer_line(Program& program, const std::string& line
         if (*id == "actions")
             answer["actions"] = actions_json(program);
         else if (*id == "report")
-            answer["report"] = Json::parse(program.report(scale));
+            answer["report"] = parse_json_with_bytes(program.report(scale), "the report");
         else if (*id == "settle")
-            require_no_error(program);
+            require_no_fault(program);
         else
             act(program, *id, value);
         answer["ok"] = true;
@@ -118,7 +132,7 @@ std::optional<std::string> answer_line(Program& program, const std::string& line
         answer["ok"] = false;
         answer["error"] = fault.what();
     }
-    return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return dump_json(answer);
 }
 
 Control::Control(Program& program, const std::string& socket, const std::function<void()>& wake)
@@ -127,17 +141,21 @@ Control::Control(Program& program, const std::string& socket, const std::functio
 void Control::follow(float scale) {
     for (ControlLine& line : socket_.take())
         waiting_.push_back(std::move(line));
-    std::vector<std::uint64_t> behind; // those whose earlier line waits
+    std::vector<std::uint64_t> behind; // clients whose earlier line waits
     bool answered = false;
     std::erase_if(waiting_, [&](const ControlLine& line) {
         if (std::ranges::find(behind, line.from) != behind.end())
             return false;
-        const std::optional<std::string> answer = answer_line(program_, line.text, scale);
+        std::optional<std::string> answer;
+        if (!socket_.is_slow(line.from))
+            answer = line.too_long ? refusal(tr("a line has at most {} bytes; send a shorter one",
+                                                ControlSocket::longest_line))
+                                   : answer_line(program_, line.text, scale);
         if (!answer) {
             behind.push_back(line.from);
             return false;
         }
-        socket_.answer(line.from, *answer);
+        socket_.answer(line.from, std::move(*answer));
         answered = true;
         return true;
     });

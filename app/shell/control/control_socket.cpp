@@ -5,9 +5,12 @@
 #include "core/base/system_reason.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -42,7 +45,7 @@ int connect_to(int socket, const sockaddr_un& address) {
     return ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }
 
-/// Takes away what an ended program left. Throws for anything else that stands there.
+/// Removes the socket of an ended program. Throws for any other file.
 void clear_place(const std::string& path, const sockaddr_un& address) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0)
@@ -57,10 +60,119 @@ void clear_place(const std::string& path, const sockaddr_un& address) {
     ::unlink(path.c_str());
 }
 
+constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/// The file to remove when a signal ends the program. A signal handler may read no other kind of object.
+sockaddr_un removed_by_signal{};
+
+void remove_and_end(int signal) {
+    ::unlink(static_cast<const char*>(removed_by_signal.sun_path));
+    std::signal(signal, SIG_DFL);
+    ::raise(signal);
+}
+
+/// Lets signals that end the program remove the file first, but leaves those alone that somebody handles or
+/// ignores (nohup).
+void remove_on_signal(const sockaddr_un& address) {
+    removed_by_signal = address;
+    for (const int signal : ending_signals) {
+        struct sigaction now {};
+        if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_DFL)
+            std::signal(signal, remove_and_end);
+    }
+}
+
+void keep_on_signal() {
+    for (const int signal : ending_signals) {
+        struct sigaction now {};
+        if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == remove_and_end)
+            std::signal(signal, SIG_DFL);
+    }
+}
+
 bool same_user(int client) {
     ucred peer{};
     socklen_t size = sizeof peer;
     return ::getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
+}
+
+/// One program that has connected.
+struct Client {
+    int descriptor = -1;
+    std::string begun;               ///< of a line without its end
+    bool skips = false;              ///< the rest of a line that is too long
+    bool ended = false;              ///< sends no more
+    bool broken = false;             ///< takes no more
+    std::deque<std::size_t> waiting; ///< bytes of each line without an answer
+    std::size_t waiting_bytes = 0;   ///< their sum
+    std::string unsent;              ///< of answers
+    std::size_t sent = 0;            ///< of `unsent`
+
+    bool reads() const {
+        return !ended && waiting.size() < ControlSocket::most_waiting &&
+               waiting_bytes < ControlSocket::longest_line && !slow();
+    }
+    bool writes() const { return !unsent.empty(); }
+    bool slow() const { return unsent.size() - sent > ControlSocket::most_unsent; }
+    bool done() const { return ended && waiting.empty() && unsent.empty(); }
+};
+
+void write_some(Client& client) {
+    while (client.writes()) {
+        const ssize_t wrote = ::send(client.descriptor, client.unsent.data() + client.sent,
+                                     client.unsent.size() - client.sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0 && errno == EAGAIN)
+            return;
+        client.broken = client.broken || wrote < 0;
+        client.sent += wrote > 0 ? static_cast<std::size_t>(wrote) : 0;
+        if (client.broken || client.sent == client.unsent.size()) {
+            client.unsent.clear();
+            client.unsent.shrink_to_fit();
+            client.sent = 0;
+        }
+    }
+}
+
+/// The next whole line of a client; nothing while it has not come.
+std::optional<ControlLine> next_line(Client& client) {
+    const std::size_t end = client.begun.find('\n');
+    const bool too_long =
+        (end == std::string::npos ? client.begun.size() : end) > ControlSocket::longest_line;
+    client.skips = client.skips || too_long;
+    if (end == std::string::npos) {
+        if (client.skips)
+            client.begun.clear();
+        return std::nullopt;
+    }
+    ControlLine line;
+    line.too_long = std::exchange(client.skips, false);
+    if (!line.too_long)
+        line.text = client.begun.substr(0, end);
+    client.begun.erase(0, end + 1);
+    client.waiting.push_back(line.text.size());
+    client.waiting_bytes += line.text.size();
+    return line;
+}
+
+/// Reads once; true if lines came.
+bool read_some(std::uint64_t id, Client& client, std::vector<ControlLine>& lines) {
+    char bytes[65536];
+    const ssize_t got = ::recv(client.descriptor, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return false;
+    client.ended = got <= 0;
+    client.broken = client.broken || got < 0;
+    if (got > 0)
+        client.begun.append(bytes, static_cast<std::size_t>(got));
+    bool came = false;
+    while (std::optional<ControlLine> line = next_line(client)) {
+        line->from = id;
+        lines.push_back(std::move(*line));
+        came = true;
+    }
+    return came;
 }
 
 } // namespace
@@ -68,35 +180,64 @@ bool same_user(int client) {
 struct ControlSocket::Impl {
     std::string path;
     std::function<void()> wake;
-    int listening = -1, stop = -1;
-    std::mutex mutex; ///< guards what follows
-    std::map<std::uint64_t, int> clients;
+    int listening = -1, event = -1; ///< event: something changed for the thread
+    mutable std::mutex mutex;       ///< guards what follows
+    bool stopping = false;
+    std::map<std::uint64_t, Client> clients;
     std::vector<ControlLine> lines;
     std::thread thread;
 
+    void tell_thread() const { ::eventfd_write(event, 1); }
+
     void run() {
-        std::map<std::uint64_t, std::string> begun; // of each client: what has no line end yet
         std::uint64_t next = 1;
         for (;;) {
-            std::vector<pollfd> watched{{stop, POLLIN, 0}, {listening, POLLIN, 0}};
+            std::vector<pollfd> watched{{event, POLLIN, 0}, {listening, POLLIN, 0}};
             std::vector<std::uint64_t> who;
-            {
-                const std::lock_guard lock(mutex);
-                for (const auto& [id, client] : clients) {
-                    watched.push_back({client, POLLIN, 0});
-                    who.push_back(id);
-                }
-            }
+            if (!list(watched, who))
+                return;
             if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
                 return;
-            if (watched[0].revents != 0)
-                return;
+            if (eventfd_t count = 0; watched[0].revents != 0)
+                ::eventfd_read(event, &count);
+            bool came = false;
             for (std::size_t n = 0; n < who.size(); ++n)
-                if (watched[n + 2].revents != 0 && !read_from(who[n], watched[n + 2].fd, begun[who[n]]))
-                    begun.erase(who[n]);
+                came = (watched[n + 2].revents != 0 && serve(who[n], watched[n + 2].revents)) || came;
             if (watched[1].revents != 0)
                 accept_one(next++);
+            if (came)
+                wake();
         }
+    }
+
+    /// Lists what to wait for, after closing clients that are done. Returns false when the thread should end.
+    bool list(std::vector<pollfd>& watched, std::vector<std::uint64_t>& who) {
+        const std::lock_guard lock(mutex);
+        std::erase_if(clients, [](const auto& entry) {
+            const bool done = entry.second.done();
+            if (done)
+                ::close(entry.second.descriptor);
+            return done;
+        });
+        for (const auto& [id, client] : clients) {
+            const int events = (client.reads() ? POLLIN : 0) | (client.writes() ? POLLOUT : 0);
+            // A client that has hung up would be reported all the time though nothing is asked of it.
+            watched.push_back({events == 0 ? -1 : client.descriptor, static_cast<short>(events), 0});
+            who.push_back(id);
+        }
+        return !stopping;
+    }
+
+    /// Returns whether the window has something to do for the client.
+    bool serve(std::uint64_t id, int events) {
+        const std::lock_guard lock(mutex);
+        Client& client = clients.at(id);
+        const bool was_slow = client.slow();
+        if ((events & (POLLOUT | POLLERR | POLLHUP)) != 0)
+            write_some(client);
+        const bool came =
+            (events & (POLLIN | POLLERR | POLLHUP)) != 0 && client.reads() && read_some(id, client, lines);
+        return came || (was_slow && !client.slow());
     }
 
     void accept_one(std::uint64_t id) {
@@ -108,34 +249,7 @@ struct ControlSocket::Impl {
             return;
         }
         const std::lock_guard lock(mutex);
-        clients[id] = client;
-    }
-
-    /// Returns whether the client is still there. One that sends no line ends is let go.
-    bool read_from(std::uint64_t id, int client, std::string& begun) {
-        char bytes[65536];
-        const ssize_t got = ::recv(client, bytes, sizeof bytes, 0);
-        if (got < 0 && errno == EINTR)
-            return true;
-        if (got > 0)
-            begun.append(bytes, static_cast<std::size_t>(got));
-        bool came = false;
-        {
-            const std::lock_guard lock(mutex);
-            for (std::size_t end = begun.find('\n'); end != std::string::npos; end = begun.find('\n')) {
-                lines.push_back({id, begun.substr(0, end)});
-                begun.erase(0, end + 1);
-                came = true;
-            }
-            if (got <= 0 || begun.size() > longest_line) {
-                ::close(client);
-                clients.erase(id);
-                begun.clear();
-            }
-        }
-        if (came)
-            wake();
-        return got > 0;
+        clients[id].descriptor = client;
     }
 };
 
@@ -156,17 +270,25 @@ ControlSocket::ControlSocket(const std::string& path, std::function<void()> wake
         errno = error;
         fail_now(path);
     }
-    impl_->stop = ::eventfd(0, EFD_CLOEXEC);
+    remove_on_signal(address);
+    impl_->event = ::eventfd(0, EFD_CLOEXEC);
     impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
 }
 
 ControlSocket::~ControlSocket() {
-    ::eventfd_write(impl_->stop, 1);
+    {
+        const std::lock_guard lock(impl_->mutex);
+        impl_->stopping = true;
+    }
+    impl_->tell_thread();
     impl_->thread.join();
-    for (const auto& [id, client] : impl_->clients)
-        ::close(client);
+    for (auto& [id, client] : impl_->clients) {
+        write_some(client); // the answer to "quit", for example
+        ::close(client.descriptor);
+    }
     ::close(impl_->listening);
-    ::close(impl_->stop);
+    ::close(impl_->event);
+    keep_on_signal();
     ::unlink(impl_->path.c_str());
 }
 
@@ -175,23 +297,28 @@ std::vector<ControlLine> ControlSocket::take() {
     return std::exchange(impl_->lines, {});
 }
 
-void ControlSocket::answer(std::uint64_t to, const std::string& line) {
+bool ControlSocket::is_slow(std::uint64_t client) const {
     const std::lock_guard lock(impl_->mutex);
-    const auto found = impl_->clients.find(to);
-    if (found == impl_->clients.end())
-        return;
-    const std::string bytes = line + "\n";
-    for (std::size_t sent = 0; sent < bytes.size();) {
-        // A reader that is behind by more than a second is let wait no longer: the window draws meanwhile.
-        pollfd ready{found->second, POLLOUT, 0};
-        if (::poll(&ready, 1, 1000) <= 0)
+    const auto found = impl_->clients.find(client);
+    return found != impl_->clients.end() && found->second.slow();
+}
+
+void ControlSocket::answer(std::uint64_t to, std::string line) {
+    line += '\n';
+    {
+        const std::lock_guard lock(impl_->mutex);
+        const auto found = impl_->clients.find(to);
+        if (found == impl_->clients.end())
             return;
-        const ssize_t wrote =
-            ::send(found->second, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (wrote < 0 && errno != EINTR && errno != EAGAIN)
-            return;
-        sent += wrote > 0 ? static_cast<std::size_t>(wrote) : 0;
+        Client& client = found->second;
+        if (!client.waiting.empty()) {
+            client.waiting_bytes -= client.waiting.front();
+            client.waiting.pop_front();
+        }
+        if (!client.broken)
+            client.unsent += line;
     }
+    impl_->tell_thread();
 }
 
 } // namespace headscope::app

@@ -25,14 +25,19 @@ class Refused(Exception):
     """What the window cannot do, in its own words."""
 
 
+def _text(value):
+    """A path as text, in which each byte that is not UTF-8 is a surrogate; JSON writes these as the program reads them."""
+    return os.fsdecode(value) if isinstance(value, (bytes, os.PathLike)) else value
+
+
 class Window:
     """A window of its own, which other programs cannot reach. Closed by close() or at the end of a with block."""
 
     def __init__(self, *arguments, program=None, patience=60):
-        """arguments: as on the command line, such as "pocket" or "--sentence", "The cat sat down"."""
+        """arguments: as on the command line, such as "pocket" or "--sentence", "The cat sat down"; paths may be bytes."""
         self._folder = tempfile.mkdtemp(prefix="headscope-")
         path = os.path.join(self._folder, "control")
-        command = [program or os.environ.get("HEADSCOPE", "headscope"), "--control", path, *map(str, arguments)]
+        command = [program or os.environ.get("HEADSCOPE", "headscope"), "--control", path, *(str(_text(one)) for one in arguments)]
         try:
             self._process = subprocess.Popen(command)
             self._lines = self._connect(path, time.monotonic() + patience)
@@ -65,7 +70,7 @@ class Window:
     def _ask(self, action, value=None):
         line = {"id": self._next, "action": action}
         if value is not None:
-            line["value"] = value
+            line["value"] = _text(value)
         self._next += 1
         self._socket.sendall((json.dumps(line) + "\n").encode())
         answer = self._lines.readline()
@@ -77,7 +82,9 @@ class Window:
         return answer
 
     def do(self, action, value=None):
-        """Does an action by its name, and waits until the window shows what follows from it. Raises Refused."""
+        """Does an action by its name, and waits until the window shows what follows from it. Raises Refused.
+
+        value: a text, or a path as str, bytes or pathlib.Path."""
         self._ask(action, value)
         self.settle()
 
@@ -90,7 +97,7 @@ class Window:
         return self._ask("actions")["actions"]
 
     def report(self):
-        """What is on screen, as assets/manual/automation.md describes it."""
+        """What is on screen, as assets/manual/automation.md describes it. os.fsencode() gives the bytes of a path."""
         return self._ask("report")["report"]
 
     def close(self):
