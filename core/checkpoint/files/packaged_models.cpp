@@ -1,12 +1,16 @@
 #include "core/checkpoint/files/packaged_models.h"
 
 #include "core/base/assets.h"
+#include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/message.h"
+#include "core/base/private_folder.h"
 #include "core/base/sha256.h"
 #include "core/base/user_folders.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace headscope::checkpoint {
 
@@ -16,10 +20,19 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view all_models = "models/", config = "/config.json";
 
-/// Where the files of packaged models are written.
-fs::path unpacked_models() {
-    const fs::path cache = program_folder(UserFolder::cache);
-    return (cache.empty() ? fs::temp_directory_path() / "headscope" : cache) / "models";
+/// Where the files of packaged models are written: in the user's cache, or below the temporary folder when
+/// the user has no cache that can be written. Paths alone: the folders may not exist.
+std::vector<fs::path> places_for_models() {
+    std::vector<fs::path> places;
+    for (const fs::path& folder : {program_folder(UserFolder::cache), private_temporary_path()})
+        if (!folder.empty())
+            places.push_back(folder / "models");
+    return places;
+}
+
+/// Only files that this user has written are read from the temporary folder, where others may write too.
+bool may_use(const fs::path& place) {
+    return place.parent_path() != private_temporary_path() || make_private_temporary_folder();
 }
 
 /// The folder of a checkpoint by one of its own files; another path stays itself.
@@ -32,6 +45,19 @@ std::string folder_of_file(const std::string& path) {
     const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
     std::error_code ignored;
     return of_model && fs::is_regular_file(folder + std::string(config), ignored) ? folder : path;
+}
+
+using PackedFiles = std::vector<std::pair<std::string, std::string>>; ///< names and bytes
+
+void write_model(const fs::path& folder, const PackedFiles& files) {
+    std::error_code ignored;
+    fs::create_directories(folder.parent_path(), ignored); // write_folder_atomically tells what is wrong
+    write_folder_atomically(
+        folder.string(), [](const std::string&) { return true; },
+        [&](const std::string& at) {
+            for (const auto& [name, bytes] : files)
+                write_file_atomically(at + "/" + name, bytes);
+        });
 }
 
 } // namespace
@@ -51,34 +77,41 @@ bool is_packaged(const std::string& named) {
 }
 
 bool is_unpacked(const std::string& path) {
-    const fs::path models = unpacked_models(), file(path);
-    return std::ranges::mismatch(models, file).in1 == models.end();
+    const fs::path file(path);
+    return std::ranges::any_of(places_for_models(), [&](const fs::path& models) {
+        return std::ranges::mismatch(models, file).in1 == models.end();
+    });
 }
 
 std::string model_folder(const std::string& named) {
     if (!is_packaged(named))
         return folder_of_file(named);
     const std::string prefix = std::string(all_models) + named + "/";
-    std::vector<std::pair<std::string, std::string>> files;
+    PackedFiles files;
     std::string digests;
     for (const std::string& name : asset_names(prefix)) {
         files.emplace_back(name.substr(prefix.size()), asset(name));
         digests += sha256(files.back().second);
     }
     // Another version of the program may bring another model.
-    const fs::path version = unpacked_models() / sha256(digests).substr(0, 16);
-    const fs::path folder = version / named;
+    const fs::path below = fs::path(sha256(digests).substr(0, 16)) / named;
+    std::vector<fs::path> places = places_for_models();
+    std::erase_if(places, [](const fs::path& place) { return !may_use(place); });
     std::error_code ignored;
-    if (fs::is_regular_file(folder / fs::path(config).relative_path(), ignored))
-        return folder.string();
-    fs::create_directories(version, ignored); // write_folder_atomically tells what is wrong
-    write_folder_atomically(
-        folder.string(), [](const std::string&) { return true; },
-        [&](const std::string& at) {
-            for (const auto& [name, bytes] : files)
-                write_file_atomically(at + "/" + name, bytes);
-        });
-    return folder.string();
+    for (const fs::path& place : places)
+        if (fs::is_regular_file(place / below / fs::path(config).relative_path(), ignored))
+            return (place / below).string();
+    std::string tried;
+    for (const fs::path& place : places) {
+        try {
+            write_model(place / below, files);
+            return (place / below).string();
+        } catch (const Error& fault) {
+            tried += std::string(tried.empty() ? "" : "; ") + fault.what();
+        }
+    }
+    fail_input(tr("{} cannot be unpacked: {}. Name a folder that can be written in XDG_CACHE_HOME", named,
+                  tried.empty() ? tr("there is no cache folder and no temporary folder") : tried));
 }
 
 } // namespace headscope::checkpoint

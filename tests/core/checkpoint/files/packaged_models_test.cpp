@@ -10,6 +10,10 @@
 #include "tests/test_data.h"
 
 #include <filesystem>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
 
 using namespace headscope;
 using Catch::Contains;
@@ -56,9 +60,57 @@ TEST_CASE("a file of a checkpoint means the checkpoint, and any other file itsel
     CHECK(checkpoint::model_folder(model) == model);
 }
 
-TEST_CASE("a cache folder that cannot be written is named") {
+TEST_CASE("without a cache that can be written, a packaged model is unpacked for this user alone") {
+    const TemporaryFolder folder;
+    const Environment temporary("TMPDIR", folder.file("").c_str());
+    write_file_atomically(folder.file("a file"), "");
+    const auto [home, cache] = GENERATE_REF(std::pair<const char*, std::string>(nullptr, ""),
+                                            std::pair<const char*, std::string>("", "relative/cache"),
+                                            std::pair<const char*, std::string>("relative", ""),
+                                            std::pair<const char*, std::string>("/proc", ""),
+                                            std::pair<const char*, std::string>("/dev/null", ""),
+                                            std::pair<const char*, std::string>("/h", "/proc/cache"),
+                                            std::pair<const char*, std::string>("/h", folder.file("a file")));
+    CAPTURE(cache);
+    const Environment at_home("HOME", home), cached("XDG_CACHE_HOME", cache.c_str());
+    const std::string pocket = checkpoint::model_folder("pocket");
+    const std::string own = folder.file("headscope-" + std::to_string(::geteuid()));
+    CHECK_THAT(pocket, Catch::StartsWith(own + "/models/"));
+    CHECK(checkpoint::is_unpacked(pocket));
+    CHECK(checkpoint::model_folder("pocket") == pocket);
+    struct stat status {};
+    REQUIRE(::stat(own.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777U) == 0700U);
+    CHECK(checkpoint::open_text_model(pocket)->model->architecture().layers == 4);
+}
+
+TEST_CASE("a temporary folder that others may write to is not used") {
+    const TemporaryFolder folder;
+    const Environment temporary("TMPDIR", folder.file("").c_str()), cache("XDG_CACHE_HOME", "/proc/cache");
+    const std::string own = folder.file("headscope-" + std::to_string(::geteuid()));
+    const auto refusal = [] { return input_error([] { checkpoint::model_folder("pocket"); }); };
+    SECTION("with permissions for others") {
+        REQUIRE(::mkdir(own.c_str(), 0700) == 0);
+        REQUIRE(::chmod(own.c_str(), 0770) == 0);
+    }
+    SECTION("a link to another folder") {
+        std::filesystem::create_directory_symlink(folder.file(""), own);
+    }
+    SECTION("a file") {
+        write_file_atomically(own, "");
+    }
+    CHECK_THAT(refusal(), Contains("/proc/cache") && Contains("XDG_CACHE_HOME"));
+    CHECK_FALSE(std::filesystem::exists(own + "/models"));
+}
+
+TEST_CASE("folders that cannot be written are named, with what to do") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("cache"), "a file");
-    const Environment cache("XDG_CACHE_HOME", folder.file("cache").c_str());
-    CHECK_THAT(input_error([] { checkpoint::model_folder("pocket"); }), Contains("cache"));
+    const Environment cache("XDG_CACHE_HOME", folder.file("cache").c_str()), temporary("TMPDIR", "/nowhere");
+    CHECK_THAT(input_error([] { checkpoint::model_folder("pocket"); }),
+               Contains("pocket cannot be unpacked") && Contains(folder.file("cache")) &&
+                   Contains("XDG_CACHE_HOME"));
+    const Environment home("HOME", nullptr), none("XDG_CACHE_HOME", nullptr);
+    CHECK_THAT(input_error([] { checkpoint::model_folder("pocket"); }),
+               Contains("there is no cache folder and no temporary folder"));
 }
