@@ -5,6 +5,7 @@
 #include "core/base/joined.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/local_models.h"
+#include "core/checkpoint/model/quantized.h"
 #include "core/text/tokenizer/build.h"
 
 #include <CLI/CLI.hpp>
@@ -50,12 +51,14 @@ ordered_json describe(const checkpoint::Model& model) {
     json.update(describe(c)); // of an encoder-decoder the decoder
     if (c.encoder != nullptr)
         json["encoder"] = describe(*c.encoder);
+    const auto quantized = checkpoint::find_quantized(model);
     json.update({{"parameters", parameter_count(report)},
                  {"parameters_by_dtype", report.parameters},
                  {"tied", c.tied},
                  {"head", model.has_head()},
                  {"runnable", model.problem().empty()},
                  {"problem", model.problem()},
+                 {"quantization", quantized ? quantized->kind : ""},
                  {"tokenizer_files", checkpoint::tokenizer_sources(model)},
                  {"tokenizer_problem", text::tokenizer_problem(model.path())},
                  {"missing", missing},

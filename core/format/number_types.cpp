@@ -86,7 +86,9 @@ constexpr std::array table{
     whole("BOOL", "|b1", "bool", 1, integers<std::uint8_t>),
     // Files may hold them, and nothing here reads them.
     whole("U64", "<u8", "uint64", 8, nullptr), whole("F8_E5M2", "", "float8_e5m2", 1, nullptr),
-    whole("F8_E4M3", "", "float8_e4m3", 1, nullptr)};
+    whole("F8_E4M3", "", "float8_e4m3", 1, nullptr), whole("F8_E8M0", "", "float8_e8m0", 1, nullptr),
+    whole("F8_E5M2FNUZ", "", "float8_e5m2fnuz", 1, nullptr),
+    whole("F8_E4M3FNUZ", "", "float8_e4m3fnuz", 1, nullptr), whole("C64", "", "complex64", 8, nullptr)};
 
 const NumberType* find(std::string_view NumberType::*key, std::string_view value) {
     const auto row = std::ranges::find(table, value, key);

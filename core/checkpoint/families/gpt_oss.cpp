@@ -25,10 +25,6 @@ RopeScaling usual_scaling() {
 Architecture read_gpt_oss(const ConfigReader& reader) {
     using enum WeightId;
     using E = Extent;
-    if (reader.has("quantization_config"))
-        reader.refuse("quantization_config",
-                      tr("absent: of gpt_oss only weights stored as F32, F16 or BF16 are read, and not MXFP4 "
-                         "blocks; save the model dequantised"));
     const bool biased = reader.flag("attention_bias", true);
     Architecture a = read_llama_like(reader,
                                      {.family = "gpt_oss",

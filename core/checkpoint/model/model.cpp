@@ -7,6 +7,7 @@
 #include "core/base/message.h"
 #include "core/checkpoint/families/families.h"
 #include "core/checkpoint/gguf/gguf_architecture.h"
+#include "core/checkpoint/model/quantized.h"
 #include "core/checkpoint/model/rope.h"
 #include "core/engine/cpu/worker_pool.h"
 #include "core/tensor/views.h"
@@ -370,6 +371,14 @@ std::string Model::problem() const {
                                            : listed;
     };
     const bool gguf = files_.gguf() != nullptr;
+    if (const auto quantized = find_quantized(*this))
+        return quantized->sentence(path_);
+    const bool fits = report_.wrong_shape.empty() && report_.missing.empty() &&
+                      (report_.unknown_in_layers.empty() || !ignored_.empty());
+    if (!fits && is_saved_by_mlx(files_))
+        return tr("{}: MLX saved these files, and its names or layouts of {} models are not read here; "
+                  "download the model that they were made from",
+                  path_, architecture_.family);
     if (!report_.wrong_shape.empty())
         return tr("{}: {}; get the files that belong together", path_, report_.wrong_shape.front());
     if (!report_.missing.empty()) {
