@@ -33,7 +33,9 @@ Architecture read_stack(const ConfigReader& reader, const BartLike& family, cons
          .H = heads.c_str(),
          .d_ff = ffn.c_str(),
          .norm_eps = nullptr,
-         .activation = "activation_function"},
+         .activation = "activation_function",
+         .own_layers = side == "decoder",
+         .own_H = side == "decoder"},
         {.layers = 12, .D = 1024, .H = 16, .d_ff = 4096, .vocab = family.vocab, .max_positions = 1024});
     a.norms.before = a.final_norm = family.norms_before;
     a.norms.after_sum = !family.norms_before;

@@ -13,7 +13,8 @@ Architecture read_bloom(const ConfigReader& reader) {
                                  .H = "n_head",
                                  .d_ff = nullptr,
                                  .norm_eps = "layer_norm_epsilon",
-                                 .activation = nullptr},
+                                 .activation = nullptr,
+                                 .own_D = reader.has("n_embed")},
                                 {.layers = 2,
                                  .D = 64,
                                  .H = 8,
@@ -22,6 +23,8 @@ Architecture read_bloom(const ConfigReader& reader) {
                                  .activation = "gelu_pytorch_tanh"});
     if (reader.flag("apply_residual_connection_post_layernorm", false))
         reader.refuse("apply_residual_connection_post_layernorm", tr("false, the only order computed here"));
+    if (reader.flag("slow_but_exact", false) && reader.size("pretraining_tp", 1) > 1)
+        reader.refuse("slow_but_exact", tr("false: with it Hugging Face's code leaves two biases out"));
     set_pre_norm_decoder(a);
     a.embedding_norm = true;
     a.alibi = Alibi::after_scale;

@@ -78,14 +78,14 @@ Architecture read_sizes(const ConfigReader& reader, const char* family, const Si
     refuse_cross_attention(reader);
     SizeKeys keys = own_keys;
     const SizeKeys common;
-    const auto choose = [&](const char*& own, const char* other) {
-        if (!reader.has(own) && reader.has(other))
+    const auto choose = [&](const char*& own, const char* other, bool only_own) {
+        if (!only_own && reader.has(other))
             own = other;
     };
-    choose(keys.layers, common.layers);
-    choose(keys.D, common.D);
-    choose(keys.H, common.H);
-    choose(keys.max_positions, common.max_positions);
+    choose(keys.layers, common.layers, keys.own_layers);
+    choose(keys.D, common.D, keys.own_D);
+    choose(keys.H, common.H, keys.own_H);
+    choose(keys.max_positions, common.max_positions, false);
 
     Architecture a;
     a.family = family;
@@ -183,6 +183,13 @@ void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
         if (listed ? (*listed)[at] : slides(l))
             a.windows[at] = given ? given : usual;
     }
+}
+
+void read_one_window(const ConfigReader& reader, std::optional<std::int64_t> usual, Architecture& a) {
+    const char* key = "sliding_window";
+    const std::optional<std::int64_t> given = reader.integer(key, 1);
+    if (!reader.says_null(key))
+        std::ranges::fill(a.windows, given ? given : usual);
 }
 
 Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults) {

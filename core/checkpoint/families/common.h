@@ -14,8 +14,8 @@ namespace headscope::checkpoint {
 // What the families' files share. Each function reads keys of config.json and throws Error(input) naming the
 // key, what it has and what it should have.
 
-/// How a family spells the sizes. A null key: the file does not say it. Where a family's own spelling of
-/// layers, D, H or max_positions is missing, the common one is taken, as Hugging Face's classes do.
+/// How a family spells the sizes. A null key: the file does not say it. The common spelling of layers, D, H
+/// or max_positions, where a file has it, comes before the family's own: Hugging Face's classes set it last.
 struct SizeKeys {
     const char* layers = "num_hidden_layers";
     const char* D = "hidden_size";
@@ -24,7 +24,8 @@ struct SizeKeys {
     const char* max_positions = "max_position_embeddings";
     const char* norm_eps = "layer_norm_eps";
     const char* activation = "hidden_act";
-    const char* head_dim = nullptr; ///< null: heads are D / H wide
+    const char* head_dim = nullptr;                        ///< null: heads are D / H wide
+    bool own_layers = false, own_D = false, own_H = false; ///< true: the common spelling is of another size
 };
 
 /// What the family's configuration class takes where a key is missing.
@@ -81,6 +82,10 @@ Activation activation_named(const ConfigReader& reader, const char* key, const s
 void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
                   const std::function<bool(std::int64_t l)>& slides, Architecture& architecture,
                   const char* key = "sliding_window");
+
+/// Gives every layer the same window, whatever layer_types lists. A missing key means `usual`.
+void read_one_window(const ConfigReader& reader, std::optional<std::int64_t> usual,
+                     Architecture& architecture);
 
 /// The encoder of BERT and RoBERTa, which have the same keys and names; without prefixes and head.
 Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults);

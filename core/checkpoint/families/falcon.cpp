@@ -9,10 +9,12 @@ Architecture read_falcon(const ConfigReader& reader) {
     using E = Extent;
     Architecture a = read_sizes(reader, "falcon",
                                 {.layers = "n_layer",
+                                 .D = reader.has("n_embed") ? "n_embed" : "hidden_size",
                                  .H = "n_head",
                                  .d_ff = "ffn_hidden_size",
                                  .norm_eps = "layer_norm_epsilon",
-                                 .activation = "activation"},
+                                 .activation = "activation",
+                                 .own_D = reader.has("n_embed")},
                                 {.layers = 32, .D = 4544, .H = 71, .vocab = 65024, .max_positions = 2048});
     set_pre_norm_decoder(a);
     if (reader.flag("alibi", false))

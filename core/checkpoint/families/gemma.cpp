@@ -65,7 +65,7 @@ Architecture read_gemma3_text(const ConfigReader& reader) {
     using enum WeightId;
     Architecture a = read_gemma(reader, "gemma3_text", 262208, 131072);
     a.qk_norm = QkNorm::per_head;
-    a.score_cap = read_cap(reader, "attn_logit_softcapping", 0.0);
+    // attn_logit_softcapping is of Gemma 2: Hugging Face's code for this family does not use it.
     a.logit_cap = read_cap(reader, "final_logit_softcapping", 0.0);
     const std::int64_t every = reader.size("sliding_window_pattern", 6);
     read_windows(

@@ -7,11 +7,21 @@ namespace headscope::checkpoint {
 
 namespace {
 
-/// attention_types is a list of [pattern, times], such as [[["global", "local"], 12]]: whether each layer is
-/// local.
+/// Returns for each layer if it is local. attention_layers lists it; without that key attention_types does, a
+/// list of [pattern, times] such as [[["global", "local"], 12]].
 std::vector<bool> local_layers(const ConfigReader& reader, std::int64_t layers) {
     const char* key = "attention_types";
     std::vector<bool> local;
+    if (const char* listed = "attention_layers"; reader.has(listed)) {
+        for (const std::string& type : reader.texts(listed)) {
+            if (type != "global" && type != "local")
+                reader.refuse(listed, tr("a list of {} times global or local", layers));
+            local.push_back(type == "local");
+        }
+        if (static_cast<std::int64_t>(local.size()) != layers)
+            reader.refuse(listed, tr("a list of {} times global or local", layers));
+        return local;
+    }
     const std::string wanted =
         tr("a list of [[\"global\" or \"local\", ...], times] that makes {} layers", layers);
     const nlohmann::json* const types = reader.find(key);

@@ -1,4 +1,7 @@
+#include "core/base/message.h"
 #include "core/checkpoint/families/common.h"
+
+#include <algorithm>
 
 namespace headscope::checkpoint {
 
@@ -14,8 +17,11 @@ Architecture read_mistral(const ConfigReader& reader) {
                                                            .activation = "silu",
                                                            .tied = false},
                                               .Hkv = 8});
-    read_windows(
-        reader, 4096, [](std::int64_t) { return true; }, a);
+    // Hugging Face's class has one window for all layers and only warns of this key.
+    const std::vector<std::string> types = reader.texts("layer_types");
+    if (std::ranges::any_of(types, [&](const std::string& type) { return type != types.front(); }))
+        reader.refuse("layer_types", tr("absent: mistral models have the same window in every layer"));
+    read_one_window(reader, 4096, a);
     return a;
 }
 

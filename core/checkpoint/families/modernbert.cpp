@@ -28,12 +28,18 @@ Architecture read_modernbert(const ConfigReader& reader) {
     const std::int64_t every = reader.size("global_attn_every_n_layers", 3);
     read_windows(
         reader, 128, [every](std::int64_t l) { return l % every != 0; }, a, "local_attention");
+    // Another name of half the same number.
+    if (const auto half = reader.integer("sliding_window", 1))
+        for (auto& window : a.windows)
+            if (window)
+                window = 2 * *half;
     const double full = reader.positive("global_rope_theta", 160000.0);
     read_rope_kinds(reader,
                     {.full = "global_rope_theta",
                      .usual_full = full,
                      .sliding = "local_rope_theta",
-                     .usual_sliding = reader.says_null("local_rope_theta") ? full : 10000.0},
+                     .usual_sliding = reader.says_null("local_rope_theta") ? full : 10000.0,
+                     .scale_both = true},
                     a);
     for (auto& window : a.windows)
         if (window)

@@ -14,8 +14,7 @@ Architecture read_phi3(const ConfigReader& reader) {
                                                            .activation = "silu",
                                                            .tied = false},
                                               .rope = {.usual_original = 4096}});
-    read_windows(
-        reader, std::nullopt, [](std::int64_t) { return true; }, a);
+    read_one_window(reader, std::nullopt, a);
     a.qkv = QkvPacking::side_by_side;
     a.gate = GatePacking::gate_first;
     using enum WeightId;

@@ -132,15 +132,20 @@ void read_rope_kinds(const ConfigReader& reader, const RopeKindKeys& keys, Archi
     read_rope(reader, {.theta = keys.full, .usual_theta = keys.usual_full, .whole = true}, architecture);
     Rope full = architecture.ropes.front(), sliding;
     sliding.theta = keys.sliding == nullptr ? full.theta : reader.positive(keys.sliding, keys.usual_sliding);
+    // The older key comes before the scaling in the newer one.
+    const bool scaled = reader.has("rope_scaling");
+    if (scaled && keys.scale_both)
+        sliding.scaling = full.scaling;
     if (const auto kinds = reader.object("rope_parameters")) {
-        const auto read = [&](const char* kind, Rope& rope) {
+        const auto read = [&](const char* kind, Rope& rope, bool has_scaling) {
             if (const auto settings = kinds->object(kind)) {
                 rope.theta = settings->positive("rope_theta", rope.theta);
-                rope.scaling = read_scaling(reader, *settings, architecture, rope.theta, 0);
+                if (!has_scaling)
+                    rope.scaling = read_scaling(reader, *settings, architecture, rope.theta, 0);
             }
         };
-        read("full_attention", full);
-        read("sliding_attention", sliding);
+        read("full_attention", full, scaled);
+        read("sliding_attention", sliding, scaled && keys.scale_both);
     }
     architecture.ropes = {full, sliding};
     for (std::size_t l = 0; l < architecture.windows.size(); ++l)

@@ -27,9 +27,11 @@ struct RopeKindKeys {
     double usual_full;
     const char* sliding = nullptr; ///< null: they have the same base
     double usual_sliding = 10000.0;
+    bool scale_both = false; ///< rope_scaling is for layers with a window too
 };
 
-/// Turns whole heads, those of layers with a window by a base of their own and without scaling. Newer files
+/// Turns whole heads, those of layers with a window by a base of their own and in most families without the
+/// scaling of the others. Newer files
 /// have an object for each kind in rope_parameters. dk, max_positions and windows are read already. Throws
 /// Error(input) naming the key.
 void read_rope_kinds(const ConfigReader& reader, const RopeKindKeys& keys, Architecture& architecture);

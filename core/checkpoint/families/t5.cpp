@@ -8,14 +8,18 @@ namespace headscope::checkpoint {
 
 namespace {
 
-/// "gated-gelu" has a gate, whose GELU is the one by tanh; "relu" has none.
+/// "gated-gelu" has a gate, whose GELU is the one by tanh; "relu" has none. Two other keys, where a file has
+/// them, come before what the name says. Returns true for a gate.
 bool read_feed_forward(const ConfigReader& reader, const char* usual, Architecture& a) {
     const char* key = "feed_forward_proj";
     const std::string name = reader.text(key, usual), gated = "gated-";
     const bool has_gate = name.starts_with(gated);
     const std::string function = has_gate ? name.substr(gated.size()) : name;
-    a.activation = activation_named(reader, key, has_gate && function == "gelu" ? "gelu_new" : function);
-    return has_gate;
+    const char* own = "dense_act_fn";
+    a.activation = reader.has(own) ? read_activation(reader, own, "relu")
+                                   : activation_named(reader, key,
+                                                      has_gate && function == "gelu" ? "gelu_new" : function);
+    return reader.flag("is_gated_act", has_gate);
 }
 
 std::vector<TensorName> attention_names(const std::string& at, const std::string& name) {
@@ -56,7 +60,8 @@ Architecture read_stack(const ConfigReader& reader, const char* family, const ch
                                  .max_positions = "n_positions",
                                  .norm_eps = "layer_norm_epsilon",
                                  .activation = "dense_act_fn",
-                                 .head_dim = "d_kv"},
+                                 .head_dim = reader.has("head_dim") ? "head_dim" : "d_kv",
+                                 .own_layers = std::string_view(layers) == "num_decoder_layers"},
                                 defaults);
     a.norm = NormKind::rms;
     a.norms.before = a.final_norm = true;

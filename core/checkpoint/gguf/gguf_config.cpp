@@ -284,6 +284,8 @@ void ConfigBuilder::read_gemma() {
         const double cap = metadata_.number(key(name)).value_or(0);
         if (cap < 0)
             metadata_.refuse(key(name), tr("a number from 0 on"));
+        if (cap > 0 && is("gemma3") && std::string_view(name) == "attn_logit_softcapping")
+            metadata_.refuse(key(name), tr("0: gemma3 models do not cap scores"));
         config_[name] = cap == 0 ? json(nullptr) : json(cap);
     }
     // The format has no key of its own for the scale: the models of 27B, which are told by their layers,

@@ -1,0 +1,95 @@
+#include "core/base/file.h"
+#include "core/checkpoint/families/families.h"
+#include "tests/catch.h"
+#include "tests/core/checkpoint/families/same_architecture.h"
+#include "tests/support.h"
+#include "tests/test_data.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace headscope;
+using namespace headscope::checkpoint;
+using namespace headscope::test;
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+const std::string every_family = "every family", inside_rope = "inside rope_parameters";
+
+json read_table(const char* name) {
+    return json::parse(read_file(test_data("/") + name));
+}
+
+/// What a key means in a family: its own row, else that of every family; null where there is none.
+json mark_of(const json& marks, const std::string& family, const std::string& key) {
+    for (const std::string& table : {family, every_family})
+        if (marks.contains(table) && marks.at(table).contains(key))
+            return marks.at(table).at(key);
+    return nullptr;
+}
+
+Architecture architecture_of(const json& config) {
+    return read_architecture(config.dump(), "config.json");
+}
+
+/// Checks a mark against what the reader does with the key; `at` is where in the config it belongs.
+void check_mark(const json& mark, const json& config, const json::json_pointer& at, const std::string& key) {
+    json with = config, varied;
+    for (const auto& [name, value] : mark.value("with", json::object()).items())
+        with[at / name] = value;
+    varied = with;
+    if (mark.contains("harmless")) {
+        CHECK(mark.at("harmless").get<std::string>().size() > 3);
+        for (const json& value : {json(12345), json("x"), json(true)}) {
+            varied[at / key] = value;
+            CHECK(input_error([&] {
+                      CHECK(same_architecture(architecture_of(with), architecture_of(varied)));
+                  }).empty());
+        }
+    } else if (mark.contains("refused")) {
+        varied[at / key] = mark.at("refused");
+        CHECK_THAT(input_error([&] { architecture_of(varied); }), Contains(key));
+    } else {
+        varied[at / key] = mark.at("read");
+        CHECK_FALSE(same_architecture(architecture_of(with), architecture_of(varied)));
+    }
+}
+
+} // namespace
+
+// tests/peers/make_config_keys.py lists the keys; tests/data/config_marks.json says what each means here.
+TEST_CASE("every key that Hugging Face's classes know is read, refused or known to be harmless") {
+    const json keys = read_table("config_keys.json"), marks = read_table("config_marks.json");
+    std::size_t families = 0;
+    for (const auto& [family, own] : keys.items()) {
+        if (family == every_family || family == inside_rope)
+            continue;
+        ++families;
+        std::vector<std::string> all = own.get<std::vector<std::string>>();
+        for (const json& key : keys.at(every_family))
+            all.push_back(key);
+        for (const std::string& key : all) {
+            INFO(family << " " << key);
+            const json mark = mark_of(marks, family, key);
+            CHECK(mark.size() >= 1);
+            if (!mark.empty())
+                check_mark(mark, {{"model_type", family}}, json::json_pointer(), key);
+        }
+    }
+    std::size_t readable = 1;
+    for (const char c : family_names())
+        readable += c == ',' ? 1 : 0;
+    CHECK(families == readable);
+}
+
+TEST_CASE("every key that Hugging Face's rotary positions know is read or refused") {
+    const json keys = read_table("config_keys.json"), marks = read_table("config_marks.json");
+    const json usual = {{"rope_type", "yarn"}, {"factor", 4.0}, {"rope_theta", 10000.0}};
+    for (const char* place : {"rope_parameters", "rope_scaling"})
+        for (const std::string key : keys.at(inside_rope)) {
+            INFO(place << " " << key);
+            check_mark(mark_of(marks, inside_rope, key), {{"model_type", "llama"}, {place, usual}},
+                       json::json_pointer("/" + std::string(place)), key);
+        }
+}
