@@ -7,6 +7,7 @@
 #include "core/analysis/effects/vocabulary_circuit.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/run/predictions.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -93,9 +94,11 @@ private:
                                           against = options_.against.read(model_);
         if (token || !model_.model->has_head())
             question.token = token.value_or(0);
-        else if (question.position >= 0 && question.position < run.inputs().T)
-            question.token =
-                checkpoint::likeliest(run.logits_at(question.position, cancel)->values(), 1).front().id;
+        else if (question.position >= 0 && question.position < run.inputs().T) {
+            const TensorPtr logits = run.logits_at(question.position, cancel);
+            checkpoint::require_finite_logits(logits->values(), question.position);
+            question.token = checkpoint::likeliest(logits->values(), 1).front().id;
+        }
         if (against) {
             question.from = analysis::LogitQuestion::From::token;
             question.against = *against;

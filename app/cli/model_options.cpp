@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
+#include "core/checkpoint/run/predictions.h"
 #include "core/engine/engine.h"
 #include "core/export/model_export.h"
 #include "core/export/streamed_stages.h"
@@ -310,7 +311,10 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     options.temperature = temperature;
     const checkpoint::ForwardResult result = forward(model, inputs, options, device);
     const StopOnSignal stop;
-    exporting::export_model_trace(model, inputs, result, wanted, out, stop.progress());
+    const auto fault = exporting::export_model_trace(model, inputs, result, wanted, out, stop.progress());
+    if (fault)
+        std::cerr << "headscope: " << checkpoint::not_finite_logits(*fault)
+                  << "; the numbers are written as they are\n";
     tell_lacking(wanted.stages, result, model.architecture(), options.stack);
 }
 

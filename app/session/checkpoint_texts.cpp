@@ -3,9 +3,9 @@
 #include "app/commands/command.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/run/predictions.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 // What a checkpoint reads: typed, or written on token by token.
@@ -60,6 +60,10 @@ void CheckpointSession::write(const ModelPartPtr& part, std::string label) {
 void CheckpointSession::write_waiting() {
     const ModelState& model = state().model;
     const ModelPartPtr& part = state().document->part();
+    if (waiting_ && !model.next && !model.cannot_write.empty()) {
+        waiting_.reset();
+        fail_input(model.cannot_write);
+    }
     if (!waiting_ || next_text_ || !model.next || model.run->inputs() != *part->inputs ||
         first_difference(model.run->edits(), part->edits))
         return;
@@ -108,10 +112,15 @@ void CheckpointSession::sample_next() {
     constexpr std::size_t listed = 64;
     ModelState& model = state().model;
     model.next.reset();
-    const auto finite = [](float logit) { return std::isfinite(logit); };
-    if (next_logits_ != nullptr && std::ranges::all_of(next_logits_->values(), finite))
+    if (next_logits_ == nullptr)
+        return;
+    if (next_logits_->all_finite()) {
         model.next =
             checkpoint::sample(next_logits_->values(), model.sampling, model.run->inputs().T, listed);
+        return;
+    }
+    stop_writing();
+    model.cannot_write = checkpoint::not_finite_logits(model.run->inputs().T - 1);
 }
 
 bool CheckpointSession::advance(double now) {

@@ -8,6 +8,7 @@
 #include "core/export/trace_selection.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -86,9 +87,22 @@ std::vector<SelectedStage> tensors_of(const checkpoint::Model& model, const chec
     return tensors;
 }
 
+/// Finds the first token whose logits are not all finite, while they pass by.
+struct LogitWatch {
+    std::int64_t T = 0, vocab = 0, rows = 0;
+    std::optional<std::int64_t> fault;
+
+    void see(std::span<const float> logits) {
+        for (std::size_t at = 0; !fault && at < logits.size(); ++at)
+            if (!std::isfinite(logits[at]))
+                fault = (rows + static_cast<std::int64_t>(at) / vocab) % T;
+        rows += std::ssize(logits) / vocab;
+    }
+};
+
 /// Those of all tokens, made block by block: of a long text they take more memory than the pass.
 SelectedStage made_logits(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
-                          const checkpoint::ForwardResult& result) {
+                          const checkpoint::ForwardResult& result, LogitWatch& watch) {
     const auto make = [&](const NumberSink& sink) {
         constexpr std::int64_t numbers_at_once = std::int64_t{4} << 20U;
         const checkpoint::ForwardPass pass(model, inputs, result.edits);
@@ -101,7 +115,9 @@ SelectedStage made_logits(const checkpoint::Model& model, const checkpoint::Mode
             const Tensor part(Shape{1, count, D},
                               hidden.values().subspan(static_cast<std::size_t>(first * D),
                                                       static_cast<std::size_t>(count * D)));
-            sink(pass.logits(cpu, part, Progress())->values());
+            const TensorPtr logits = pass.logits(cpu, part, Progress());
+            watch.see(logits->values());
+            sink(logits->values());
         }
     };
     return {.info = nullptr,
@@ -235,24 +251,31 @@ void check_model_target(const TraceExport& wanted, const std::string& path) {
                                          "name a folder for all of them, or another format"));
 }
 
-void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
-                        const checkpoint::ForwardResult& result, const TraceExport& wanted,
-                        const std::string& path, const Progress& cancel) {
+std::optional<std::int64_t> export_model_trace(const checkpoint::Model& model,
+                                               const checkpoint::ModelInputs& inputs,
+                                               const checkpoint::ForwardResult& result,
+                                               const TraceExport& wanted, const std::string& path,
+                                               const Progress& cancel) {
     check_model_target(wanted, path);
     std::vector<SelectedStage> tensors = tensors_of(model, result, wanted);
+    LogitWatch watch{.T = inputs.T, .vocab = model.architecture().vocab, .fault = {}};
     if (result.logits == nullptr && model.has_head())
-        tensors.push_back(made_logits(model, inputs, result));
+        tensors.push_back(made_logits(model, inputs, result, watch));
+    else if (result.logits != nullptr)
+        watch.see(result.logits->values());
     const ordered_json metadata = metadata_of(model, inputs, result);
-    if (wanted.format != TraceFormat::npy)
-        return write_file(path, cancel, [&](const ByteSink& sink) {
-            write_pass(metadata, inputs, tensors, wanted.format, sink);
-        });
+    if (wanted.format != TraceFormat::npy) {
+        write_file(path, cancel,
+                   [&](const ByteSink& sink) { write_pass(metadata, inputs, tensors, wanted.format, sink); });
+        return watch.fault;
+    }
     write_folder_atomically(path, is_file_of_pass, [&](const std::string& folder) {
         for (const SelectedStage& tensor : tensors)
             write_file(folder + "/" + tensor.name() + ".npy", cancel,
                        [&](const ByteSink& sink) { write_npy(tensor, sink); });
         write_file_atomically(folder + "/trace.json", json_text(with_integers(metadata, inputs)) + "\n");
     });
+    return watch.fault;
 }
 
 } // namespace headscope::exporting

@@ -3,6 +3,8 @@
 #include "core/checkpoint/run/forward.h"
 #include "core/export/trace_export.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace headscope::exporting {
@@ -21,9 +23,12 @@ void check_model_target(const TraceExport& wanted, const std::string& path);
 /// `path` a folder that holds NAME.npy for each tensor and trace.json with the members that json has beside
 /// "stages". Logits, and the stages of kept_stages() in layers with a problem, are made while the file is
 /// written where the pass lacks them. Throws Error(input) for a head out of range, and Error(cancelled) once
-/// `cancel` is.
-void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
-                        const checkpoint::ForwardResult& result, const TraceExport& wanted,
-                        const std::string& path, const Progress& cancel = Progress());
+/// `cancel` is. Returns the position of the first token whose logits are not all finite; they are written as
+/// they are.
+std::optional<std::int64_t> export_model_trace(const checkpoint::Model& model,
+                                               const checkpoint::ModelInputs& inputs,
+                                               const checkpoint::ForwardResult& result,
+                                               const TraceExport& wanted, const std::string& path,
+                                               const Progress& cancel = Progress());
 
 } // namespace headscope::exporting

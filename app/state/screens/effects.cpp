@@ -22,7 +22,9 @@ constexpr std::int64_t lens_columns = 14;
 LogitQuestion logit_question(const checkpoint::ModelRun& unedited, const EffectsQuestion& asked,
                              std::int64_t position, const Progress& cancel) {
     LogitQuestion question{.position = position, .sources = true};
-    const auto likeliest = checkpoint::likeliest(unedited.logits_at(position, cancel)->values(), 2);
+    const TensorPtr logits = unedited.logits_at(position, cancel);
+    checkpoint::require_finite_logits(logits->values(), position);
+    const auto likeliest = checkpoint::likeliest(logits->values(), 2);
     question.token = asked.token.value_or(likeliest.front().id);
     if (asked.from_mean || likeliest.size() < 2)
         return question;

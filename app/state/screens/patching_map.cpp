@@ -52,7 +52,10 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
     out.clean_tokens = labels_of(*model, clean->inputs());
     out.corrupted_tokens = labels_of(*model, out.corrupted->inputs());
     const auto likeliest = [&](const checkpoint::ModelRun& run, std::vector<PatchingPair::Next>& next) {
-        const auto two = checkpoint::likeliest(run.logits_at(run.inputs().T - 1, progress)->values(), 2);
+        const std::int64_t last = run.inputs().T - 1;
+        const TensorPtr logits = run.logits_at(last, progress);
+        checkpoint::require_finite_logits(logits->values(), last);
+        const auto two = checkpoint::likeliest(logits->values(), 2);
         for (const checkpoint::TokenChance& one : two)
             next.push_back({label_of(*model, one.id), static_cast<double>(one.probability)});
         return two;

@@ -64,6 +64,7 @@ public:
         : architecture_(run.model().architecture()), options_(options), edits_(run.edits()), cancel_(cancel),
           pass_(run.model(), run.inputs(), run.edits()) {
         before_ = logits_after(streams_, -1, nullptr);
+        checkpoint::require_finite_logits(before_->values(), options.position);
     }
 
     bool skips(std::int64_t n, std::int64_t h) const {
@@ -88,6 +89,7 @@ public:
                 left.rowwise() += of_head.colwise().mean();
             Streams streams = streams_before(n);
             const TensorPtr logits = logits_after(streams, n, without);
+            checkpoint::require_finite_logits(logits->values(), options_.position);
             HeadEffect effect{attention_place(architecture_, n),
                               h,
                               checkpoint::compare_predictions(before_->values(), logits->values(), 0).kl,

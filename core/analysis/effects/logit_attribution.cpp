@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/run/predictions.h"
 #include "core/tensor/views.h"
 
 #include <string>
@@ -32,6 +33,7 @@ LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQ
     require_logit(run, question);
     const Model& model = run.model();
     const checkpoint::Architecture& a = model.architecture();
+    checkpoint::require_finite_logits(run.logits_at(question.position, cancel)->values(), question.position);
     cpu::CpuDense cpu;
     const checkpoint::ForwardPass pass(model, run.inputs(), run.edits());
     const StreamWriters stream(run, question.position, attention_count(a), question.sources, cpu, cancel);

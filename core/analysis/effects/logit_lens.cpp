@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/run/predictions.h"
 
 #include <algorithm>
 
@@ -41,11 +42,12 @@ LogitLens logit_lens(const checkpoint::ModelRun& run, std::span<const std::int64
             const TensorPtr head_in = pass.head_input(
                 cpu, normed || a.final_norm_in_head ? x : *pass.final_normed(cpu, x), progress);
             const TensorPtr logits = pass.logits_of(cpu, *head_in, progress);
-            for (std::size_t n = 0; n < part.size(); ++n)
-                rows.push_back(
-                    checkpoint::likeliest(logits->values().subspan(n * static_cast<std::size_t>(a.vocab),
-                                                                   static_cast<std::size_t>(a.vocab)),
-                                          top));
+            for (std::size_t n = 0; n < part.size(); ++n) {
+                const auto after = logits->values().subspan(n * static_cast<std::size_t>(a.vocab),
+                                                            static_cast<std::size_t>(a.vocab));
+                checkpoint::require_finite_logits(after, part[n]);
+                rows.push_back(checkpoint::likeliest(after, top));
+            }
         }
         progress.report(static_cast<float>(l + 1) / static_cast<float>(a.layers + 1));
     }

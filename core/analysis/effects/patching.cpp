@@ -8,6 +8,7 @@
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/run/predictions.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/tensor/views.h"
 
@@ -283,6 +284,9 @@ private:
 
 Patching::Patching(ModelRunPtr clean, ModelRunPtr corrupted, const Question& question, Progress& progress) {
     check(clean, corrupted, question);
+    for (const ModelRunPtr& run : {clean, corrupted})
+        checkpoint::require_finite_logits(run->logits_at(question.position, progress)->values(),
+                                          question.position);
     state_ = std::make_unique<State>(std::move(clean), std::move(corrupted), question);
     const std::int64_t layers = state_->architecture().layers;
     for (std::int64_t l = 0; l < layers; ++l) {

@@ -44,6 +44,10 @@ std::vector<Piece> PieceCutter::cut(const Corpus::Text& text) const {
     const std::int64_t at_once = length_ - std::ssize(special_);
     std::vector<Piece> pieces;
     for (std::int64_t begin = 0; begin < own; begin += at_once) {
+        // One token left over attends to nothing but itself and the special tokens: its scores would say
+        // where texts were cut.
+        if (begin > 0 && at_once > 1 && own - begin == 1)
+            break;
         Piece piece{.name = {text.line, std::ssize(pieces)}, .begin = begin, .ids = {}};
         const auto first = encoding.ids.begin() + static_cast<std::ptrdiff_t>(before) + begin;
         piece.ids.assign(special_.begin(), special_.begin() + static_cast<std::ptrdiff_t>(before));

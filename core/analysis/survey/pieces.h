@@ -25,7 +25,8 @@ public:
     /// where the model has no tokenizer.
     PieceCutter(checkpoint::TextModelPtr model, std::int64_t length);
 
-    /// Empty for a text of which no token stands for anything. Throws Error(input) naming the line for what
+    /// Empty for a text of which no token stands for anything. A single token that is left over at the end of
+    /// a longer text is not a piece. Throws Error(input) naming the line for what
     /// the tokenizer refuses.
     std::vector<Piece> cut(const Corpus::Text& text) const;
     /// The tokens in the vocabulary's spelling.

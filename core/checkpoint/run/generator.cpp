@@ -4,6 +4,7 @@
 #include "core/base/message.h"
 #include "core/checkpoint/model/rope.h"
 #include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/run/predictions.h"
 #include "core/engine/cpu/cpu_engine.h"
 
 #include <algorithm>
@@ -147,8 +148,7 @@ void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
         weights_ = kept;
         if (!logits_->all_finite()) {
             logits_ = nullptr;
-            fail_input(
-                tr("the logits after token {} leave float32's range; check the weights and gains", end - 1));
+            fail_input(not_finite_logits(end - 1));
         }
     }
     cached_ = run_length_ = end;

@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/predictions.h"
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +11,16 @@ namespace headscope::checkpoint {
 
 namespace {
 
+bool are_finite(std::span<const float> logits) {
+    return std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); });
+}
+
 /// ln of the sum of exp over the vocabulary, in double.
 double log_sum(std::span<const float> logits) {
     if (logits.empty())
         throw Error(ErrorKind::internal, "predictions of an empty vocabulary are asked for");
+    if (!are_finite(logits))
+        fail_input(not_finite_logits(std::nullopt));
     const double largest = std::ranges::max(logits);
     return largest + std::log(std::transform_reduce(logits.begin(), logits.end(), 0.0, std::plus<>(),
                                                     [&](float logit) { return std::exp(logit - largest); }));
@@ -31,6 +38,17 @@ std::vector<std::int64_t> first_ids(std::size_t vocab, std::size_t count, Before
 }
 
 } // namespace
+
+std::string not_finite_logits(std::optional<std::int64_t> position) {
+    return position
+               ? tr("the logits after token {} leave float32's range; check the weights and gains", *position)
+               : tr("the logits leave float32's range; check the weights and gains");
+}
+
+void require_finite_logits(std::span<const float> logits, std::int64_t position) {
+    if (!are_finite(logits))
+        fail_input(not_finite_logits(position));
+}
 
 std::vector<TokenChance> likeliest(std::span<const float> logits, std::size_t count) {
     const double log_all = log_sum(logits);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 using namespace headscope;
 using namespace headscope::analysis;
@@ -82,9 +83,18 @@ TEST_CASE("pieces that were cut from a text have all its tokens in order", "[sur
             CHECK(piece.ids.front() == whole[0].ids.front());
             CHECK(piece.begin == std::ssize(joined) - 1);
             joined.insert(joined.end(), piece.ids.begin() + 1, piece.ids.end());
+            CHECK((piece.ids.size() > 2 || length == 2)); // no single token, unless none has more
         }
-        CHECK(joined == whole[0].ids);
+        // A single token at the end is left out.
+        const bool left_over = length > 2 && (std::ssize(whole[0].ids) - 1) % (length - 1) == 1;
+        CHECK(std::ssize(joined) == std::ssize(whole[0].ids) - (left_over ? 1 : 0));
+        CHECK(std::ranges::equal(joined, std::span(whole[0].ids).first(joined.size())));
     }
+    const auto own = std::ssize(whole[0].ids) - 1; // without the token that begins every piece
+    CHECK(PieceCutter(pocket, own).cut(text).size() == 1);
+    CHECK(PieceCutter(pocket, own - 1).cut(text).size() == 2);
+    // A text that is one token is whole.
+    CHECK(PieceCutter(pocket, 8).cut({.line = 4, .text = "A"}).size() == 1);
     CHECK_THROWS_WITH(PieceCutter(pocket, 1), Contains("needs at least 2"));
 }
 
