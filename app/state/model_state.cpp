@@ -51,7 +51,8 @@ std::optional<Predictions> predictions_of(const checkpoint::TextModel& model, co
                                           const Progress& cancel) {
     const TensorPtr logits = run.logits_at(position, cancel),
                     unedited_logits = unedited.logits_at(position, cancel);
-    if (logits == nullptr || unedited_logits == nullptr)
+    if (logits == nullptr || unedited_logits == nullptr || !logits->all_finite() ||
+        !unedited_logits->all_finite())
         return std::nullopt;
     const auto now = logits->values(), before = unedited_logits->values();
     const auto at = static_cast<std::size_t>(position);
@@ -79,7 +80,7 @@ std::optional<Predictions> predictions_of(const checkpoint::TextModel& model, co
 
 TensorPtr next_logits(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                       const Progress& cancel) {
-    return model.masked() ? nullptr : run.logits_at(run.inputs().T - 1, cancel);
+    return model.model->architecture().causal ? run.logits_at(run.inputs().T - 1, cancel) : nullptr;
 }
 
 ModelPartPtr with_token(const ModelPart& part, std::int64_t id) {

@@ -9,8 +9,10 @@
 #include "app/draw/panels/two_texts_panel.h"
 #include "app/draw/panels/writing_panel.h"
 #include "core/base/message.h"
+#include "core/checkpoint/run/predictions.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace headscope::app {
 
@@ -97,14 +99,35 @@ void write_moved(Sheet& sheet, const TokenOdds& odds) {
     sheet.y += row_step;
 }
 
-void write_predictions(Sheet& sheet, const Predictions& found, bool masked) {
+/// The meaning of a position's logits: a guess at its own word, at the next one, or neither where a decoder
+/// has read the next word already.
+enum class Reads : std::uint8_t { hidden_words, words_before, both_ways };
+
+Reads reads_of(const checkpoint::TextModel& model) {
+    return model.masked()                       ? Reads::hidden_words
+           : model.model->architecture().causal ? Reads::words_before
+                                                : Reads::both_ways;
+}
+
+std::string predictions_title(Reads reads) {
+    return reads == Reads::hidden_words   ? tr("In this place")
+           : reads == Reads::words_before ? tr("Next token")
+                                          : tr("At this token");
+}
+
+void write_predictions(Sheet& sheet, const Predictions& found, Reads reads) {
     const Theme& theme = sheet.context.theme;
-    sheet.section(masked ? tr("In this place") : tr("Next token"), tr("probability"));
-    sheet.paragraph(masked
-                        ? (found.hidden ? tr("What the model guesses for the hidden word.")
-                                        : tr("What the model would put in the place of “{}”.", found.token))
-                        : tr("After “{}”, token {}, at temperature {}.", found.token, found.position, 1),
-                    theme.text);
+    sheet.section(predictions_title(reads), tr("probability"));
+    sheet.paragraph(
+        reads == Reads::hidden_words
+            ? (found.hidden ? tr("What the model guesses for the hidden word.")
+                            : tr("What the model would put in the place of “{}”.", found.token))
+        : reads == Reads::words_before
+            ? tr("After “{}”, token {}, at temperature {}.", found.token, found.position, 1)
+            : tr("From “{}”, token {}, at temperature {}. This decoder reads the tokens that follow, too: "
+                 "these numbers predict no next token.",
+                 found.token, found.position, 1),
+        theme.text);
     float end = 0.01F;
     for (const TokenOdds& odds : found.likeliest)
         end = std::max({end, odds.after, found.edited ? odds.before : 0.0F});
@@ -226,7 +249,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
                     tr("After the last token"), PredictAt{model.run->inputs().T - 1}, false,
                     with_key(tr("Shows what can follow the text, and how it is drawn"), "last token"));
         sheet.y += 42;
-        write_predictions(sheet, *model.predictions, text.masked());
+        write_predictions(sheet, *model.predictions, reads_of(text));
     }
     if (model.next) {
         if (!earlier)
@@ -245,9 +268,13 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     }
     if (model.predictions) {
         if (!model.next)
-            write_predictions(sheet, *model.predictions, text.masked());
+            write_predictions(sheet, *model.predictions, reads_of(text));
+    } else if (text.model->has_head()) {
+        // A finished run without predictions has logits that are not finite.
+        if (!model.running)
+            sheet.paragraph("⚠ " + checkpoint::not_finite_logits(position), theme.bad);
     } else {
-        sheet.section(text.masked() ? tr("In this place") : tr("Next token"));
+        sheet.section(predictions_title(reads_of(text)));
         sheet.paragraph(
             tr("This checkpoint has no language-model head, so it predicts nothing: attention alone "
                "can be read."),

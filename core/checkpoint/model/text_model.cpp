@@ -92,7 +92,8 @@ ModelInputs labelled(const TextModel& model, std::vector<std::int64_t> ids) {
 } // namespace
 
 bool TextModel::masked() const {
-    return !model->architecture().causal;
+    const Architecture& architecture = model->architecture();
+    return !architecture.causal && !architecture.mask_token.empty();
 }
 
 std::string TextModel::name() const {

@@ -161,6 +161,21 @@ def check_models(folder):
     same(numpy.load(whole), pool(weights, 9, "max")[1], "a text on standard input")
 
 
+def check_both_ways(folder):
+    """Decoders without a causal mask: the maps are those of Hugging Face's own code."""
+    out = folder / "map.npy"
+    for name in ("phi3_not_causal", "bidirectional_gemma3"):
+        given = read_safetensors(DATA / "files" / name / "reference.safetensors")[0]
+        count = int(given["attention_mask"][0].sum())
+        ids = ",".join(str(id) for id in given["input_ids"][0][:count])
+        for layer in range(4):
+            run("map", "--model", DATA / "files" / name, "--ids", ids, "--layer", layer, "--head", 1,
+                "--rect", f"0:{count},0:{count}", "-o", out)  # fmt: skip
+            want = given[f"attentions.{layer}"][0, 1, :count, :count]
+            assert numpy.abs(numpy.load(out) - want).max() <= 1e-5, (name, layer)
+            assert want[0, 1:].max() > 0, "the reference reads ahead"
+
+
 def check_faults(folder):
     case = ["--case", make_case(folder, 40, 40, 1), "--heads", 4, "--kv-heads", 2, "--mask", "causal"]
     model = ["--model", DATA / "models" / "gpt2_tiny"]
@@ -198,5 +213,6 @@ def check_faults(folder):
 with tempfile.TemporaryDirectory() as name:
     check_cases(pathlib.Path(name))
     check_models(pathlib.Path(name))
+    check_both_ways(pathlib.Path(name))
     check_faults(pathlib.Path(name))
 print(f"{compared} numbers of maps are those of the whole weights")

@@ -231,6 +231,17 @@ class Checker:
                 worst = (got["weights"] - want).abs().amax(dim=(1, 3))[real].max().item()
                 assert worst <= 1e-5, f"{folder.name}, {stack}: weights differ by {worst}"
 
+    def check_both_ways(self):
+        """Decoders without a causal mask: the weights are those of Hugging Face's own code."""
+        for name in ("phi3_not_causal", "bidirectional_gemma3"):
+            folder = self.data / "files" / name
+            given = read_safetensors(folder / "reference.safetensors")
+            for layer in (0, 1):
+                got = self.check("--model", folder, "--inputs", folder / "reference.safetensors", "--layer", layer, module=False)
+                real = given["attention_mask"].bool()
+                worst = (got["weights"] - given[f"attentions.{layer}"]).abs().amax(dim=(1, 3))[real].max().item()
+                assert worst <= 1e-5, f"{name}: weights differ by {worst}"
+
     def check_models(self):
         for folder in sorted((self.data / "models").glob("*/")):
             given = read_safetensors(folder / "expected.safetensors")
@@ -375,6 +386,7 @@ def main(program, data):
         checker.check_masks()
         checker.check_presets()
         checker.check_models()
+        checker.check_both_ways()
         checker.check_whole_layers()
         checker.check_large()
         checker.check_asserts()
