@@ -213,9 +213,9 @@ std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::v
         add_question(rest, opened->project);
     if (command.get_name() == "tokenize") {
         if (!rest.given("--text-file") && !rest.has_positional()) {
-            rest.add_positional(opened->project.text);
             if (!opened->project.text_pair.empty() && !rest.given("--pair"))
                 rest.add("--pair", opened->project.text_pair);
+            rest.add_positional(opened->project.text); // no option can follow it
         }
     } else {
         add_text(rest, opened->project, other_model);

@@ -26,7 +26,7 @@ double off_golden(const Desk& desk) {
     return off_golden_pair(*texts_of_desk(desk).run->logits());
 }
 
-nlohmann::json report_of(const Desk& desk) {
+nlohmann::json pair_report(const Desk& desk) {
     return nlohmann::json::parse(desk.program.report(1));
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("a second text has a field where the model reads two, and undo, redo a
     CHECK(part_of_desk(desk).pair == second_of_pair);
     CHECK(part_of_desk(desk).inputs->token_types == Ids{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1});
     CHECK(off_golden(desk) < 1e-4);
-    CHECK(report_of(desk).at("text_pair") == second_of_pair);
+    CHECK(pair_report(desk).at("text_pair") == second_of_pair);
     desk.type_over("##prompt", "w168 w71 w139");
     CHECK(part_of_desk(desk).pair == second_of_pair);
     CHECK(off_golden(desk) > 1e-3);
@@ -81,7 +81,7 @@ TEST_CASE("a separator in the prompt asks whether it makes two texts", "[model][
     CHECK(screen_shows("w55 inside one text"));
     CHECK(part_of_desk(desk).inputs->token_types.empty());
     CHECK(off_golden(desk) > 0.1);
-    CHECK(report_of(desk).at("typed_pair") == nlohmann::json{first_of_pair, second_of_pair});
+    CHECK(pair_report(desk).at("typed_pair") == nlohmann::json{first_of_pair, second_of_pair});
 
     SECTION("two texts") {
         desk.press("Make two texts");
@@ -89,7 +89,7 @@ TEST_CASE("a separator in the prompt asks whether it makes two texts", "[model][
         CHECK(texts_of_desk(desk).prompt == first_of_pair);
         CHECK(texts_of_desk(desk).pair == second_of_pair);
         CHECK(off_golden(desk) < 1e-4);
-        CHECK_FALSE(report_of(desk).contains("typed_pair"));
+        CHECK_FALSE(pair_report(desk).contains("typed_pair"));
         desk.act(MoveInHistory{-1});
         desk.settle();
         CHECK(texts_of_desk(desk).prompt == pair_as_one);
@@ -204,12 +204,17 @@ TEST_CASE("a pasted text keeps its line ends and tabs in a prompt, and is blanks
         desk.driver.key(GLFW_KEY_BACKSPACE);
         desk.settle();
         CHECK(part_of_desk(desk).prompt == "a\tb\nc");
-        // Signs that are typed are no line ends.
+        // Signs that are typed are not line ends.
         paste(desk, "##prompt", "a⏎");
         CHECK(desk.program.state().model.prompt == "a⏎");
+        // A text that Esc takes away comes back with its line ends.
+        paste(desk, "##prompt", "b\n\tb");
         desk.press_key(GLFW_KEY_ESCAPE);
         desk.settle();
-        CHECK(desk.program.state().model.prompt == "a\tb\nc");
+        CHECK(desk.program.state().model.prompt == "a");
+        desk.press_key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+        desk.settle();
+        CHECK(part_of_desk(desk).prompt == "b\n\tb");
     }
     SECTION("ids") {
         Desk desk;
@@ -223,20 +228,25 @@ TEST_CASE("a pasted text keeps its line ends and tabs in a prompt, and is blanks
         paste(desk, "##pair", "w168\nw39\tw27 w132\r\nw76");
         CHECK(part_of_desk(desk).pair == "w168\nw39\tw27 w132\r\nw76");
         CHECK(off_golden(desk) < 1e-4);
+    }
+    SECTION("the second prompt of Patching") {
+        Desk desk;
+        desk.open(test_data("/models/gpt2_tiny"), "7 8 9");
         desk.act(ShowScreen{Screen::patching});
         desk.settle();
-        paste(desk, "##second prompt", "w168\nw71\tw139");
+        paste(desk, "##second prompt", "7\n8\t10");
         desk.driver.key(GLFW_KEY_ENTER);
         desk.settle();
-        CHECK(desk.program.state().model.patching.corrupted == "w168\nw71\tw139");
+        CHECK(desk.program.state().model.patching.corrupted == "7\n8\t10");
     }
     SECTION("a sentence") {
         Desk desk("first-lesson", "The cat sleeps");
         paste(desk, "##sentence", copied);
         CHECK(desk.program.state().sentence == "a b c ");
         CHECK(desk.problem().tokens == std::vector<std::string>{"a", "b", "c"});
-        desk.act(SetSentence{"the\ncat"}); // as the socket or the command line gives it
-        desk.settle();
+    }
+    SECTION("a sentence from the command line or the socket") {
+        Desk desk("first-lesson", "the\ncat");
         CHECK(desk.problem().tokens == std::vector<std::string>{"the", "cat"});
     }
     SECTION("a number") {

@@ -37,7 +37,7 @@ Json actions_json(const Program& program) {
     const nlohmann::json report = parse_json_with_bytes(program.report(1), "the report");
     for (const nlohmann::json& row : report["actions"])
         if (can_name(action(row["id"].get<std::string>())))
-            listed.push_back(row);
+            listed.push_back(Json(row));
     return listed;
 }
 

@@ -100,7 +100,8 @@ TEST_CASE("the window refuses logits that are not finite in the words of the com
                          progress);
           }) == fault);
     CHECK(input_error([&] {
-              patching_pair(model, state.model.run, "3 2 4 1 5", std::nullopt, std::nullopt, progress);
+              patching_pair(model, state.model.run, {.first = "3 2 4 1 5", .second = {}}, std::nullopt,
+                            std::nullopt, progress);
           }) == fault);
 }
 

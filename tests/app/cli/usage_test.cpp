@@ -433,3 +433,30 @@ TEST_CASE("heads warns of numbers that are no attention weights") {
     CHECK_FALSE(rows[0].contains("warnings"));
     CHECK(err.empty());
 }
+
+TEST_CASE("render takes every stage that trace writes of a layer") {
+    const auto picture = [](const std::string& stage) {
+        const ProgramRun run = run_program({"render", "--window", "--model", "pocket", "--text", "The cat",
+                                            "--stage", stage, "--size", "640x400", "-o", "-"});
+        CAPTURE(stage, run.err);
+        CHECK(run.code == 0);
+        return run.out;
+    };
+    // Without a norm behind the attention, what it adds is its output.
+    const std::string output = picture("output");
+    CHECK_FALSE(output.empty());
+    CHECK(picture("attn_out") == output);
+    CHECK(picture("mlp_out") != output);
+}
+
+TEST_CASE("an unknown set of kernels is refused, and a known one runs") {
+    const auto traced = [](const std::string& kernels) {
+        return run_program({"trace", "Cat sleeps", "--device", "cpu", "-o", "-"}, "",
+                           {{"HEADSCOPE_KERNELS", kernels}});
+    };
+    CHECK(traced("baseline").code == 0);
+    CHECK(traced("").code == 0);
+    const ProgramRun run = traced("wings");
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, Contains("HEADSCOPE_KERNELS is \"wings\"; set it to ") && Contains("baseline"));
+}

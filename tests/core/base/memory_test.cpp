@@ -79,3 +79,29 @@ TEST_CASE("work that needs more memory than there is says both") {
                                      Contains("; take less"));
     }
 }
+
+TEST_CASE("a file that does not fit into memory blames the machine and not the file") {
+    const TemporaryFolder folder;
+    write_file_atomically(folder.file("numbers"), std::string(100, 'x'));
+    CHECK(read_file_into_memory(folder.file("numbers"), 100).size() == 100);
+    try {
+        read_file_into_memory(folder.file("numbers"), 99);
+        FAIL("nothing was thrown");
+    } catch (const Error& fault) {
+        CHECK(fault.kind() == ErrorKind::machine);
+        CHECK_THAT(fault.what(), Contains("is too large for the memory that is free"));
+        CHECK(is_of_memory_shortage("layer 3: " + std::string(fault.what())));
+    }
+    CHECK_FALSE(is_of_memory_shortage("layer 3: another fault"));
+}
+
+TEST_CASE("sizes have the unit that a reader would choose") {
+    CHECK(size_text(0) == "0 MB");
+    CHECK(size_text(1) == "1 KB");
+    CHECK(size_text(1'000) == "1 KB");
+    CHECK(size_text(24'100) == "25 KB");
+    CHECK(size_text(999'499) == "1000 KB");
+    CHECK(size_text(999'500) == "1 MB");
+    CHECK(size_text(77'000'000) == "77 MB");
+    CHECK(size_text(1'500'000'000) == "1.5 GB");
+}

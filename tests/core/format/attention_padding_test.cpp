@@ -195,7 +195,7 @@ TEST_CASE("a trace of a problem with sinks is opened with what the sinks took", 
 
     // Weights that were changed after the softmax are noticed all the same.
     SafetensorsWriter writer;
-    Tensor changed(weights);
+    Tensor changed(weights.shape(), weights.values());
     changed.at(0, 1, 2, 1) *= 0.5F;
     writer.add("weights", std::make_shared<const Tensor>(std::move(changed)));
     writer.add("sink", Safetensors::open(path).tensor("sink"));

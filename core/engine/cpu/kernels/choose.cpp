@@ -37,7 +37,9 @@ auto choices() {
 }
 
 const Kernels& choose() {
-    const char* const asked = std::getenv("HEADSCOPE_KERNELS");
+    const char* asked = std::getenv("HEADSCOPE_KERNELS");
+    if (asked != nullptr && *asked == '\0')
+        asked = nullptr;
     const auto all = choices();
     if (asked != nullptr && std::ranges::find(all, std::string_view(asked), &Choice::id) == all.end())
         fail_input(

@@ -1,6 +1,7 @@
 #include "app/shell/fonts/fonts.h"
 
 #include "app/shell/fonts/font_files.h"
+#include "core/text/one_line.h"
 #include "tests/catch.h"
 
 #include <algorithm>
@@ -46,6 +47,21 @@ std::vector<unsigned char> pixels_of(const FontBook& book, const ImFontGlyph& gl
 }
 
 } // namespace
+
+TEST_CASE("a control character in a text field is drawn as its sign", "[one line]") {
+    FontBook book;
+    book.need(text::with_control_signs("\n\t\r"));
+    REQUIRE(book.refresh(1));
+    ImFont* const font = book.font(figure::Font::ui, 14.5F);
+    for (const char32_t control : {U'\n', U'\t', U'\r'}) {
+        const ImFontGlyph* const sign =
+            font->FindGlyphNoFallback(static_cast<ImWchar>(text::control_sign(control)));
+        const ImFontGlyph* const drawn =
+            font->FindGlyphNoFallback(static_cast<ImWchar>(text::field_stand_in(control)));
+        REQUIRE(sign != nullptr);
+        CHECK(drawn == sign);
+    }
+}
 
 TEST_CASE("fonts are baked at the sizes asked for", "[fonts]") {
     FontBook book;

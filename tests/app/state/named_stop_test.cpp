@@ -1,0 +1,28 @@
+#include "app/state/named_stop.h"
+
+#include "tests/catch.h"
+
+using namespace headscope;
+using app::named_stop;
+
+TEST_CASE("a stop is found by its label and by every stage that trace writes there") {
+    using G = StageGroup;
+    app::Walk walk;
+    CHECK(named_stop(walk, "split") == G::split);
+    CHECK(named_stop(walk, "q_heads") == G::split);
+    CHECK(named_stop(walk, "weights_mean") == G::weights);
+    CHECK_FALSE(named_stop(walk, "attn_out")); // of a problem, which has attention alone
+    CHECK_FALSE(named_stop(walk, "resid_mid"));
+    CHECK_FALSE(named_stop(walk, "wings"));
+
+    // A layer with norms before its branches.
+    walk.before = {G::embedding};
+    walk.layer.insert(walk.layer.begin(), {G::resid_in, G::norm1});
+    walk.layer.insert(walk.layer.end(), {G::resid_mid, G::norm2, G::mlp_pre, G::mlp_out, G::resid_out});
+    CHECK(named_stop(walk, "attn_out") == G::output);
+    CHECK(named_stop(walk, "resid_mid") == G::resid_mid);
+
+    // With a norm behind the attention, that norm is what is added.
+    walk.layer.push_back(G::attn_out);
+    CHECK(named_stop(walk, "attn_out") == G::attn_out);
+}
