@@ -78,13 +78,8 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
     const bool fits_key = tools.measure(with_its_key, figure::Font::ui, 13.5F) + 28 <= area.w;
     ImGui::PushAllowKeyboardFocus(false); // Tab walks the focus ring
     const FieldClipboard clipboard(text::ControlCharacters::trimmed);
-<<<<<<< HEAD
-    input_text("##search manual", roomy ? with_its_key : hint, panel.search,
+    input_text("##search manual", fits_key ? with_its_key : hint, panel.search,
                ImGuiInputTextFlags_CallbackAlways, place_caret, &caret, tools.surface);
-=======
-    ImGui::InputTextWithHint("##search manual", (fits_key ? with_its_key : hint).c_str(), &panel.search,
-                             ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
->>>>>>> all
     ImGui::PopAllowKeyboardFocus();
     // Esc gives a field back what stood in it; here it means something else, see CloseManual.
     if (ImGui::IsItemDeactivated() && escape_pressed())
