@@ -123,7 +123,7 @@ void LongMapDesk::follow() {
         follow_tiles(out, *map.value);
         follow_weights(out, *map.value);
         if (out.row && given != nullptr)
-            out.row->off = given->set->info().is_off(out.row->sum);
+            out.row->off = given->set->is_off(out.layer, out.head, out.row->query, out.row->sum);
         point_at(out);
     }
     out.chosen = chosen_;

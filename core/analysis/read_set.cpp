@@ -134,6 +134,18 @@ const Strings& ReadSet::key_tokens(std::int64_t l) const {
     return places(l).own_keys ? places(l).key_tokens : places(l).query_tokens;
 }
 
+std::vector<bool> ReadSet::padding(std::int64_t l) const {
+    const bool over_layers = info_.mean_layer && l == info_.L - 1; // which all have the same tokens
+    const std::vector<bool> held = held_->padding(over_layers ? 0 : l);
+    if (held.empty())
+        return {};
+    std::vector<bool> padding(static_cast<std::size_t>(info_.Tq), false);
+    const std::vector<text::TokenRun>& at = queries(l);
+    for (std::size_t r = 0; r < at.size(); ++r)
+        padding[r] = held[static_cast<std::size_t>(at[r].first)];
+    return padding;
+}
+
 TensorPtr ReadSet::lengths_of(std::int64_t l) const {
     if (!options_.norm_weighted)
         return nullptr;

@@ -47,6 +47,7 @@ public:
     const std::vector<std::string>& key_tokens(std::int64_t l) const override;
     TensorPtr layer(std::int64_t l) const override;
     void read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const override;
+    std::vector<bool> padding(std::int64_t l) const override;
 
     /// Which of the held queries, or keys, stand at each place; shorter than Tq or Tk where a sequence ends.
     const std::vector<text::TokenRun>& queries(std::int64_t l) const { return places(l).queries; }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 namespace headscope::exporting {
 
@@ -42,18 +41,6 @@ ordered_json masked_rows(const Trace& trace) {
     return rows;
 }
 
-/// What the weights of each row leave to the sink, (B, H, Tq).
-TensorPtr sink_shares(const Tensor& weights) {
-    const Shape& shape = weights.shape();
-    Tensor shares(Shape{shape[0], shape[1], shape[2]});
-    const float* row = weights.data();
-    for (float& share : shares.values()) {
-        share = static_cast<float>(std::max(0.0, 1.0 - std::accumulate(row, row + shape[3], 0.0)));
-        row += shape[3];
-    }
-    return std::make_shared<const Tensor>(std::move(shares));
-}
-
 /// The float32 tensors of a pass, in the order of the layers.
 std::vector<SelectedStage> tensors_of(const checkpoint::Model& model, const checkpoint::ForwardResult& result,
                                       const TraceExport& wanted) {
@@ -67,7 +54,7 @@ std::vector<SelectedStage> tensors_of(const checkpoint::Model& model, const chec
         for (SelectedStage& stage : stages) {
             stage.title = prefix_of(model, run.place) + std::string(stage.info->name);
             if (run.trace.parts.sink && stage.info->id == TensorId::weights)
-                add(prefix_of(model, run.place) + "sink", sink_shares(*stage.tensor));
+                tensors.push_back(sink_of(stage, prefix_of(model, run.place) + "sink"));
             tensors.push_back(std::move(stage));
         }
     }

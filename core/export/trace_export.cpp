@@ -21,11 +21,15 @@ constexpr std::array<std::pair<std::string_view, TraceFormat>, 5> formats{
      {"tsv", TraceFormat::tsv},
      {"json", TraceFormat::json}}};
 
+/// sinks: the weights go with the rest of each row, so that the file can be opened as attention weights.
 format::SafetensorsWriter safetensors_of(const nlohmann::ordered_json& metadata,
-                                         const std::vector<SelectedStage>& stages) {
+                                         const std::vector<SelectedStage>& stages, bool sinks) {
     format::SafetensorsWriter writer;
-    for (const SelectedStage& stage : stages)
+    for (const SelectedStage& stage : stages) {
         add_stage(writer, stage);
+        if (sinks && stage.info->id == TensorId::weights)
+            add_stage(writer, sink_of(stage, "sink"));
+    }
     for (const auto& [key, value] : metadata.items())
         writer.set_metadata(key, value.is_string() ? value.get<std::string>() : json_text(value));
     return writer;
@@ -61,7 +65,7 @@ void export_npy_folder(const nlohmann::ordered_json& metadata, const std::vector
 
 /// The bytes of one file.
 void write_stages(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages,
-                  TraceFormat format, const ByteSink& sink) {
+                  TraceFormat format, bool sinks, const ByteSink& sink) {
     switch (format) {
     case TraceFormat::csv:
         return write_table(stages, ',', sink);
@@ -74,7 +78,7 @@ void write_stages(const nlohmann::ordered_json& metadata, const std::vector<Sele
     case TraceFormat::safetensors:
         break;
     }
-    safetensors_of(metadata, stages).write_to(sink);
+    safetensors_of(metadata, stages, sinks).write_to(sink);
 }
 
 } // namespace
@@ -101,7 +105,7 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
     if (wanted.format == TraceFormat::npy && stages.size() != 1)
         refuse_several(count_of(wanted.stages));
     std::string bytes;
-    write_stages(trace_metadata(problem, trace), stages, wanted.format,
+    write_stages(trace_metadata(problem, trace), stages, wanted.format, problem.parts().sink,
                  [&](std::string_view part) { bytes += part; });
     return bytes;
 }
@@ -113,8 +117,9 @@ void export_trace(const Problem& problem, const Trace& trace, const TraceExport&
     const std::vector<SelectedStage> stages = select_stages(trace, wanted, &problem);
     if (wanted.format == TraceFormat::npy && count_of(wanted.stages) != 1)
         return export_npy_folder(metadata, stages, path, cancel);
-    write_file(path, cancel,
-               [&](const ByteSink& sink) { write_stages(metadata, stages, wanted.format, sink); });
+    write_file(path, cancel, [&](const ByteSink& sink) {
+        write_stages(metadata, stages, wanted.format, problem.parts().sink, sink);
+    });
 }
 
 } // namespace headscope::exporting

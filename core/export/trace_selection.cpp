@@ -85,6 +85,37 @@ std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& 
     return selected;
 }
 
+SelectedStage sink_of(const SelectedStage& weights, std::string title) {
+    const Shape& shape = weights.shape();
+    const auto make = [weights, width = shape[3]](const NumberSink& sink) {
+        double left = 1;
+        std::int64_t at = 0; // in the row
+        std::vector<float> shares;
+        weights.give([&](std::span<const float> numbers) {
+            shares.clear();
+            for (const float number : numbers) {
+                left -= static_cast<double>(number);
+                if (++at < width)
+                    continue;
+                shares.push_back(static_cast<float>(std::max(0.0, left)));
+                left = 1;
+                at = 0;
+            }
+            sink(shares);
+        });
+    };
+    SelectedStage made{.info = nullptr, .tensor = nullptr, .title = std::move(title)};
+    const Shape rows{shape[0], shape[1], shape[2]};
+    if (weights.made) {
+        made.made = MadeNumbers{rows, make};
+        return made;
+    }
+    auto shares = std::make_shared<Tensor>(rows);
+    make([&](std::span<const float> numbers) { std::ranges::copy(numbers, shares->data()); });
+    made.tensor = std::move(shares);
+    return made;
+}
+
 void add_stage(format::SafetensorsWriter& writer, const SelectedStage& stage) {
     if (stage.made)
         writer.add_made(stage.name(), stage.made->shape, stage.made->make);

@@ -45,6 +45,9 @@ struct SelectedStage {
 std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& wanted,
                                          const Problem* problem = nullptr);
 
+/// The part of each row of the weights that goes to a head's learned sink, (B, H, Tq).
+SelectedStage sink_of(const SelectedStage& weights, std::string title);
+
 /// Adds the stage by its name.
 void add_stage(format::SafetensorsWriter& writer, const SelectedStage& stage);
 /// write_file_atomically, until `cancel` is cancelled.

@@ -31,6 +31,10 @@ public:
     virtual ~Numbers() = default;
     /// Reads `to.size()` numbers of block `l`, from number `first` on.
     virtual void read(std::int64_t l, std::uint64_t first, std::span<float> to) const = 0;
+    /// The same of the sinks' parts of the rows, which the file has.
+    virtual void read_sinks(std::int64_t /*l*/, std::uint64_t /*first*/, std::span<float> to) const {
+        std::ranges::fill(to, 0.0F);
+    }
 };
 
 class NpyNumbers final : public Numbers {
@@ -55,9 +59,12 @@ private:
 
 class SafetensorsNumbers final : public Numbers {
 public:
-    /// `names`: one tensor per layer, or one tensor with all layers.
-    SafetensorsNumbers(Safetensors file, std::vector<std::string> names, std::uint64_t block)
-        : file_(std::move(file)), names_(std::move(names)), block_(block) {}
+    /// `names`: one tensor per layer, or one tensor with all layers. `sinks`: as many, or none; `rows`: of
+    /// one layer.
+    SafetensorsNumbers(Safetensors file, std::vector<std::string> names, std::uint64_t block,
+                       std::vector<std::string> sinks, std::uint64_t rows)
+        : file_(std::move(file)), names_(std::move(names)), sinks_(std::move(sinks)), block_(block),
+          rows_(rows) {}
 
     void read(std::int64_t l, std::uint64_t first, std::span<float> to) const override {
         if (names_.size() > 1)
@@ -65,11 +72,17 @@ public:
         else
             file_.read_numbers(names_.front(), static_cast<std::uint64_t>(l) * block_ + first, to);
     }
+    void read_sinks(std::int64_t l, std::uint64_t first, std::span<float> to) const override {
+        if (sinks_.size() > 1)
+            file_.read_numbers(sinks_[static_cast<std::size_t>(l)], first, to);
+        else
+            file_.read_numbers(sinks_.front(), static_cast<std::uint64_t>(l) * rows_ + first, to);
+    }
 
 private:
     Safetensors file_;
-    std::vector<std::string> names_;
-    std::uint64_t block_;
+    std::vector<std::string> names_, sinks_;
+    std::uint64_t block_, rows_;
 };
 
 class AttentionFile final : public AttentionSet {
@@ -82,6 +95,19 @@ public:
     }
 
     const AttentionInfo& info() const override { return info_; }
+    std::vector<bool> padding(std::int64_t l) const override {
+        if (tokens_.padding.empty())
+            return {};
+        return tokens_.padding.size() == 1 ? tokens_.padding.front()
+                                           : tokens_.padding[static_cast<std::size_t>(l)];
+    }
+    std::vector<float> sink_shares(std::int64_t l, std::int64_t h) const override {
+        if (!info_.sinks)
+            return {};
+        std::vector<float> shares(static_cast<std::size_t>(info_.Tq));
+        numbers_->read_sinks(l, static_cast<std::uint64_t>(h * info_.Tq), shares);
+        return shares;
+    }
     const std::vector<std::string>& query_tokens(std::int64_t l) const override {
         return of_layer(tokens_.queries, l);
     }
@@ -198,6 +224,12 @@ void check_tokens(const AttentionTokens& tokens, const AttentionInfo& info) {
     };
     check(tokens.queries, info.Tq, true);
     check(tokens.keys, info.Tk, false);
+    for (const std::vector<bool>& mask : tokens.padding)
+        if (std::ssize(mask) != info.Tq ||
+            (tokens.padding.size() > 1 && std::ssize(tokens.padding) != info.L))
+            fail_input(tr("{} has an \"attention_mask\" of {} numbers for {} queries of the weights; write "
+                          "one for each, or remove it",
+                          tokens.from, mask.size(), info.Tq));
 }
 
 /// The tokens of NAME.tokens.json beside NAME.npy, if that file exists.
@@ -221,6 +253,63 @@ AttentionTokens tokens_in(const Safetensors& file, const std::string& path) {
         tokens.key_pieces = std::move(read.query_pieces);
     }
     return tokens;
+}
+
+bool read_as_floats(const SafetensorsEntry& entry) {
+    const NumberType* const type = find_safetensors_type(entry.dtype);
+    return type != nullptr && type->read_floats != nullptr;
+}
+
+/// "layers.3.sink" of "layers.3.weights".
+std::string sibling(const std::string& name, const std::string& last) {
+    return name.substr(0, name.find_last_of("./") + 1) + last; // npos + 1 is 0
+}
+
+/// The tensors called `sink` beside the weights, as traces of models with sinks have them: of each row the
+/// part that went to the sink. None unless every layer has one of its shape.
+std::vector<std::string> sinks_beside(const Safetensors& file, const std::vector<std::string>& weights) {
+    std::vector<std::string> sinks;
+    for (const std::string& name : weights) {
+        const SafetensorsEntry *const held = file.find(name), *const sink = file.find(sibling(name, "sink"));
+        if (sink == nullptr || !read_as_floats(*sink))
+            return {};
+        std::vector<std::int64_t> rows = held->extents;
+        rows.pop_back();
+        if (sink->extents != rows)
+            return {};
+        sinks.push_back(sink->name);
+    }
+    return sinks;
+}
+
+/// The queries that pad a text by the tensor `attention_mask`, as tokenizers give it: 0 for padding; or
+/// numbers that are added to the scores, below 0 for padding. None where it has not one number for each
+/// query.
+std::vector<std::vector<bool>> padding_in(const Safetensors& file, const AttentionInfo& info) {
+    const SafetensorsEntry* const entry = file.find("attention_mask");
+    if (entry == nullptr || info.cross || info.Tq != info.Tk)
+        return {};
+    std::int64_t count = 1;
+    for (const std::int64_t extent : entry->extents)
+        count *= extent;
+    const bool sequences = info.axis == SetAxis::sequences && count == info.L * info.Tq;
+    if (entry->extents.empty() || entry->extents.back() != info.Tq || (count != info.Tq && !sequences))
+        return {};
+    std::vector<bool> padding;
+    if (read_as_floats(*entry)) {
+        std::vector<float> mask(static_cast<std::size_t>(count));
+        file.read_numbers(entry->name, 0, mask);
+        const bool added = std::ranges::any_of(mask, [](float number) { return number < 0; });
+        for (const float number : mask)
+            padding.push_back(added ? number < 0 : number == 0);
+    } else {
+        for (const std::int64_t number : file.integers(entry->name))
+            padding.push_back(number == 0);
+    }
+    std::vector<std::vector<bool>> lists;
+    for (auto at = padding.begin(); at != padding.end(); at += info.Tq)
+        lists.emplace_back(at, at + info.Tq);
+    return lists;
 }
 
 /// What holds for both formats once shape and tokens are known.
@@ -277,10 +366,17 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
     std::vector<std::string> names;
     for (const SafetensorsEntry* entry : found.entries)
         names.push_back(entry->name);
-    const auto block = static_cast<std::uint64_t>(info.H * info.Tq * info.Tk);
-    return std::make_shared<AttentionFile>(
-        std::move(info), std::move(tokens),
-        std::make_unique<SafetensorsNumbers>(std::move(file), std::move(names), block), kept_bytes);
+    std::vector<std::string> sinks = sinks_beside(file, names);
+    info.sinks = !sinks.empty();
+    if (auto padding = padding_in(file, info); !padding.empty())
+        tokens.padding = std::move(padding);
+    const auto block = static_cast<std::uint64_t>(info.H * info.Tq * info.Tk),
+               rows = static_cast<std::uint64_t>(info.H * info.Tq);
+    return std::make_shared<AttentionFile>(std::move(info), std::move(tokens),
+                                           std::make_unique<SafetensorsNumbers>(std::move(file),
+                                                                                std::move(names), block,
+                                                                                std::move(sinks), rows),
+                                           kept_bytes);
 }
 
 } // namespace

@@ -44,9 +44,45 @@ std::vector<std::vector<std::string>> readable(std::vector<std::vector<std::stri
     return lists;
 }
 
+std::vector<bool> mask_of(const json& value, const std::string& from) {
+    std::vector<bool> padding;
+    for (const json& one : value) {
+        if (!one.is_boolean() && one != 0 && one != 1)
+            fail_input(tr("{} should have 1 or 0 in its \"attention_mask\" for each token, and has {}", from,
+                          one.dump().substr(0, 40)));
+        padding.push_back(one == 0 || one == false);
+    }
+    return padding;
+}
+
+/// One list, or one for each sequence.
+std::vector<std::vector<bool>> masks_of(const json& value, const std::string& from) {
+    if (!value.is_array())
+        fail_input(tr("{} should have a list of 1 and 0 as \"attention_mask\"", from));
+    if (value.empty() || !value.front().is_array())
+        return {mask_of(value, from)};
+    std::vector<std::vector<bool>> masks;
+    for (const json& one : value)
+        masks.push_back(mask_of(one, from));
+    return masks;
+}
+
+/// [PAD] or <pad> at the start or at the end.
+std::vector<bool> padding_of(const std::vector<std::string>& pieces) {
+    const auto pads = [](const std::string& token) { return token == "[PAD]" || token == "<pad>"; };
+    std::vector<bool> padding(pieces.size(), false);
+    for (std::size_t i = 0; i < pieces.size() && pads(pieces[i]); ++i)
+        padding[i] = true;
+    for (std::size_t i = pieces.size(); i > 0 && pads(pieces[i - 1]); --i)
+        padding[i - 1] = true;
+    return padding;
+}
+
 void set_queries(AttentionTokens& tokens, std::vector<std::vector<std::string>> pieces) {
     tokens.sequences = pieces.size() > 1;
     tokens.queries = readable(pieces);
+    for (const std::vector<std::string>& list : pieces)
+        tokens.padding.push_back(padding_of(list));
     tokens.query_pieces = std::move(pieces);
 }
 
@@ -68,6 +104,8 @@ AttentionTokens parse_attention_tokens(const std::string& text, const std::strin
         tokens.key_pieces = lists_of(*keys, from);
         tokens.keys = readable(tokens.key_pieces);
     }
+    if (const auto mask = value.find("attention_mask"); mask != value.end())
+        tokens.padding = masks_of(*mask, from);
     return tokens;
 }
 

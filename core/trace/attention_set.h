@@ -3,6 +3,7 @@
 #include "core/tensor/map_part.h"
 #include "core/tensor/tensor.h"
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -87,6 +88,18 @@ public:
     /// (1, H, Tk): the Euclidean length of what key j brings to the layer's output at a weight of 1,
     /// (x_j W_V + b_V) W_O of the head (Kobayashi et al. 2020). Null where info().values is false.
     virtual TensorPtr brought(std::int64_t /*l*/) const { return nullptr; }
+    /// Tq flags, or none: queries that pad a text to the length of others. Nothing is measured of their rows.
+    virtual std::vector<bool> padding(std::int64_t /*l*/) const { return {}; }
+    /// Tq numbers, or none: the part of each row of a head that went to its sink, where that is held beside
+    /// the weights.
+    virtual std::vector<float> sink_shares(std::int64_t /*l*/, std::int64_t /*h*/) const { return {}; }
+    /// Whether a softmax would not have given row i of head h with this sum.
+    bool is_off(std::int64_t l, std::int64_t h, std::int64_t i, double sum) const {
+        const std::vector<float> shares = info().sinks ? sink_shares(l, h) : std::vector<float>();
+        const double rest = shares.empty() ? 0.0 : static_cast<double>(shares[static_cast<std::size_t>(i)]);
+        return shares.empty() ? info().is_off(sum)
+                              : std::abs(sum + rest - 1.0) > static_cast<double>(info().sum_tolerance);
+    }
 };
 using AttentionSetPtr = std::shared_ptr<const AttentionSet>;
 

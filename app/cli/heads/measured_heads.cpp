@@ -30,17 +30,6 @@ StageSet stages_for(const Scores& wanted) {
     return wants(wanted, HeadScore::share) ? weights.with(TensorId::contributions) : weights;
 }
 
-/// Which of the tokens pad the text: [PAD] or <pad>, at the start or at the end.
-std::vector<bool> padding_of(const std::vector<std::string>& tokens) {
-    const auto pads = [](const std::string& token) { return token == "[PAD]" || token == "<pad>"; };
-    std::vector<bool> padding(tokens.size(), false);
-    for (std::size_t i = 0; i < tokens.size() && pads(tokens[i]); ++i)
-        padding[i] = true;
-    for (std::size_t i = tokens.size(); i > 0 && pads(tokens[i - 1]); --i)
-        padding[i - 1] = true;
-    return padding;
-}
-
 /// Warns on standard error that numbers of a file are not attention weights, with the first head's reasons.
 void warn(const std::string& path, const std::vector<MeasuredHead>& rows) {
     const auto warned = [](const MeasuredHead& row) { return !row.warnings.empty(); };
@@ -65,18 +54,11 @@ std::vector<MeasuredHead> heads_of_file(const std::string& path, bool hide_first
         const std::int64_t number = info.numbers[static_cast<std::size_t>(l)];
         analysis::HeadTokens tokens = analysis::key_tokens_of(*set, l);
         tokens.hide_first = hide_first;
-        const std::vector<bool> padding = padding_of(set->query_pieces(l));
-        const auto is_padding = [&](std::int64_t i) {
-            return std::cmp_less(i, padding.size()) && padding[static_cast<std::size_t>(i)];
-        };
         for (std::int64_t h = 0; h < info.H; ++h) {
-            analysis::RowFacts facts(info.Tq, info.Tk, info.sum_tolerance, tokens, info.sinks);
-            for_rows(*set, l, h, [&](std::int64_t first, std::span<const float> weights) {
-                const auto width = static_cast<std::size_t>(info.Tk);
-                for (; !weights.empty(); weights = weights.subspan(width), ++first)
-                    if (!is_padding(first))
-                        facts.add(first, weights.first(width));
-            });
+            analysis::RowFacts facts(info.Tq, info.Tk, info.sum_tolerance, tokens, info.sinks,
+                                     set->sink_shares(l, h));
+            for_rows(*set, l, h,
+                     [&](std::int64_t first, std::span<const float> weights) { facts.add(first, weights); });
             const analysis::HeadFacts found = facts.result();
             rows.push_back({.sequence = sequences ? std::optional(number) : std::nullopt,
                             .layer = sequences ? 0 : number,

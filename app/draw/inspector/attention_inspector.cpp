@@ -68,7 +68,10 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
         return;
     }
     const double sum = finite_sum(row);
-    const bool off = info.is_off(sum);
+    const bool of_mean = cell.tensor == TensorId::weights_mean;
+    const bool off = of_mean ? info.is_off(sum)
+                             : context.shown.document->shown_weights()->is_off(
+                                   context.shown.document->layer(), cell.at[1], cell.at[2], sum);
     sheet.row(tr("sum"), number(sum, 4) + (off ? " ⚠" : ""), off);
     if (info.sinks && !off)
         sheet.row(tr("to the sink"), number(std::max(0.0, 1 - sum), 4));

@@ -138,9 +138,13 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         const figure::Rect row = grid.cell(i, 0);
         const bool empty = sum == 0.0;
         const AttentionSetPtr& given = context.shown.document->shown_weights();
-        const bool off = given != nullptr && !empty && given->info().is_off(sum);
-        // Filters of the user can leave a row empty; such a row gets no warning.
-        const bool flagged = off || (empty && (given == nullptr || !given->info().renormalised));
+        const Index at = grid.index(i, 0);
+        const bool own = grid.tensor == TensorId::weights && !spec.value; // no mean and no difference
+        const bool off = given != nullptr && !empty &&
+                         (own ? given->is_off(context.shown.document->layer(), at[1], at[2], sum)
+                              : given->info().is_off(sum));
+        // In weights of somebody else a row of zeros is a query that may attend to nothing: no fault.
+        const bool flagged = off || (empty && given == nullptr);
         const float size = 12.5F;
         draw_text(picture, context, x, figure::baseline_for(row.y + row.h / 2, size),
                   number(sum, 2) + (flagged ? "⚠" : ""), figure::Font::mono, size,

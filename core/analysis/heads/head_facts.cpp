@@ -78,6 +78,8 @@ std::vector<PlacedWeight> acting_cells(HeadScore score, std::span<const float> w
     // limit: what a weight of 1 can count at most. Few cells pass it, once some that count much are found.
     const auto look = [&](double limit, const auto& count) {
         for (std::int64_t i = 0; i < std::ssize(weights) / Tk; ++i) {
+            if (const auto at = static_cast<std::size_t>(i); at < keys.padding.size() && keys.padding[at])
+                continue;
             const auto first = static_cast<std::size_t>(i * Tk);
             const WeightRow row{weights.subspan(first, static_cast<std::size_t>(Tk)), i, keys};
             if (i == 0 && row.weights.front() == 1.0F)
@@ -117,13 +119,15 @@ PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::i
 
 HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l) {
     const std::vector<std::string>& pieces = set.key_pieces(l);
-    return {.keys = pieces.empty() ? set.key_tokens(l) : pieces, .same = !set.info().cross};
+    return {.keys = pieces.empty() ? set.key_tokens(l) : pieces,
+            .same = !set.info().cross,
+            .padding = set.padding(l)};
 }
 
 RowFacts::RowFacts(std::int64_t Tq, std::int64_t Tk, float sum_tolerance, const HeadTokens& tokens,
-                   bool sinks)
-    : Tq_(Tq), Tk_(Tk), tolerance_(sum_tolerance), sinks_(sinks),
-      metrics_(Tq, Tk, tokens, key_facts(tokens)) {
+                   bool sinks, std::vector<float> shares)
+    : Tq_(Tq), Tk_(Tk), tolerance_(sum_tolerance), sinks_(sinks), shares_(std::move(shares)),
+      padding_(tokens.padding), metrics_(Tq, Tk, tokens, key_facts(tokens)) {
     facts_.causal = Tk > 1;
 }
 
@@ -134,6 +138,9 @@ void RowFacts::add(std::int64_t first, std::span<const float> rows) {
 }
 
 void RowFacts::add_row(std::int64_t i, std::span<const float> row) {
+    const auto at = static_cast<std::size_t>(i);
+    if (at < padding_.size() && padding_[at])
+        return;
     const std::int64_t not_finite = facts_.not_finite;
     // A weight of 1 may come out of a narrow type a little above 1.
     const float largest = inspect_row(facts_, row, i, tolerance_);
@@ -150,7 +157,9 @@ void RowFacts::add_row(std::int64_t i, std::span<const float> row) {
             if (const float value = row[j]; value > 0 && std::isfinite(value))
                 offer(facts_.strongest, {i, static_cast<std::int64_t>(j), value});
     const double sum = sum_of(row);
-    const auto deviation = static_cast<float>(sinks_ ? std::max(sum - 1.0, 0.0) : std::abs(sum - 1.0));
+    const double share = shares_.empty() ? 0.0 : static_cast<double>(shares_[at]);
+    const auto deviation = static_cast<float>(sinks_ && shares_.empty() ? std::max(sum - 1.0, 0.0)
+                                                                        : std::abs(sum + share - 1.0));
     facts_.rows_off += deviation > tolerance_ ? 1 : 0;
     if (deviation > worst_) {
         worst_ = deviation;

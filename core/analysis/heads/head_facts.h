@@ -39,10 +39,10 @@ struct HeadFacts {
 /// Measures a head row by row, so that it need not be held as a whole.
 class RowFacts {
 public:
-    /// `sinks`: what a row misses of 1 went to a learned sink.
+    /// `sinks`: what a row misses of 1 went to a learned sink; shares: how much of each row did, or none.
     RowFacts(std::int64_t Tq, std::int64_t Tk, float sum_tolerance, const HeadTokens& tokens = {},
-             bool sinks = false);
-    /// Whole rows, from row `first` on. Rows come in their order.
+             bool sinks = false, std::vector<float> shares = {});
+    /// Whole rows, from row `first` on. Rows come in their order; those of padding are left out.
     void add(std::int64_t first, std::span<const float> rows);
     /// Of the rows that were added.
     HeadFacts result() const;
@@ -53,7 +53,9 @@ private:
     std::int64_t Tq_, Tk_;
     float tolerance_;
     bool sinks_;
-    HeadFacts facts_; ///< without metrics; `strongest` is a heap
+    std::vector<float> shares_; ///< Tq: of each row what went to the sink; none: not known
+    std::vector<bool> padding_; ///< Tq, or none
+    HeadFacts facts_;           ///< without metrics; `strongest` is a heap
     RowMetrics metrics_;
     float worst_ = 0;           ///< of the sums' deviations
     std::vector<float> finite_; ///< a row whose numbers that are not finite count as 0
@@ -74,7 +76,7 @@ std::vector<PlacedWeight> acting_cells(HeadScore score, std::span<const float> w
 PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::int64_t Tk,
                          const KeyFacts& keys);
 
-/// What a set knows of the keys of its layer l.
+/// What a set knows of the tokens of its layer l.
 HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l);
 
 } // namespace headscope::analysis

@@ -40,7 +40,7 @@ std::vector<HeadMap> head_maps(const AttentionSet& set, std::int64_t l, std::int
     const HeadTokens tokens = key_tokens_of(set, l);
     std::vector<HeadMap> maps;
     for (std::int64_t h = 0; h < info.H; ++h) {
-        RowFacts facts(info.Tq, info.Tk, info.sum_tolerance, tokens, info.sinks);
+        RowFacts facts(info.Tq, info.Tk, info.sum_tolerance, tokens, info.sinks, set.sink_shares(l, h));
         HeadMap map;
         map.rows = std::min(info.Tq, side);
         map.cols = std::min(info.Tk, side);

@@ -219,7 +219,8 @@ KeyFacts key_facts(const HeadTokens& tokens) {
             .special = keys_that(tokens.keys, text::is_special_token),
             .punctuation = keys_that(text::readable_tokens(tokens.keys), is_all_punctuation),
             .before = tokens.ids.empty() ? same_before(tokens.keys) : same_before(tokens.ids),
-            .repeated = tokens.repeated};
+            .repeated = tokens.repeated,
+            .padding = tokens.padding};
 }
 
 double entropy_of(std::span<const float> row) {

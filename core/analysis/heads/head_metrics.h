@@ -25,9 +25,10 @@ const LabelThresholds& usual_thresholds();
 struct HeadTokens {
     std::vector<std::string> keys{}; ///< Tk texts, or none
     std::vector<std::int64_t> ids{}; ///< Tk: equal numbers are the same token; none: equal texts are
-    bool same = true;          ///< queries and keys are the same tokens, as nowhere in a cross-attention
-    std::int64_t repeated = 0; ///< S: the last 2 S tokens are S random ones said twice; 0: no probe
-    bool hide_first = false;   ///< measure without the first key's column, each row made to add up to 1 again
+    bool same = true;            ///< queries and keys are the same tokens, as nowhere in a cross-attention
+    std::int64_t repeated = 0;   ///< S: the last 2 S tokens are S random ones said twice; 0: no probe
+    std::vector<bool> padding{}; ///< Tq, or none: queries that pad the text, whose rows are left out
+    bool hide_first = false; ///< measure without the first key's column, each row made to add up to 1 again
 };
 
 /// What one head measurably does, averaged over query rows that may attend to something. A score that was not

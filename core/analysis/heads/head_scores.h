@@ -50,6 +50,7 @@ struct KeyFacts {
     std::vector<std::size_t> ends, special, punctuation; ///< keys that are tokens of that class
     std::vector<std::int64_t> before; ///< Tk: the last earlier key with the same token, or -1
     std::int64_t repeated = 0;        ///< S: the last 2 S tokens are S tokens said twice; 0: no probe
+    std::vector<bool> padding{};      ///< Tq, or none: queries whose rows say nothing
 };
 
 /// One query row of one head that may attend to something.

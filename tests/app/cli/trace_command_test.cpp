@@ -390,3 +390,22 @@ TEST_CASE("a stage that is written by rows is written whole or not at all") {
     CHECK(read_file(folder.file("old")) == "old");
     CHECK(folder.entries() == 2);
 }
+
+TEST_CASE("a trace of a model with sinks is measured as the model is, without a warning") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("sinks.safetensors"),
+                      model = headscope::test_data("/models/gpt_oss_tiny");
+    const std::vector<std::string> text{"--model", model, "--ids", "5,9,5,9,17"};
+    REQUIRE(run_program(std::vector<std::string>{"trace"} + text + {"-o", path}).code == 0);
+    const ProgramRun of_file = run_program({"heads", "--attention", path, "--json"});
+    CHECK(of_file.err.empty());
+    const json rows = json::parse(of_file.out),
+               wanted = json::parse(run_program(std::vector<std::string>{"heads"} + text + {"--json"}).out);
+    REQUIRE(rows.size() == wanted.size());
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+        CHECK_FALSE(rows[n].contains("warnings"));
+        CHECK(rows[n].at("label") == wanted[n].at("label"));
+        for (const char* score : {"first", "previous", "entropy", "largest", "distance"})
+            CHECK(rows[n].at(score).get<double>() == Approx(wanted[n].at(score).get<double>()).margin(1e-6));
+    }
+}
