@@ -4,10 +4,12 @@
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/base/parse.h"
+#include "core/format/attention_tokens.h"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <set>
 
 namespace headscope::project {
 
@@ -79,6 +81,32 @@ std::optional<std::int64_t> heads_of_tensors(const format::Safetensors& file) {
                                                               : std::nullopt;
 }
 
+/// Labels of the tokens by a metadata entry, or none. Pieces of a vocabulary become readable, unless two that
+/// differ would then look alike: scores take equal labels for the same token.
+std::vector<std::string> labels_in(const format::Safetensors& file, const std::string& key,
+                                   std::int64_t count, std::int64_t batch) {
+    const auto found = file.metadata().find(key);
+    if (found == file.metadata().end())
+        return {};
+    const std::string from = tr("{}: the metadata entry {}", file.source(), key);
+    const format::AttentionTokens tokens = format::parse_attention_tokens(found->second, from);
+    if (tokens.query_pieces.empty())
+        return {};
+    const std::vector<std::string>& pieces = tokens.query_pieces.front();
+    for (const std::vector<std::string>& list : tokens.query_pieces)
+        if (std::ssize(list) != count)
+            fail_input(tr("{} has {} tokens for {} rows; write one for each, or remove it", from, list.size(),
+                          count));
+        else if (list != pieces)
+            fail_input(tr("{} has different tokens for the {} entries of the batch, which are shown with one "
+                          "list; save one entry, or one list",
+                          from, batch));
+    const std::vector<std::string>& readable = tokens.queries.front();
+    const std::set<std::string> different(pieces.begin(), pieces.end()),
+        shown(readable.begin(), readable.end());
+    return shown.size() == different.size() ? readable : pieces;
+}
+
 std::int64_t columns_of(const format::Safetensors& file, const char* name) {
     const format::SafetensorsEntry* const entry = file.find(name);
     return entry == nullptr || entry->extents.size() != 2 ? 0 : entry->extents[1];
@@ -125,6 +153,9 @@ Problem load_case(const CaseSource& source) {
                             [](const Field&, auto&) {}},
                  problem);
     problem.dims = infer_dims(problem.x, problem.x_kv, problem.weights, source.H, source.Hkv);
+    problem.tokens = labels_in(file, "tokens", problem.dims.Tq, problem.dims.B);
+    if (problem.cross())
+        problem.kv_tokens = labels_in(file, "kv_tokens", problem.dims.Tk, problem.dims.B);
     problem.mask = source.mask;
     add_file_masks(file, problem.mask);
     validate(problem);

@@ -13,7 +13,9 @@ namespace headscope::project {
 struct CaseSource {
     /// A safetensors file ("-": standard input) with X (B,Tq,D), or (Tq,D) for B = 1; X_kv likewise when keys
     /// and values have their own source; W_Q, W_K, W_V, W_O; b_Q, b_K, b_V, b_O or some of them; mask.allowed
-    /// ((Tq,Tk), (B,Tq,Tk) or (B,H,Tq,Tk)) and mask.add when there are masks. Others are ignored.
+    /// ((Tq,Tk), (B,Tq,Tk) or (B,H,Tq,Tk)) and mask.add when there are masks. Others are ignored. The
+    /// metadata "tokens", and "kv_tokens" beside X_kv, are lists of strings in JSON: what the tokens are
+    /// called.
     std::string path;
     std::int64_t H = 0;
     std::optional<std::int64_t> Hkv;              ///< absent: H

@@ -1,5 +1,7 @@
+#include "core/analysis/heads/head_metrics.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/engine/engine.h"
 #include "core/format/safetensors.h"
 #include "core/project/case_file.h"
 #include "core/project/mask_json.h"
@@ -132,4 +134,60 @@ TEST_CASE("heads that a case file does not tell are the fewest, and metadata tel
         CHECK_THROWS_WITH(heads(bad), Catch::Contains("\"heads\"") && Catch::Contains("1 or more"));
     }
     CHECK_FALSE(is_case(format::Safetensors::from_bytes(without({"W_K"}).bytes(), "case")));
+}
+
+TEST_CASE("a case file names its tokens, and scores know which are the same") {
+    format::SafetensorsWriter writer = without({});
+    writer.set_metadata("tokens", R"(["Ġthe", "Ġcat", "Ġthe", "Ġcat"])");
+    const Problem problem = load(writer);
+    CHECK(problem.tokens == std::vector<std::string>{"the", "cat", "the", "cat"});
+    CHECK(problem.kv_tokens.empty());
+    const Trace trace = engine::make_engine("cpu")->run(problem);
+    const auto heads = analysis::head_metrics(problem, trace, 0);
+    REQUIRE(heads.size() == 2);
+    const Tensor& weights = *trace.stage(TensorId::weights);
+    for (std::int64_t h = 0; h < 2; ++h) {
+        // Row 2 says "the" again: what followed it before is key 1; row 3 says "cat" again: key 2.
+        double sum = 0, all = 0;
+        for (std::int64_t i = 0; i < 4; ++i)
+            for (std::int64_t j = 0; j < 4; ++j)
+                all += static_cast<double>(weights.at(0, h, i, j));
+        sum = static_cast<double>(weights.at(0, h, 2, 1) + weights.at(0, h, 3, 2));
+        REQUIRE(heads[static_cast<std::size_t>(h)].has(analysis::HeadScore::induction_text));
+        CHECK(static_cast<double>(heads[static_cast<std::size_t>(h)][analysis::HeadScore::induction_text]) ==
+              Approx(sum / all).margin(1e-6));
+    }
+    // Pieces that differ stay different.
+    writer.set_metadata("tokens", R"(["Ġthe", "the", "Ġcat", "cat"])");
+    CHECK(load(writer).tokens == std::vector<std::string>{"Ġthe", "the", "Ġcat", "cat"});
+    writer.set_metadata("tokens", R"([["a", "b", "c", "d"]])");
+    CHECK(load(writer).tokens == std::vector<std::string>{"a", "b", "c", "d"});
+    writer.set_metadata("tokens", "[]");
+    CHECK(load(writer).tokens.empty());
+    writer.set_metadata("tokens", R"(["a", "b"])");
+    CHECK_THROWS_WITH(load(writer), Catch::Contains("has 2 tokens for 4 rows"));
+    writer.set_metadata("tokens", "a b c d");
+    CHECK_THROWS_WITH(load(writer), Catch::Contains("metadata entry tokens"));
+}
+
+TEST_CASE("the keys of a case with two sources have names of their own") {
+    const format::Safetensors file = format::Safetensors::open(test_data("/mha/cross_bias.safetensors"));
+    format::SafetensorsWriter writer;
+    for (const char* const name : {"X", "X_kv", "W_Q", "W_K", "W_V", "W_O"})
+        writer.add(name, file.tensor(name));
+    writer.set_metadata("tokens", R"([["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "e"]])");
+    writer.set_metadata("kv_tokens", R"(["k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"])");
+    const TemporaryFolder folder;
+    const std::string path = folder.file("cross.safetensors");
+    write_file_atomically(path, writer.bytes());
+    const auto loaded = [&] {
+        return load_case({.path = path, .H = 4, .Hkv = {}, .weights_path = {}, .mask = {}});
+    };
+    const Problem problem = loaded();
+    CHECK(problem.dims.B == 2);
+    CHECK(problem.query_label(4) == "e");
+    CHECK(problem.key_label(8) == "k8");
+    writer.set_metadata("tokens", R"([["a", "b", "c", "d", "e"], ["A", "b", "c", "d", "e"]])");
+    write_file_atomically(path, writer.bytes());
+    CHECK_THROWS_WITH(loaded(), Catch::Contains("different tokens for the 2 entries of the batch"));
 }
