@@ -89,7 +89,8 @@ std::string score_text(SurveyFile& file, const SurveyedScore& score) {
 std::string card_text(SurveyFile& file, const HeadCard& card) {
     const analysis::SurveyPlan& plan = file.run().plan;
     std::string out = "head " + std::to_string(card.head) + " of layer " + std::to_string(card.layer) +
-                      (card.label.empty() ? "" : ": " + std::string(card.label)) + "\n" + plan.checkpoint +
+                      (card.label.empty() ? "" : ": " + std::string(card.label)) +
+                      (card.beside_first ? " (beside the first token)" : "") + "\n" + plan.checkpoint +
                       " over " + app::counted(file.run().counts.texts, "text") + " of " + plan.texts + ", " +
                       app::counted(file.run().counts.tokens, "token") + "\n";
     for (const SurveyedScore& score : card.scores)
@@ -126,12 +127,14 @@ std::string card_json(SurveyFile& file, const HeadCard& card) {
             {"smallest", score.smallest}, {"deciles", score.deciles},
             {"largest", score.largest},   {"examples", std::move(examples)}};
     }
-    const Json all{{"layer", card.layer},
-                   {"head", card.head},
-                   {"label", card.label.empty() ? Json() : Json(std::string(card.label))},
-                   {"checkpoint", file.run().plan.checkpoint},
-                   {"texts", file.run().plan.texts},
-                   {"scores", std::move(scores)}};
+    Json all{{"layer", card.layer},
+             {"head", card.head},
+             {"label", card.label.empty() ? Json() : Json(std::string(card.label))}};
+    if (card.beside_first)
+        all["beside_first_token"] = true;
+    all["checkpoint"] = file.run().plan.checkpoint;
+    all["texts"] = file.run().plan.texts;
+    all["scores"] = std::move(scores);
     return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

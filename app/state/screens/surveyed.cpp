@@ -50,11 +50,15 @@ SurveyedHeads surveyed_heads(const checkpoint::TextModel& model, const std::stri
                       .heads = {static_cast<std::size_t>(run.plan.layers),
                                 std::vector<analysis::HeadMetrics>(static_cast<std::size_t>(run.plan.H))}};
     for (const analysis::HeadScoreInfo* const info : analysis::surveyed_scores()) {
-        const auto means = file.means(info->score);
+        const auto means = file.means(info->score), beside = file.means_beside(info->score);
         for (std::size_t n = 0; n < means.size(); ++n)
-            if (means[n])
-                out.heads[n / static_cast<std::size_t>(run.plan.H)][n % static_cast<std::size_t>(run.plan.H)]
-                    .set(info->score, static_cast<float>(*means[n]));
+            if (means[n]) {
+                analysis::HeadMetrics& head = out.heads[n / static_cast<std::size_t>(run.plan.H)]
+                                                       [n % static_cast<std::size_t>(run.plan.H)];
+                head.set(info->score, static_cast<float>(*means[n]));
+                head.beside[static_cast<std::size_t>(info->score)] =
+                    static_cast<float>(beside[n].value_or(0));
+            }
     }
     return out;
 }

@@ -12,6 +12,12 @@ constexpr double fixed_point = 4294967296.0;                ///< 2^32
 constexpr auto first_bits = std::uint32_t{127 - 20} << 23U; ///< of 2^-20 as float32
 constexpr unsigned bits_left_out = 23 - 6;                  ///< 2^6 buckets to the octave
 
+template<class Wide>
+double mean_of_sum(Wide sum, std::int64_t count) {
+    return static_cast<double>(static_cast<long double>(sum) / static_cast<long double>(count) /
+                               static_cast<long double>(fixed_point));
+}
+
 std::int64_t bucket_of(float score) {
     const auto bits = std::bit_cast<std::uint32_t>(std::max(score, 0.0F));
     return bits < first_bits ? 0 : 1 + ((bits - first_bits) >> bits_left_out);
@@ -64,6 +70,10 @@ void ScoreSummary::add(PieceName name, float score, const std::function<void(Sco
         offer(piece);
 }
 
+void ScoreSummary::add_beside(float score) {
+    beside_ += std::llround(static_cast<double>(score) * fixed_point);
+}
+
 void ScoreSummary::merge(const ScoreSummary& other) {
     if (other.count_ == 0)
         return;
@@ -71,6 +81,7 @@ void ScoreSummary::merge(const ScoreSummary& other) {
     count_ += other.count_;
     sum_ += other.sum_;
     squares_ += other.squares_;
+    beside_ += other.beside_;
     for (const Bucket& from : other.buckets_) {
         Bucket& to = bucket(from.number);
         if (to.count == 0 || more_typical(from.typical.name, to.typical.name))
@@ -95,8 +106,11 @@ void ScoreSummary::offer(const ScoredPiece& piece) {
 }
 
 double ScoreSummary::mean() const {
-    return static_cast<double>(static_cast<long double>(sum_) / static_cast<long double>(count_) /
-                               static_cast<long double>(fixed_point));
+    return mean_of_sum(sum_, count_);
+}
+
+double ScoreSummary::mean_beside() const {
+    return mean_of_sum(beside_, count_);
 }
 
 double ScoreSummary::spread() const {
@@ -146,6 +160,7 @@ ScoreSummary::Parts ScoreSummary::parts() const {
     };
     halves(sum_, parts.sum);
     halves(squares_, parts.squares);
+    halves(beside_, parts.beside);
     parts.smallest = smallest_;
     parts.buckets = buckets_;
     parts.largest = largest_;
@@ -161,6 +176,7 @@ ScoreSummary ScoreSummary::from(const Parts& parts) {
     summary.count_ = parts.count;
     summary.sum_ = whole(parts.sum);
     summary.squares_ = whole(parts.squares);
+    summary.beside_ = whole(parts.beside);
     summary.smallest_ = parts.smallest;
     summary.buckets_.assign(parts.buckets.begin(), parts.buckets.end());
     summary.largest_.assign(parts.largest.begin(), parts.largest.end());

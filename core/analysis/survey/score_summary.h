@@ -40,11 +40,14 @@ public:
     /// score: not negative, finite, below 2^22. cell: fills query, key and weight; called only when the piece
     /// is kept.
     void add(PieceName name, float score, const std::function<void(ScoredPiece&)>& cell);
+    /// The same score of a piece that was added, in what remains beside its first token: HeadMetrics::beside.
+    void add_beside(float score);
     void merge(const ScoreSummary& other);
 
     std::int64_t count() const { return count_; }
     // Of at least one piece.
     double mean() const;
+    double mean_beside() const;
     /// The standard deviation over all pieces.
     double spread() const;
     float smallest() const { return smallest_; }
@@ -59,7 +62,7 @@ public:
     /// All that a summary is, for a file.
     struct Parts {
         std::int64_t count = 0;
-        std::int64_t sum[2]{}, squares[2]{}; ///< high and low half of 128 bits
+        std::int64_t sum[2]{}, squares[2]{}, beside[2]{}; ///< high and low half of 128 bits
         float smallest = 0;
         std::span<const Bucket> buckets;
         std::span<const ScoredPiece> largest;
@@ -74,7 +77,7 @@ private:
     const Bucket& bucket_at(double p) const;
 
     std::int64_t count_ = 0;
-    Wide sum_ = 0, squares_ = 0; ///< of scores times 2^32, rounded
+    Wide sum_ = 0, squares_ = 0, beside_ = 0; ///< of scores times 2^32, rounded
     float smallest_ = 0;
     std::vector<Bucket> buckets_; ///< by number
     std::vector<ScoredPiece> largest_;

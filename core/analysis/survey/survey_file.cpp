@@ -19,7 +19,7 @@ constexpr int decile_count = 10;
 class SummaryWriter {
 public:
     explicit SummaryWriter(format::Database& file)
-        : score_(file, "INSERT INTO scores VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        : score_(file, "INSERT INTO scores VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
           example_(file, "INSERT INTO examples VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") {}
 
     void write(std::int64_t layer, std::int64_t head, std::string_view id, const ScoreSummary& summary) {
@@ -29,7 +29,7 @@ public:
                << static_cast<double>(summary.smallest());
         for (int d = 1; d < decile_count; ++d)
             score_ << summary.quantile(static_cast<double>(d) / decile_count);
-        score_ << static_cast<double>(summary.largest().front().score);
+        score_ << static_cast<double>(summary.largest().front().score) << summary.mean_beside();
         score_.run();
         std::int64_t place = 0;
         for (const ScoredPiece& piece : summary.largest())
@@ -93,11 +93,13 @@ void read_examples(format::Database& file, std::int64_t layer, std::int64_t head
 }
 
 SurveyedScore read_score(format::Database& file, std::int64_t layer, std::int64_t head,
-                         const HeadScoreInfo& info) {
+                         const HeadScoreInfo& info, bool has_beside) {
     SurveyedScore of;
     of.info = &info;
     format::Statement row(file, "SELECT pieces, mean, spread, smallest, largest, d1, d2, d3, d4, d5, d6, d7, "
-                                "d8, d9 FROM scores WHERE layer = ? AND head = ? AND score = ?");
+                                "d8, d9, " +
+                                    std::string(has_beside ? "beside" : "0") +
+                                    " FROM scores WHERE layer = ? AND head = ? AND score = ?");
     row << layer << head << info.id;
     if (!row.next())
         return of;
@@ -108,6 +110,7 @@ SurveyedScore read_score(format::Database& file, std::int64_t layer, std::int64_
     of.largest = row.real(4);
     for (std::size_t d = 0; d < of.deciles.size(); ++d)
         of.deciles[d] = row.real(5 + static_cast<int>(d));
+    of.beside = row.real(14);
     format::Statement above(file, "SELECT count(*) FROM scores WHERE score = ? AND mean > ?");
     above << info.id << of.mean;
     above.next();
@@ -124,7 +127,7 @@ void write_survey(const std::string& path, const SurveyPlan& plan, const SurveyS
         write_run(file, plan, state.counts, true);
         file.run("CREATE TABLE scores (run INTEGER, layer INTEGER, head INTEGER, score TEXT, pieces INTEGER, "
                  "mean REAL, spread REAL, smallest REAL, d1 REAL, d2 REAL, d3 REAL, d4 REAL, d5 REAL, "
-                 "d6 REAL, d7 REAL, d8 REAL, d9 REAL, largest REAL, "
+                 "d6 REAL, d7 REAL, d8 REAL, d9 REAL, largest REAL, beside REAL, "
                  "PRIMARY KEY (run, layer, head, score)) WITHOUT ROWID;"
                  "CREATE TABLE examples (run INTEGER, layer INTEGER, head INTEGER, score TEXT, kind TEXT, "
                  "place INTEGER, line INTEGER, piece INTEGER, value REAL, query INTEGER, key INTEGER, "
@@ -140,7 +143,10 @@ void write_survey(const std::string& path, const SurveyPlan& plan, const SurveyS
     });
 }
 
-SurveyFile::SurveyFile(format::Database file, SurveyRun run) : file_(std::move(file)), run_(std::move(run)) {}
+SurveyFile::SurveyFile(format::Database file, SurveyRun run) : file_(std::move(file)), run_(std::move(run)) {
+    format::Statement row(file_, "SELECT count(*) FROM pragma_table_info('scores') WHERE name = 'beside'");
+    has_beside_ = row.next() && row.integer(0) > 0;
+}
 
 SurveyFile SurveyFile::open(const std::string& path) {
     format::Database file = format::Database::open(path);
@@ -152,8 +158,16 @@ SurveyFile SurveyFile::open(const std::string& path) {
 }
 
 std::vector<std::optional<double>> SurveyFile::means(HeadScore score) {
+    return column(score, "mean");
+}
+
+std::vector<std::optional<double>> SurveyFile::means_beside(HeadScore score) {
+    return column(score, has_beside_ ? "beside" : "0");
+}
+
+std::vector<std::optional<double>> SurveyFile::column(HeadScore score, const std::string& name) {
     std::vector<std::optional<double>> means(static_cast<std::size_t>(run_.plan.layers * run_.plan.H));
-    format::Statement row(file_, "SELECT layer, head, mean FROM scores WHERE score = ?");
+    format::Statement row(file_, "SELECT layer, head, " + name + " FROM scores WHERE score = ?");
     row << info_of(score).id;
     while (row.next()) {
         const std::int64_t head = row.integer(0) * run_.plan.H + row.integer(1);
@@ -169,14 +183,18 @@ HeadCard SurveyFile::card(std::int64_t layer, std::int64_t head) {
     if (layer < 0 || head < 0 || layer >= run_.plan.layers || head >= run_.plan.H)
         fail_input(tr("there is no head {} of layer {} in {}; layers are numbered 0 to {}, heads 0 to {}",
                       head, layer, file_.path(), run_.plan.layers - 1, run_.plan.H - 1));
-    HeadCard card{.layer = layer, .head = head, .label = {}, .scores = {}};
+    HeadCard card{.layer = layer, .head = head, .label = {}, .beside_first = false, .scores = {}};
     HeadMetrics means;
     for (const HeadScoreInfo* const info : surveyed_scores()) {
-        const SurveyedScore& score = card.scores.emplace_back(read_score(file_, layer, head, *info));
+        const SurveyedScore& score =
+            card.scores.emplace_back(read_score(file_, layer, head, *info, has_beside_));
         if (score.count > 0)
             means.set(info->score, static_cast<float>(score.mean));
+        means.beside[static_cast<std::size_t>(info->score)] = static_cast<float>(score.beside);
     }
-    card.label = mean_of(std::span(&means, 1)).label();
+    const HeadMetrics labelled = mean_of(std::span(&means, 1));
+    card.label = labelled.label();
+    card.beside_first = labelled.beside_first;
     return card;
 }
 

@@ -30,6 +30,7 @@ struct SurveyedScore {
     const HeadScoreInfo* info = nullptr;
     std::int64_t count = 0; ///< pieces that had the score; 0: none, and all that follows is 0
     double mean = 0, spread = 0, smallest = 0, largest = 0;
+    double beside = 0; ///< the mean in what remains beside the first token
     std::array<double, 9> deciles{};
     std::int64_t rank = 0;               ///< among all heads by the mean, 1 is the largest
     std::vector<SurveyExample> examples; ///< the largest, largest first, then typical ones by decile
@@ -38,6 +39,7 @@ struct SurveyedScore {
 struct HeadCard {
     std::int64_t layer = 0, head = 0;
     std::string_view label;            ///< of the means, as `headscope heads` labels; may be empty
+    bool beside_first = false;         ///< the label is that of what remains beside the first token
     std::vector<SurveyedScore> scores; ///< one for each of surveyed_scores()
 };
 
@@ -58,6 +60,9 @@ public:
     /// (layers, H), layer by layer; nothing for a head without a piece that had the score. Throws
     /// Error(input) for a damaged file, as the others do.
     std::vector<std::optional<double>> means(HeadScore score);
+    /// The means of that score in what remains beside the first token, likewise; 0 where too little remained,
+    /// and in files of earlier versions, which do not hold them.
+    std::vector<std::optional<double>> means_beside(HeadScore score);
     /// Throws Error(input) when there is no such head.
     HeadCard card(std::int64_t layer, std::int64_t head);
     /// The piece of an example. Throws Error(input) when it is not there, or has no such cell.
@@ -65,9 +70,11 @@ public:
 
 private:
     SurveyFile(format::Database file, SurveyRun run);
+    std::vector<std::optional<double>> column(HeadScore score, const std::string& name);
 
     format::Database file_;
     SurveyRun run_;
+    bool has_beside_ = false;
 };
 
 } // namespace headscope::analysis

@@ -143,6 +143,8 @@ void Surveyor::Parts::measure(std::int64_t l, const Trace& trace, const Batch& b
             piece.key = static_cast<std::int32_t>(cell.j);
             piece.weight = cell.value;
         });
+        if (const float beside = of_head.beside[static_cast<std::size_t>(score)]; beside != 0)
+            state.summary(l, h, s).add_beside(beside);
     };
     cpu.for_rows(H, work_of_cell * B * T * T, [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t h = first; h < first + count; ++h)

@@ -1,3 +1,4 @@
+#include "core/analysis/heads/model_heads.h"
 #include "core/analysis/survey/corpus.h"
 #include "core/analysis/survey/part_file.h"
 #include "core/analysis/survey/survey_file.h"
@@ -5,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/engine/engine.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
@@ -120,6 +122,26 @@ TEST_CASE("a survey does not depend on how its blocks were divided, and its file
     CHECK(read_file(folder.file("whole.db")) == read_file(folder.file("parts.db")));
 
     SurveyFile file = SurveyFile::open(folder.file("whole.db"));
+    // Labels are those that `headscope heads` gives to the means over the same pieces.
+    std::vector<std::vector<MeasuredHead>> measured;
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine("cpu");
+    for (const Piece& piece : pieces)
+        measured.push_back(text_heads(
+            *pocket, checkpoint::token_inputs(*pocket, piece.ids), 0,
+            {.stages = StageSet().with(TensorId::weights)},
+            [&](const Problem& problem, StageSet wanted, Progress& cancel) {
+                return engine->run(problem, wanted, cancel);
+            },
+            progress, false));
+    int beside = 0;
+    for (const MeasuredHead& head : mean_heads(measured)) {
+        const HeadCard found = file.card(head.layer, head.head);
+        INFO("L" << head.layer << " H" << head.head);
+        CHECK(found.label == head.metrics.label());
+        CHECK(found.beside_first == head.metrics.beside_first);
+        beside += found.beside_first ? 1 : 0;
+    }
+    CHECK(beside > 0);
     CHECK(file.run().counts.pieces == std::ssize(pieces));
     const std::vector<std::optional<double>> means = file.means(HeadScore::previous);
     REQUIRE(std::ssize(means) == plan.layers * plan.H);
