@@ -137,6 +137,9 @@ TEST_CASE("the palette goes to a stage of a checkpoint by its layer", "[gui][pal
     goes_to("l0 attention", StageGroup::x, 0);
     goes_to("layer 1 mlp", StageGroup::mlp_pre, 1);
     goes_to("L0 scores", StageGroup::scores, 0);
+    goes_to("layer 1 norm", StageGroup::norm1, 1); // not norm1 of the open layer
+    goes_to("norm layer 0", StageGroup::norm1, 0);
+    goes_to("layer 1 norm 2", StageGroup::norm2, 1);
     goes_to("l1 norm", StageGroup::norm1, 1);
     goes_to("mlp", StageGroup::mlp_pre, 1);
     goes_to("layer 0 residual", StageGroup::resid_in, 0);

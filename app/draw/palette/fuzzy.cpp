@@ -149,6 +149,36 @@ Answer answer_of(std::string_view typed, std::string_view title, std::string_vie
                : Answer::further;
 }
 
+int kept_numbers(std::string_view typed, std::string_view text) {
+    if (typed.find_first_of("0123456789") == std::string_view::npos)
+        return 0;
+    const std::vector<Letter> asked = words_of(typed), within = words_of(text);
+    const auto is_digit = [](const Letter& one) { return one.kind == Letter::Kind::digit; };
+    const auto holds = [&](std::span<const Letter> word, std::span<const Letter> number) {
+        for (auto at = within.begin(); at != within.end(); ++at) {
+            if (!at->starts || !begins_with({at, within.end()}, word))
+                continue;
+            const auto end = std::ranges::find(at, within.end(), ' ', &Letter::small);
+            if (end == within.end() || !begins_with({end + 1, within.end()}, number))
+                continue;
+            const auto after = end + 1 + std::ssize(number);
+            if (after == within.end() || !is_digit(*after))
+                return true;
+        }
+        return false;
+    };
+    int kept = 0;
+    std::span<const Letter> before;
+    for (auto begin = asked.begin(); begin != asked.end();) {
+        const auto end = std::ranges::find(begin, asked.end(), ' ', &Letter::small);
+        const std::span<const Letter> word(begin, end);
+        kept += !before.empty() && std::ranges::all_of(word, is_digit) && holds(before, word) ? 1 : 0;
+        before = word;
+        begin = end == asked.end() ? end : end + 1;
+    }
+    return kept;
+}
+
 bool same_keys(std::string_view typed, std::string_view keys) {
     const auto plain = [](std::string_view text) {
         std::vector<utf8proc_int32_t> signs;

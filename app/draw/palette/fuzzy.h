@@ -33,6 +33,8 @@ enum class Answer : unsigned char {
 /// Case, and what is neither letter nor digit at the ends of a title, say nothing, and spaces little: "L5H3"
 /// is "L5 H3".
 Answer answer_of(std::string_view typed, std::string_view title, std::string_view words);
+/// How many of the words with a number after them that were typed, such as "layer 2", stand so in the text.
+int kept_numbers(std::string_view typed, std::string_view text);
 /// Whether both name the same keys: "ctrl+e" and "Ctrl E".
 bool same_keys(std::string_view typed, std::string_view keys);
 

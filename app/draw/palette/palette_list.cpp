@@ -34,6 +34,7 @@ struct FoundEntry {
     FuzzyMatch match;
     Answer answer;
     std::size_t order; ///< among recent entries, or of the list
+    int kept = 0;      ///< of what was typed: words with a number, such as "layer 2", that it has so
 };
 
 /// What the character before the typed text narrows the list to.
@@ -57,7 +58,7 @@ bool is_left_out(EntryKind kind, std::string_view typed) {
 
 bool is_better(const FoundEntry& a, const FoundEntry& b) {
     const auto rank = [](const FoundEntry& one) {
-        return std::tuple(one.answer, -one.match.score, !one.entry->missing.empty(),
+        return std::tuple(one.answer, -one.kept, -one.match.score, !one.entry->missing.empty(),
                           one.entry->kind == EntryKind::layer_stage, // behind the heads of the layer
                           one.match.score == 0 ? 0 : one.entry->title.size(), one.order);
     };
@@ -74,7 +75,8 @@ std::optional<FoundEntry> candidate_for(const PaletteEntry& entry, std::string_v
     if (!match && !keys)
         return std::nullopt;
     return FoundEntry{&entry, match ? std::move(*match) : FuzzyMatch{},
-                      keys ? Answer::title : answer_of(typed, entry.title, entry.words), 0};
+                      keys ? Answer::title : answer_of(typed, entry.title, entry.words), 0,
+                      kept_numbers(typed, entry.title + " " + entry.words)};
 }
 
 Group group_of(const FoundEntry& one, bool recent, bool all) {
