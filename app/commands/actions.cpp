@@ -49,6 +49,22 @@ bool has(const ActionInfo& row, const Chord& chord) {
     return std::ranges::find(row.keys, chord) != row.keys.end();
 }
 
+/// Keys that are not pressed by the way.
+bool says_why(const Chord& pressed) {
+    return pressed.ctrl || (pressed.key >= Key::A && pressed.key <= letter('Z'));
+}
+
+/// Why a key of the other screens of a document does nothing on its long map.
+std::string why_not_on_map(const Chord& pressed, const Situation& now) {
+    Situation off = now;
+    off.map = nullptr;
+    off.screen = Screen::stages;
+    for (const ActionInfo& row : actions())
+        if (has(row, pressed) && row.send && row.under >= now.over && !row.here(now) && row.here(off))
+            return tr("“{}” is not for the map of a long text", row.title);
+    return {};
+}
+
 /// As a line of a list. English begins all lines with a small letter, where nouns may have a capital one all
 /// lines do; a name or a formula stays as it is.
 std::string as_line(const ActionInfo& row) {
@@ -108,10 +124,11 @@ Meaning meaning_of(const Chord& pressed, const Situation& now) {
         std::string missing = why_not(row, now);
         if (missing.empty())
             return {&row, {}};
-        const bool letter_key = pressed.key >= Key::A && pressed.key <= letter('Z');
-        if ((pressed.ctrl || letter_key) && meaning.missing.empty())
+        if (says_why(pressed) && meaning.missing.empty())
             meaning.missing = std::move(missing);
     }
+    if (meaning.missing.empty() && now.map != nullptr && says_why(pressed))
+        meaning.missing = why_not_on_map(pressed, now);
     return meaning;
 }
 
@@ -133,6 +150,11 @@ std::vector<KeyLine> key_lines(const Situation& now) {
             lines.back().keys = row.gesture;
     }
     return lines;
+}
+
+bool is_map_key(const Chord& key) {
+    return std::ranges::any_of(actions(),
+                               [&](const ActionInfo& row) { return row.group == "Map" && has(row, key); });
 }
 
 std::string key_hint(std::string_view id) {

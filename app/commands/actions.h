@@ -59,6 +59,9 @@ struct KeyLine {
 /// What the keyboard does on this page, in the order of the table.
 std::vector<KeyLine> key_lines(const Situation& now);
 
+/// Whether a long map has its own meaning for this key.
+bool is_map_key(const Chord& key);
+
 /// The first keys of an action: "Ctrl S".
 std::string key_hint(std::string_view id);
 /// "Numbers in cells (N)".

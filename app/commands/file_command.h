@@ -35,6 +35,8 @@ struct CopyPicture {};
 struct CopyStage {};
 struct CopyMatrix {};
 struct CopyScript {};
+/// To the clipboard: the list of the strongest far weights of a long map.
+struct CopyFarWeights {};
 
 /// A path that was chosen in the chooser that is open.
 struct ChosenPath {
@@ -72,8 +74,8 @@ struct FileCommands {
     using Variant =
         std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs,
                      ExportPicture, ExportNumbers, ExportScript, RecordFilm, CopyPicture, CopyStage,
-                     CopyMatrix, CopyScript, ChosenPath, CloseChooser, AnswerUnsaved, AnswerDamaged,
-                     RecoverProject, DiscardRecovery, LeaveRecovery, CancelJob, ForgetRecent>;
+                     CopyMatrix, CopyScript, CopyFarWeights, ChosenPath, CloseChooser, AnswerUnsaved,
+                     AnswerDamaged, RecoverProject, DiscardRecovery, LeaveRecovery, CancelJob, ForgetRecent>;
 };
 extern template class OneOf<FileCommands>;
 using FileCommand = OneOf<FileCommands>;

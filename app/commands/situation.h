@@ -40,6 +40,7 @@ struct Situation {
     bool long_document = false;     ///< nothing but the map of a head can be shown of it
     bool measuring = false;         ///< runs fill the map on screen, one by one
     const Dims* shown = nullptr;    ///< sizes of what is on screen; null: nothing is computed yet
+    bool pictured = false;          ///< the canvas shows numbers, perhaps without a trace: of a long text
     std::int64_t own_heads = 0;     ///< of a layer on screen, without a mean
     Compare compare = Compare::now; ///< what is on screen
     /// The cell that outlines and inspector speak of; may be empty.

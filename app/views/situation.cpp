@@ -5,6 +5,18 @@
 
 namespace headscope::app {
 
+namespace {
+
+/// Whether the canvas shows more than a message.
+bool has_picture(const Shown& shown, Screen screen) {
+    if (screen == Screen::map)
+        return shown.map != nullptr && shown.map->error.empty();
+    return shown.trace != nullptr || shown.atlas != nullptr || shown.effects != nullptr ||
+           shown.circuits != nullptr;
+}
+
+} // namespace
+
 Compare compared(const AppState& state) {
     return screen_of(state.shown, state.view) == Screen::stages ? effective(state.compare, state.view.compare)
                                                                 : Compare::now;
@@ -31,6 +43,7 @@ Situation situation(const AppState& state) {
             .long_document = document.is_long(),
             .measuring = state.model.measuring,
             .shown = state.shown.trace == nullptr ? nullptr : &state.shown.dims(),
+            .pictured = has_picture(state.shown, screen),
             .own_heads = given == nullptr ? document.problem.dims.H : given->info().own_heads(),
             .compare = compared(state),
             .spoken_of = [&state] { return spoken_of(state.shown, state.view); },

@@ -107,7 +107,7 @@ std::vector<ActionInfo> context_actions() {
         {"copy row", tr("Copy its row"), tr("Copies the row of the matrix that the selected number stands in, for a spreadsheet"), {}, anywhere, copy_of(What::row), needs_known_cell},
         {"why score", tr("Why this score"), tr("Takes the selected score apart: who wrote what its query and its key are made of"), {}, has_scores_taken_apart, explain_score, needs_score},
         {"open head", tr("Open the head in the stages"), tr("Shows the stages of the head in focus"), {}, on_other_screen, open_this_head},
-        {"copy head name", tr("Copy the head’s name"), tr("Copies the name of the head in focus, such as L5 H3"), {}, anywhere, copy_of(What::head), needs_trace},
+        {"copy head name", tr("Copy the head’s name"), tr("Copies the name of the head in focus, such as L5 H3"), {}, anywhere, copy_of(What::head)},
         {"reset head", tr("Set the head back"), tr("The weights and the gain of the head in focus, as the preset or the file gave them"), {}, has_stages, reset_head, needs_edits_of_head},
         {"copy token", tr("Copy the token"), tr("Copies the text of the token that the context menu is about"), {}, anywhere, copy_of(What::token), needs_token},
         {"row of token", tr("Step to the token’s row"), tr("Shows the row of the token as the query"), {}, has_stages, step_to_token, needs_row},

@@ -1,4 +1,5 @@
 #include "app/commands/actions/rows.h"
+#include "app/state/screens/long_map.h"
 
 namespace headscope::app {
 
@@ -8,7 +9,7 @@ std::string unless_busy(const Situation& now) {
     return now.files.job ? tr("{} is not over yet", now.files.job->label) : "";
 }
 std::string needs_numbers(const Situation& now) {
-    return now.shown == nullptr ? tr("Nothing is computed yet") : unless_busy(now);
+    return now.pictured ? unless_busy(now) : tr("Nothing is computed yet");
 }
 std::string needs_problem(const Situation& now) {
     return now.weights_file ? tr("Attention weights of a file are shown; what computed them is not known")
@@ -42,7 +43,16 @@ std::string needs_script(const Situation& now) {
         return needs_problem(now);
     return now.weights_read
                ? tr("The weights on screen are filtered; switch the filters off in Heads for a script")
-               : needs_numbers(now);
+           : now.long_document ? tr("The numbers of so many tokens are too many for a script")
+                               : needs_numbers(now);
+}
+
+bool on_long_map(const Situation& now) {
+    return now.map != nullptr;
+}
+std::string needs_far_weights(const Situation& now) {
+    const std::string missing = why_no_spots(*now.map, now.view.attention.long_map);
+    return missing.empty() ? unless_busy(now) : missing;
 }
 
 } // namespace
@@ -57,9 +67,10 @@ std::vector<ActionInfo> file_actions() {
         {"save", tr("Save"), tr("Into the project's file"), {ctrl('S')}, anywhere, just(SaveProject{}), needs_changes, tr("save, save as"), field},
         {"save as", tr("Save as…"), tr("Into a new file"), {ctrl_shift('S')}, anywhere, just(SaveProjectAs{}), needs_problem, "", field},
         {"picture", tr("Picture of this view…"), tr("As PNG, SVG or PDF"), {ctrl('E')}, anywhere, just(ExportPicture{}), needs_numbers, tr("picture of this view, its numbers"), field},
-        {"save numbers", tr("Numbers of this stage…"), tr("As .npy, .csv, .tsv or .safetensors"), {ctrl_shift('E')}, anywhere, just(ExportNumbers{}), needs_numbers, "", field},
+        {"save numbers", tr("Numbers of this stage…"), tr("As .npy, .csv, .tsv or .safetensors; the table of a screen as .csv or .tsv"), {ctrl_shift('E')}, anywhere, just(ExportNumbers{}), needs_numbers, "", field},
         {"copy picture", tr("Copy picture"), tr("This view as a PNG, as the dialog for pictures was set last"), {ctrl_shift('I')}, anywhere, just(CopyPicture{}), needs_numbers, tr("copy the picture of this view"), field},
         {"copy stage", tr("Copy this stage as TSV"), tr("For a spreadsheet; {} copies the one matrix under the mouse", chord_text(ctrl('C'))), {ctrl_shift('T')}, anywhere, just(CopyStage{}), needs_numbers, tr("copy this stage as TSV, copy as PyTorch"), field},
+        {"copy far weights", tr("Copy the list of far weights"), tr("The strongest weights far from the diagonal of the map, with query and key, for a spreadsheet"), {}, on_long_map, just(CopyFarWeights{}), needs_far_weights, {}, field},
         {"copy script", tr("Copy as PyTorch"), script, {ctrl_shift('C')}, anywhere, just(CopyScript{}), needs_script, "", field},
         {"save script", tr("Save PyTorch script…"), script, {}, anywhere, just(ExportScript{}), needs_script},
         {"record", tr("Record a film…"), tr("The stages, or the lesson that plays, as GIF, MP4 or a page of HTML"), {}, anywhere, just(RecordFilm{}), needs_stages},

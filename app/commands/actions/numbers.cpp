@@ -81,11 +81,23 @@ bool types_numbers(const Situation& now) {
     return has_stages(now) && in_window(now);
 }
 
+std::string needs_copied(const Situation& now) {
+    return now.map != nullptr && now.pictured ? "" : needs_trace(now);
+}
+
+std::string needs_pasted(const Situation& now) {
+    return now.map == nullptr ? needs_number(now) : tr("The weights of a map cannot be changed");
+}
+
 std::string needs_cell(const Situation& now) {
+    if (now.map != nullptr)
+        return tr("The numbers of a map cannot be selected; {} copies those that are seen", key_hint("copy"));
     return now.view.selected && now.shown != nullptr ? "" : tr("Select a number first");
 }
 
 Actions copy(const Situation& now) {
+    if (now.map != nullptr)
+        return {CopyStage{}};
     return {now.view.block_end ? Action(CopyNumbers{}) : Action(CopyMatrix{})};
 }
 
@@ -118,8 +130,8 @@ std::vector<ActionInfo> number_actions() {
         {"drag number", tr("Drag a number"), tr("Dragging sideways changes a number, and so does the wheel over it; where the page scrolls, the wheel changes the selected number alone. With Shift in smaller steps"), {}, has_stages, {}, {}, tr("change the selected number; Shift: finer"), {}, false, tr("wheel  drag")},
         {"zero", tr("Set to 0"), tr("Sets all selected numbers to 0"), {{Key::erase}, {Key::backspace}}, types_numbers, clear_selection, needs_number, tr("the selection becomes 0")},
         {"select matrix", tr("Select the whole matrix"), tr("Selects every number of the matrix that the selected one is in"), {ctrl('A')}, anywhere, select_matrix, needs_cell, {}, list},
-        {"copy", tr("Copy the matrix or the block"), tr("Copies the selected block, or the matrix under the mouse, for a spreadsheet"), {ctrl('C')}, anywhere, copy, needs_trace, tr("copy this block or matrix, paste numbers (TSV)"), list},
-        {"paste", tr("Paste numbers"), tr("Writes numbers from a spreadsheet from the selected one on"), {ctrl('V')}, anywhere, just(PasteNumbers{}), needs_number, "", list},
+        {"copy", tr("Copy the matrix or the block"), tr("Copies the selected block, or the matrix under the mouse, for a spreadsheet"), {ctrl('C')}, anywhere, copy, needs_copied, tr("copy this block or matrix, paste numbers (TSV)"), list},
+        {"paste", tr("Paste numbers"), tr("Writes numbers from a spreadsheet from the selected one on"), {ctrl('V')}, anywhere, just(PasteNumbers{}), needs_pasted, "", list},
         {"ablate", tr("Switch the head off"), tr("Sets the gain of the head in focus to 0, or back to 1"), {shift(letter('A'))}, has_stages, ablate, needs_own_head, tr("switch the head in focus off (ablate), and on again")},
         {"undo", tr("Undo"), tr("Takes the last change back"), {ctrl('Z')}, anywhere, just(MoveInHistory{-1}), {}, {}, list, true},
         {"redo", tr("Redo"), tr("Does again what was taken back"), {ctrl_shift('Z'), ctrl('Y')}, anywhere, just(MoveInHistory{1}), {}, {}, list, true},

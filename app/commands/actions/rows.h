@@ -41,6 +41,9 @@ inline std::string needs_trace(const Situation& now) {
            : now.long_document  ? tr("The stages of so many tokens are too large to be held")
                                 : tr("Nothing is computed yet");
 }
+inline std::string needs_stages_of_text(const Situation& now) {
+    return now.long_document ? tr("The stages of so many tokens are too large to be held") : "";
+}
 inline std::string needs_number(const Situation& now) {
     return now.number_selected() ? "" : tr("Select a number of X, W_Q to W_O or a bias first");
 }

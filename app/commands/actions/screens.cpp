@@ -15,11 +15,10 @@ bool has_screens(const Situation& now) {
     return now.checkpoint;
 }
 
-bool has_stages_screen(const Situation& now) {
-    return !now.long_document;
-}
-bool has_atlas(const Situation& now) {
-    return !now.long_document || now.weights_file || now.checkpoint;
+std::string needs_atlas(const Situation& now) {
+    return !now.long_document || now.weights_file || now.checkpoint
+               ? ""
+               : tr("All heads of so many tokens are too large to be held");
 }
 
 bool on_atlas(const Situation& now) {
@@ -35,7 +34,7 @@ std::function<Actions(const Situation&)> score_list(AtlasMenu of) {
 }
 
 bool has_map(const Situation& now) {
-    return now.weights_file || now.checkpoint || (!now.weights_alone && !now.long_document);
+    return now.weights_file || now.checkpoint || !now.weights_alone;
 }
 std::string needs_long_text(const Situation& now) {
     return now.long_document || std::max(now.problem.dims.Tq, now.problem.dims.Tk) >= map_from
@@ -52,8 +51,8 @@ std::string needs_kept_stages(const Situation& now) {
 std::vector<ActionInfo> screen_actions() {
     return {
         // clang-format off
-        {"stages screen", tr("Stages"), tr("Shows the walk through the numbers"), {ctrl(digit(1))}, has_stages_screen, just(ShowScreen{Screen::stages}), {}, tr("the stages of this problem")},
-        {"atlas screen", tr("Atlas"), tr("Shows all heads by what they measurably do"), {ctrl(digit(2))}, has_atlas, just(ShowScreen{Screen::atlas}), {}, tr("all heads by what they measurably do")},
+        {"stages screen", tr("Stages"), tr("Shows the walk through the numbers"), {ctrl(digit(1))}, anywhere, just(ShowScreen{Screen::stages}), needs_stages_of_text, tr("the stages of this problem")},
+        {"atlas screen", tr("Atlas"), tr("Shows all heads by what they measurably do"), {ctrl(digit(2))}, anywhere, just(ShowScreen{Screen::atlas}), needs_atlas, tr("all heads by what they measurably do")},
         {"effects screen", tr("Effects"), tr("Shows what every head does to the prediction"), {ctrl(digit(3))}, has_screens, just(ShowScreen{Screen::effects}), {}, tr("what every head does to the prediction")},
         {"patching screen", tr("Patching"), tr("Shows what of this prompt brings its answer back in another"), {ctrl(digit(4))}, has_screens, just(ShowScreen{Screen::patching}), needs_kept_stages, tr("which vectors bring the answer back in another prompt")},
         {"circuits screen", tr("Circuits"), tr("Shows what a head does by its weights alone"), {ctrl(digit(5))}, has_screens, just(ShowScreen{Screen::circuits}), {}, tr("what a head does by its weights alone")},

@@ -9,6 +9,10 @@ namespace {
 bool has_readings(const Situation& now) {
     return (now.checkpoint || now.weights_alone) && now.map == nullptr;
 }
+/// The map of a file reads the weights as everything else does; some keys are the map's own there.
+bool reads_map(const Situation& now, const Chord& key) {
+    return now.map != nullptr && now.weights_file && !is_map_key(key);
+}
 
 std::string needs_map(const Situation& now) {
     return now.weights_alone || now.view.group == StageGroup::weights
@@ -50,8 +54,8 @@ ActionInfo reading(Option option, const Chord& key, const std::string& line) {
                    ? tr("On split and concat this key slides the heads")
                    : lacking(now, option);
     };
-    return {std::string(info.id), tr(info.title), tr(info.does), {key},
-            has_readings,         flip(option),   missing,       line};
+    const auto here = [key](const Situation& now) { return has_readings(now) || reads_map(now, key); };
+    return {std::string(info.id), tr(info.title), tr(info.does), {key}, here, flip(option), missing, line};
 }
 
 Actions flip_log_colours(const Situation& now) {

@@ -101,6 +101,11 @@ std::string needs_place_ahead(const Situation& now) {
                                : "";
 }
 
+std::string needs_find(const Situation& now) {
+    return now.map == nullptr ? needs_trace(now)
+                              : tr("The field at the top right of the map finds its tokens and weights");
+}
+
 } // namespace
 
 std::vector<ActionInfo> window_actions() {
@@ -110,7 +115,7 @@ std::vector<ActionInfo> window_actions() {
         // clang-format off
         {"sentence", tr("Type a sentence"), tr("Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint"), {{Key::slash}}, has_sentence, just(TypeSentence{}), {}, tr("type a sentence, the prompt of a checkpoint")},
         {"palette", tr("Commands…"), tr("Finds a command, a stage, a head, a token, a lesson or a file by some of its letters"), {ctrl('P'), ctrl_shift('P')}, anywhere, just(OpenPalette{}), {}, tr("find a command, stage, head, token, lesson or file"), field},
-        {"find", tr("Find in the view"), tr("Finds tokens by their letters, and cells by the number printed in them"), {ctrl('F')}, anywhere, just(OpenFind{}), needs_trace, tr("find a token or a printed number"), field},
+        {"find", tr("Find in the view"), tr("Finds tokens by their letters, and cells by the number printed in them"), {ctrl('F')}, anywhere, just(OpenFind{}), needs_find, tr("find a token or a printed number"), field},
         {"left panel", tr("Left panel"), tr("Folds or shows the panel on the left"), {{Key::left_bracket}}, in_window, flip_left, {}, tr("fold or show the left panel, the inspector"), list},
         {"inspector", tr("Inspector"), tr("Folds or shows the inspector on the right"), {{Key::right_bracket}}, in_window, flip_inspector, {}, "", list},
         {"next control", tr("Next control"), tr("Walks to the next button or field; in a lesson first to the task of its page"), {{Key::tab}}, anywhere, just(WalkControls{1}), unless_number, tr("walk through all controls, press one"), {}, true},

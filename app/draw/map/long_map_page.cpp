@@ -5,6 +5,7 @@
 #include "app/draw/map/long_map.h"
 #include "app/draw/map/long_map_parts.h"
 #include "app/draw/matrix/matrix.h"
+#include "app/draw/pages/attention_pages.h"
 #include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -20,7 +21,6 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float side_from = 860; ///< a canvas with room for the whole map beside the main one
 constexpr float side_width = 256, side_gap = 28;
 constexpr float ruler = 78, map_top = 132,
                 legend_height = 44; ///< of the map: left, above, below a narrow one
@@ -49,7 +49,7 @@ float zoom_row_left(const DrawContext& context) {
 
 /// The room beside that row for what a pixel shows. Too narrow for it: it has a line of its own, at any zoom.
 float scale_room(const DrawContext& context) {
-    return zoom_row_left(context) - canvas_pad - 16;
+    return (context.controls ? zoom_row_left(context) - 16 : context.width - canvas_pad) - canvas_pad;
 }
 bool scale_below(const DrawContext& context) {
     constexpr int far_out = 6;
@@ -61,7 +61,8 @@ Places places_of(const DrawContext& context) {
     Places out;
     const float top = map_top + (scale_below(context) ? scale_line : 0);
     const bool wide = context.width >= side_from;
-    const float list = spots_height(context.height >= 840 ? 5 : context.height >= 700 ? 4 : 3);
+    const bool high = context.height >= 840 || !context.controls; // a figure is as high as it needs to be
+    const float list = spots_height(high ? 5 : context.height >= 700 ? 4 : 3);
     const float left = canvas_pad + ruler,
                 right = context.width - canvas_pad - (wide ? side_width + side_gap : 0);
     const float foot = wide ? 20 : legend_height;
@@ -255,6 +256,8 @@ void draw_switches(Picture& picture, const MapScene& scene) {
 /// Below them.
 void draw_zoom_row(Picture& picture, const MapScene& scene) {
     const DrawContext& context = scene.context;
+    if (!context.controls)
+        return;
     float x = context.width - canvas_pad;
     const auto button = [&](const std::string& label, const Action& action, const std::string& tip) {
         x -= button_width(context, label);
@@ -451,6 +454,7 @@ Picture draw_long_map_page(const DrawContext& context) {
     const Document& document = *context.shown.document;
     draw_page_head(picture, context,
                    document.has_board() ? open_head_name(document, map->head) : tr("Head {}", map->head), "");
+    draw_reading_line(picture, context);
     draw_switches(picture, scene);
     draw_zoom_row(picture, scene);
     draw_scale(picture, scene);

@@ -7,6 +7,9 @@
 
 namespace headscope::app {
 
+/// The least width of a canvas with room for the whole map beside the main one.
+inline constexpr float side_from = 860;
+
 /// What every part of the page is drawn from.
 struct MapScene {
     const DrawContext& context;

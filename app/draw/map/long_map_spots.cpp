@@ -73,6 +73,8 @@ std::size_t listed_spots(const MapScene& scene, float height) {
 void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect& area) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
+    if (!context.controls && scene.map.spots == nullptr)
+        return; // the sentence in place of the list says what can be pressed
     const analysis::SpotRules rules =
         analysis::spot_rules(scene.map.rows, scene.map.cols, scene.problem().cross());
     const std::string title =
@@ -86,6 +88,9 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
         std::string says = rules.distance > 0 ? tr("{}, at least {} tokens away, {} the next", count,
                                                    grouped(rules.distance), key)
                                               : tr("{}, {} the next", count, key);
+        if (!context.controls)
+            says = rules.distance > 0 ? tr("{}, at least {} tokens away", count, grouped(rules.distance))
+                                      : count;
         if (const std::string whole = says;
             (says = fitted_words(context, whole, Font::ui, 12.5F, area.w - wide - 150)) != whole)
             picture.tips.push_back({{area.x, area.y, area.w - 150, head_height - 4}, whole});

@@ -1,6 +1,7 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/pages/attention_pages.h"
+#include "app/state/screens/screen.h"
 #include "core/base/message.h"
 
 namespace headscope::app {
@@ -35,7 +36,7 @@ void draw_switch(Sheet& sheet, const Switch& one) {
     sheet.put(sheet.left + 26, one.label, sheet.width() - 26 - key - 12,
               one.on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
     sheet.picture.add_spot({sheet.left - 12, top, sheet.width() + 24, height}, one.label, one.change,
-                           one.tip + " (" + one.key + ")");
+                           one.key.empty() ? one.tip : one.tip + " (" + one.key + ")");
     sheet.y = top + height;
 }
 
@@ -43,17 +44,22 @@ void draw_switch(Sheet& sheet, const Switch& one) {
 
 void draw_reading_switches(Sheet& sheet) {
     const AttentionView& view = sheet.context.view.attention;
+    const bool on_map = screen_of(sheet.context.shown, sheet.context.view) == Screen::map;
+    const auto key_of = [on_map](std::string_view id) {
+        return on_map && is_map_key(action(id).keys.front()) ? std::string() : key_hint(id);
+    };
     sheet.section(tr("How they are read"), tr_in("of the keyboard", "key"));
     for (const analysis::ReadingInfo& reading : analysis::readings())
         if (view.possible.*reading.option)
-            draw_switch(sheet, {tr(reading.title), key_hint(reading.id), tr(reading.does),
+            draw_switch(sheet, {tr(reading.title), key_of(reading.id), tr(reading.does),
                                 view.reading.*reading.option,
                                 ReadWeights{analysis::turned(view.reading, reading.option)}});
-    draw_switch(sheet,
-                {tr("Log colour scale"), key_hint("log colours"),
-                 tr("Colours by the logarithm, from a 10,000th of the largest up, so that small weights "
-                    "show: how much larger the large ones are is harder to see"),
-                 view.log_colours, SetLogColours{!view.log_colours}});
+    if (!on_map) // which has a switch of its own for that
+        draw_switch(sheet,
+                    {tr("Log colour scale"), key_hint("log colours"),
+                     tr("Colours by the logarithm, from a 10,000th of the largest up, so that small weights "
+                        "show: how much larger the large ones are is harder to see"),
+                     view.log_colours, SetLogColours{!view.log_colours}});
     if (sheet.context.shown.document->is_checkpoint()) {
         sheet.y += 6;
         sheet.paragraph(

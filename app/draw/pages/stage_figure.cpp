@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/map/long_map.h"
 #include "app/draw/pages/pages.h"
 #include "app/state/model_document.h"
 #include "app/state/screens/screen.h"
@@ -29,6 +30,19 @@ std::string caption_of(const Shown& shown, const ViewState& view) {
     return caption;
 }
 
+/// The part of a long map that is seen, and how much of the map was read.
+std::string map_caption_of(const Shown& shown, const ViewState& view) {
+    if (screen_of(shown, view) != Screen::map || shown.map == nullptr || !shown.map->error.empty())
+        return {};
+    const LongMap& map = *shown.map;
+    const std::string place = map_place_text(map, view.attention.long_map);
+    const bool complete = map.overview != nullptr && map.overview->complete();
+    // Translators: a line below a picture; {} is "the whole map: queries 0 to 5,999, keys 0 to 5,999"
+    return complete ? tr("Shown: {}", place)
+                    : tr("Shown: {}; {} of the map was read", place,
+                         percent_text(static_cast<double>(map.fraction)));
+}
+
 } // namespace
 
 figure::Scene stage_scene(const Shown& shown, const ViewState& view, const StageFigure& figure) {
@@ -37,6 +51,8 @@ figure::Scene stage_scene(const Shown& shown, const ViewState& view, const Stage
     ViewState drawn = view;
     drawn.points.clear();
     DrawContext context{shown, drawn, colours, measure, figure.width, figure.height, false};
+    if (!figure.fixed_width && screen_of(shown, view) == Screen::map)
+        fit_to_map(context);
     Picture picture = draw_canvas(context);
     if (!figure.fixed_width && picture.wanted_width > context.width) {
         context.width = picture.wanted_width;
@@ -47,7 +63,9 @@ figure::Scene stage_scene(const Shown& shown, const ViewState& view, const Stage
             picture.scene = figure::cropped(picture.scene, measure, colours.canvas, margin);
     };
     crop();
-    if (const std::string caption = caption_of(shown, view); !caption.empty()) {
+    for (const std::string& caption : {map_caption_of(shown, view), caption_of(shown, view)}) {
+        if (caption.empty())
+            continue;
         const float x = figure.crop ? margin : canvas_pad;
         draw_text(picture, context, x, picture.scene.height, caption, figure::Font::ui, caption_size,
                   colours.muted);

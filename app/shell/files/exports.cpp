@@ -2,8 +2,10 @@
 
 #include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/map/long_map.h"
 #include "app/draw/pages/stage_figure.h"
 #include "app/state/model_document.h"
+#include "app/state/screens/map_pixels.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -11,6 +13,8 @@
 #include "core/base/message.h"
 #include "core/export/pytorch_script.h"
 #include "core/export/tensor_export.h"
+#include "core/format/npy.h"
+#include "core/format/safetensors.h"
 #include "core/format/tsv.h"
 
 #include <algorithm>
@@ -56,10 +60,10 @@ const checkpoint::BlockTrace* whole_layer(const OnScreen& screen) {
                                                                                        : nullptr;
 }
 
-/// The table of a screen that stands in place of the stages, with `between` its cells.
-std::string screen_text(const OnScreen& screen, char between) {
+/// A table with `between` its cells.
+std::string table_text(const std::vector<std::vector<std::string>>& table, char between) {
     std::string text;
-    for (const std::vector<std::string>& row : screen_table(screen.shown, screen.view)) {
+    for (const std::vector<std::string>& row : table) {
         for (std::size_t n = 0; n < row.size(); ++n) {
             const bool quoted = between == ',' && row[n].find_first_of(",\"\n") != std::string::npos;
             std::string cell = row[n];
@@ -71,6 +75,35 @@ std::string screen_text(const OnScreen& screen, char between) {
         text += '\n';
     }
     return text;
+}
+
+/// What is seen of a long map as .npy or .safetensors.
+void write_map(const OnScreen& screen, const std::string& path) {
+    if (screen.shown.map == nullptr)
+        fail_input(tr("The numbers of this page are not known yet; try again in a moment."));
+    const LongMap& map = *screen.shown.map;
+    MapPixels pixels = seen_pixels(map, screen.view.attention.long_map);
+    if (path.ends_with(".npy"))
+        return write_file_atomically(path, format::npy_bytes(pixels.values));
+    if (!path.ends_with(".safetensors"))
+        fail_input(tr("{}: name the file .npy, .csv, .tsv or .safetensors", path));
+    format::SafetensorsWriter writer;
+    writer.add("weights", std::make_shared<const Tensor>(std::move(pixels.values)));
+    const auto range = [](std::int64_t first, std::int64_t count) {
+        return std::to_string(first) + ":" + std::to_string(first + count);
+    };
+    if (screen.shown.document->has_board())
+        writer.set_metadata("layer", open_layer_name(*screen.shown.document));
+    writer.set_metadata("head", std::to_string(map.head));
+    writer.set_metadata("queries", range(pixels.part.row, pixels.part.rows));
+    writer.set_metadata("keys", range(pixels.part.col, pixels.part.cols));
+    writer.set_metadata("cells", std::to_string(pixels.cells));
+    if (pixels.cells > 1)
+        writer.set_metadata("pooling", pixels.pooling == Pooling::max ? "max" : "mean");
+    if (const AttentionSetPtr& given = screen.shown.document->shown_weights();
+        given != nullptr && !given->info().reading.empty())
+        writer.set_metadata("reading", given->info().reading);
+    write_file_atomically(path, writer.bytes());
 }
 
 /// The canvas as a figure.
@@ -106,9 +139,10 @@ const std::vector<std::string>& picture_suffixes() {
     return all;
 }
 
-const std::vector<std::string>& number_suffixes() {
-    static const std::vector<std::string> all{".npy", ".csv", ".tsv", ".safetensors"};
-    return all;
+const std::vector<std::string>& number_suffixes(const Shown& shown, const ViewState& view) {
+    static const std::vector<std::string> all{".npy", ".csv", ".tsv", ".safetensors"}, tables{".csv", ".tsv"};
+    const Screen screen = screen_of(shown, view);
+    return screen == Screen::stages || screen == Screen::map ? all : tables;
 }
 
 void write_picture(const OnScreen& screen, const PictureChoice& choice, const std::string& path) {
@@ -133,11 +167,15 @@ PicturePreview preview_picture(const OnScreen& screen, const PictureChoice& choi
 }
 
 void write_numbers(const OnScreen& screen, const std::string& path) {
-    if (screen_of(screen.shown, screen.view) != Screen::stages) {
-        const bool csv = path.ends_with(".csv");
-        if (!csv && !path.ends_with(".tsv"))
+    const Screen on = screen_of(screen.shown, screen.view);
+    const bool csv = path.ends_with(".csv"), table = csv || path.ends_with(".tsv");
+    if (on == Screen::map && !table)
+        return write_map(screen, path);
+    if (on != Screen::stages) {
+        if (!table)
             fail_input(tr("{}: the table of this page has words in it; name the file .csv or .tsv", path));
-        return write_file_atomically(path, screen_text(screen, csv ? ',' : '\t'));
+        return write_file_atomically(path,
+                                     table_text(screen_table(screen.shown, screen.view), csv ? ',' : '\t'));
     }
     const AttentionSetPtr& given = screen.shown.document->shown_weights();
     std::map<std::string, std::string> notes;
@@ -167,14 +205,28 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
     exporting::export_tensor(screen.shown.problem(), trace, {.id = id}, path, notes);
 }
 
+std::string written_part(const OnScreen& screen, bool numbers) {
+    if (screen_of(screen.shown, screen.view) != Screen::map || screen.shown.map == nullptr)
+        return {};
+    const LongMap& map = *screen.shown.map;
+    const LongMapView& view = screen.view.attention.long_map;
+    return map_place_text(map, view) + (numbers ? "; " + map_number_text(map, view) : "");
+}
+
 void write_script(const OnScreen& screen, const std::string& path) {
     exporting::export_pytorch(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown), path,
                               whole_layer(screen));
 }
 
 Copied copy_stage(const OnScreen& screen) {
-    if (screen_of(screen.shown, screen.view) != Screen::stages)
-        return {screen_text(screen, '\t'), tr("Copied the table of this page")};
+    if (const Screen on = screen_of(screen.shown, screen.view); on != Screen::stages) {
+        if (on == Screen::map && screen.shown.map != nullptr)
+            refuse_large(seen_pixels(*screen.shown.map, screen.view.attention.long_map).values.count(),
+                         tr("The part of the map that is seen"));
+        const std::string part = written_part(screen, true);
+        return {table_text(screen_table(screen.shown, screen.view), '\t'),
+                part.empty() ? tr("Copied the table of this page") : tr("Copied {}", part)};
+    }
     const TensorId id = stage_on_canvas(screen.view);
     const std::string name(tensor_info(id).name);
     const Tensor* tensor = screen.shown.tensor(id);
@@ -204,6 +256,11 @@ Copied copy_matrix(const OnScreen& screen) {
     return {format::tsv(*tensor, cells),
             tr("Copied {}, {} × {}", name, grouped(cells.rows), grouped(cells.cols)) +
                 reading_note(screen.shown)};
+}
+
+Copied copy_far_weights(const OnScreen& screen) {
+    return {table_text(far_weights_table(screen.shown, screen.view), '\t'),
+            tr("Copied the strongest weights far from the diagonal")};
 }
 
 Copied copy_script(const OnScreen& screen) {

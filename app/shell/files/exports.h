@@ -21,8 +21,11 @@ void write_picture(const OnScreen& screen, const PictureChoice& choice, const st
 std::string picture_png(const OnScreen& screen, const PictureChoice& choice);
 /// The same picture, no larger than so many pixels.
 PicturePreview preview_picture(const OnScreen& screen, const PictureChoice& choice, int wide, int high);
-/// The tensor that the canvas is about as .npy, .csv, .tsv or .safetensors. Throws Error(input).
+/// The tensor that the canvas is about, or what is seen of a long map, as .npy, .csv, .tsv or .safetensors;
+/// the table of another screen as .csv or .tsv. Throws Error(input).
 void write_numbers(const OnScreen& screen, const std::string& path);
+/// The part of a long map that a picture, or its numbers, hold, as a sentence; empty on other screens.
+std::string written_part(const OnScreen& screen, bool numbers);
 /// The problem as a PyTorch script. Throws Error(input).
 void write_script(const OnScreen& screen, const std::string& path);
 
@@ -35,10 +38,12 @@ Copied copy_stage(const OnScreen& screen);
 /// The matrix of the cell that the inspector speaks of: the one under the mouse, else the selected one.
 Copied copy_matrix(const OnScreen& screen);
 Copied copy_script(const OnScreen& screen);
+/// The list of the strongest weights far from the diagonal of a long map.
+Copied copy_far_weights(const OnScreen& screen);
 
 /// The endings there are, the usual one first.
 const std::vector<std::string>& picture_suffixes();
-const std::vector<std::string>& number_suffixes();
+const std::vector<std::string>& number_suffixes(const Shown& shown, const ViewState& view);
 
 /// What a file name says of how weights are read: "-first-hidden-words-merged"; empty where as they are held.
 std::string reading_suffix(const analysis::ReadingOptions& options);

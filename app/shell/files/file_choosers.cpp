@@ -5,6 +5,7 @@
 #include "app/shell/files/exports.h"
 #include "app/shell/film/window_film.h"
 #include "app/state/model_document.h"
+#include "app/state/screens/screen.h"
 #include "app/views/given_weights.h"
 #include "core/base/message.h"
 #include "core/base/user_folders.h"
@@ -46,6 +47,15 @@ std::string attention_stem(const AppState& state) {
     return file_stem(fs::path(info.title).stem().string()) + "-" +
            file_stem(open_layer_name(reads_checkpoint(state) ? *state.shown.document : *state.document)) +
            reading_suffix(state.view.attention.reading);
+}
+
+/// What a file name says of the canvas: the tensor, the head of a map or the screen.
+std::string name_on_canvas(Screen screen, const AppState& state) {
+    if (screen == Screen::map)
+        return "map-h" + std::to_string(state.shown.map == nullptr ? state.view.head : state.shown.map->head);
+    if (screen != Screen::stages)
+        return std::string(screen_name(state.view.attention));
+    return std::string(tensor_info(stage_on_canvas(state.view)).name);
 }
 
 /// "1.8 M"
@@ -98,7 +108,8 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     const std::string stem = given_weights(state) != nullptr ? attention_stem(state)
                              : files.path.empty()            ? file_stem(state.document->recipe.sentence)
                                                              : fs::path(files.path).stem().string();
-    const std::string stage(tensor_info(stage_on_canvas(state.view)).name);
+    const Screen screen = screen_of(state.shown, state.view);
+    const std::string stage = name_on_canvas(screen, state);
     std::vector<std::string> formats;
     FilmChoice film;
     if (state.course.open != nullptr)
@@ -137,9 +148,11 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         options.name = stem + "-" + stage + ".png";
         break;
     case PathPurpose::numbers:
-        options.title = tr("Save the numbers of {}", stage);
-        options.suffixes = formats = number_suffixes();
-        options.name = stem + "-" + stage + ".npy";
+        options.title = screen == Screen::stages ? tr("Save the numbers of {}", stage)
+                        : screen == Screen::map  ? tr("Save what is seen of the map")
+                                                 : tr("Save the table of this screen");
+        options.suffixes = formats = number_suffixes(state.shown, state.view);
+        options.name = stem + "-" + stage + formats.front();
         break;
     case PathPurpose::script:
         options.title = tr("Save a PyTorch script");

@@ -56,6 +56,7 @@ void Files::act(const FileCommand& command) {
                           [&](const CopyStage&) { copy(copy_stage); },
                           [&](const CopyMatrix&) { copy(copy_matrix); },
                           [&](const CopyScript&) { copy(copy_script); },
+                          [&](const CopyFarWeights&) { copy(copy_far_weights); },
                           [&](const ChosenPath& path) { chosen(path.path); },
                           [&](const CloseChooser&) {
                               files_.chooser.reset();
@@ -305,7 +306,7 @@ void Files::offer_models() {
 }
 
 void Files::copy(Copied (*what)(const OnScreen&)) {
-    if (state_.shown.trace == nullptr)
+    if (!state_.shown.ready())
         return;
     const Copied copied = what({state_.shown, state_.view});
     ImGui::SetClipboardText(copied.text.c_str());

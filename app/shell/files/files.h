@@ -101,8 +101,8 @@ private:
     void save_lesson_to(const std::string& path); ///< the lesson's problem, not the user's project
     void saved_as(const DocumentPtr& document, const std::string& path);
     void chosen(const std::string& path);
-    void write_out(const std::string& label, const std::string& path, std::function<void(Progress&)> write);
-
+    void write_out(const std::string& label, const std::string& path, std::function<void(Progress&)> write,
+                   const std::string& part = {}); ///< a part of a map, in words
     void choose(PathPurpose purpose);
     void offer_models(); ///< of the Hugging Face cache, to the chooser, once they are known
     void copy(Copied (*what)(const OnScreen&));

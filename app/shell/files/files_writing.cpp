@@ -84,14 +84,19 @@ void Files::chosen(const std::string& path) {
         return save_to(path);
     case PathPurpose::picture:
         files_.picture = files_.chooser->picture.choice;
-        return write_out(tr("Writing {}", file_name(path)), path,
-                         [path, screen = preview_.screen(), choice = files_.picture](Progress&) {
-                             write_picture(screen, choice, path);
-                         });
-    case PathPurpose::numbers:
         return write_out(
             tr("Writing {}", file_name(path)), path,
-            [path, screen = OnScreen{state_.shown, state_.view}](Progress&) { write_numbers(screen, path); });
+            [path, screen = preview_.screen(), choice = files_.picture](Progress&) {
+                write_picture(screen, choice, path);
+            },
+            written_part(preview_.screen(), false));
+    case PathPurpose::numbers: {
+        OnScreen screen{state_.shown, state_.view};
+        const std::string part = written_part(screen, true);
+        return write_out(
+            tr("Writing {}", file_name(path)), path,
+            [path, screen = std::move(screen)](Progress&) { write_numbers(screen, path); }, part);
+    }
     case PathPurpose::script:
         return write_out(
             tr("Writing {}", file_name(path)), path,
@@ -107,15 +112,15 @@ void Files::chosen(const std::string& path) {
     }
 }
 
-void Files::write_out(const std::string& label, const std::string& path,
-                      std::function<void(Progress&)> write) {
+void Files::write_out(const std::string& label, const std::string& path, std::function<void(Progress&)> write,
+                      const std::string& part) {
     job_.start(
         label, false,
-        [this, path, write = std::move(write)](Progress& progress) -> FileJob::Done {
+        [this, path, part, write = std::move(write)](Progress& progress) -> FileJob::Done {
             write(progress);
-            return [this, path] {
+            return [this, path, part] {
                 files_.chooser.reset();
-                say(tr("Wrote {}", path));
+                say(part.empty() ? tr("Wrote {}", path) : tr("Wrote {}: {}", path, part));
             };
         },
         [this](const std::string& sentence) { failed(sentence); });

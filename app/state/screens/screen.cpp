@@ -1,6 +1,7 @@
 #include "app/state/screens/screen.h"
 
 #include "app/state/model_document.h"
+#include "app/state/screens/map_pixels.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/format/number_text.h"
@@ -202,13 +203,21 @@ Table screen_table(const Shown& shown, const ViewState& view) {
     if (screen == Screen::patching && shown.patching != nullptr && shown.patching->pair != nullptr &&
         shown.patching->map != nullptr)
         return table_of(*shown.patching->pair, *shown.patching->map);
-    if (screen == Screen::map && shown.map != nullptr && shown.map->spots != nullptr)
-        return table_of(*shown.map->spots);
+    if (screen == Screen::map && shown.map != nullptr)
+        return map_table(seen_pixels(*shown.map, view.attention.long_map));
     if (screen == Screen::why && shown.why != nullptr)
         return table_of(*shown.why);
     if (screen == Screen::circuits && shown.circuits != nullptr && shown.circuits->token != nullptr)
         return table_of(*shown.circuits->token);
     fail_input(tr("The numbers of this page are not known yet; try again in a moment."));
+}
+
+Table far_weights_table(const Shown& shown, const ViewState& view) {
+    if (shown.map == nullptr)
+        fail_input(tr("The numbers of this page are not known yet; try again in a moment."));
+    if (const std::string why = why_no_spots(*shown.map, view.attention.long_map); !why.empty())
+        fail_input(why + ".");
+    return table_of(*shown.map->spots);
 }
 
 } // namespace headscope::app

@@ -42,8 +42,8 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
                         text::plain_text(files.recent[i]),
                         why_not(action("open"), now)});
     rows.push_back({tr("Export"), {}, {}, {}, {}});
-    for (const char* id :
-         {"picture", "copy picture", "save numbers", "copy stage", "copy script", "save script", "record"})
+    for (const char* id : {"picture", "copy picture", "save numbers", "copy stage", "copy far weights",
+                           "copy script", "save script", "record"})
         add(id);
     rows.push_back({{}, {}, {}, {}, {}});
     add("start page");

@@ -45,6 +45,7 @@ struct Place {
                 .writes = checkpoint,
                 .map = on_map ? &map : nullptr,
                 .shown = &shown,
+                .pictured = true,
                 .own_heads = 9,
                 .spoken_of =
                     [] {
@@ -112,6 +113,11 @@ std::vector<Place> places() {
     map.map.row = MapRow{};
     map.on_map = true;
     map.long_text.dims.Tq = map.long_text.dims.Tk = 3000;
+    all.push_back(map);
+    map.name = "the map of a file";
+    map.weights_file = map.weights_alone = true;
+    map.view.attention.possible = every_reading();
+    map.view.attention.possible.norm_weighted = false;
     all.push_back(map);
     for (const bool checkpoint : {false, true})
         for (const bool walking : {false, true}) {
@@ -269,6 +275,7 @@ TEST_CASE("a key with Ctrl, and a letter, say why they do nothing", "[actions]")
           std::string::npos);
     Situation empty = place.now();
     empty.shown = nullptr;
+    empty.pictured = false;
     CHECK(meaning_of(ctrl('E'), empty).missing == "Nothing is computed yet");
     CHECK(meaning_of({digit(9)}, empty).missing.empty());
 }
@@ -377,18 +384,53 @@ TEST_CASE("the read-me and the manual name no key that does nothing", "[actions]
 
 TEST_CASE("the manual's page of keys is the table", "[actions]") {
     std::string page = "# The keyboard\n\nThe same list stands behind F1, for what is on screen.\n";
-    std::vector<Place> all = places();
-    const std::tuple<const char*, std::size_t> parts[] = {{"A sentence or a problem", 0},
-                                                          {"A checkpoint", 3},
-                                                          {"The map of a long text", all.size() - 5},
-                                                          {"Attention weights of a file", all.size() - 4},
-                                                          {"A presentation", all.size() - 7}};
-    for (const auto& [title, place] : parts) {
-        page += std::string("\n## ") + title + "\n\n| keys | |\n| --- | --- |\n";
-        for (const KeyLine& line : key_lines(all[place].now()))
-            page += "| " + line.keys + " | " + line.what + " |\n";
-    }
+    const std::vector<Place> all = places();
+    const auto lines_of = [&](const std::string& name) {
+        const auto place = std::ranges::find(all, name, &Place::name);
+        REQUIRE(place != all.end());
+        std::vector<std::string> lines;
+        for (const KeyLine& line : key_lines(place->now()))
+            lines.push_back("| " + line.keys + " | " + line.what + " |\n");
+        return lines;
+    };
+    const auto add = [&](const std::string& title, const std::vector<std::string>& lines) {
+        page += "\n## " + title + "\n\n| keys | |\n| --- | --- |\n";
+        for (const std::string& line : lines)
+            page += line;
+    };
+    const std::vector<std::string> checkpoint = lines_of("checkpoint, 0");
+    std::vector<std::string> atlas = lines_of("checkpoint, atlas");
+    std::erase_if(atlas, [&](const std::string& line) {
+        return std::ranges::find(checkpoint, line) != checkpoint.end();
+    });
+    add("A sentence or a problem", lines_of("own, 0"));
+    add("A checkpoint", checkpoint);
+    add("The atlas, in addition", atlas);
+    add("The map of a long text", lines_of("the map of a long text"));
+    add("The map of a long file of weights", lines_of("the map of a file"));
+    add("Attention weights of a file", lines_of("weights of a file"));
+    add("A presentation", lines_of("presented"));
     CHECK(text_of(test_data("/../../assets/manual/keyboard.md")) == page);
+}
+
+TEST_CASE("on the map of a file the filters have their keys, but for those that are the map's own",
+          "[actions]") {
+    const std::vector<Place> all = places();
+    const auto means = [&](const char* place, const Chord& chord) {
+        const auto at = std::ranges::find(all, place, &Place::name);
+        const ActionInfo* found = meaning_of(chord, at->now()).action;
+        return found == nullptr ? std::string() : found->id;
+    };
+    for (const analysis::ReadingInfo& reading : analysis::readings()) {
+        const Chord key = action(reading.id).keys.front();
+        INFO(reading.id);
+        if (reading.option == &analysis::ReadingOptions::norm_weighted)
+            continue; // no file has what it asks for
+        const bool own = key == Chord{letter('P')};
+        CHECK(means("the map of a file", key) == (own ? "map pooling" : std::string(reading.id)));
+        CHECK(means("the map of a long text", key) == (own ? "map pooling" : ""));
+    }
+    CHECK(means("the map of a file", shift(letter('C'))) == "map colours");
 }
 
 } // namespace headscope::test

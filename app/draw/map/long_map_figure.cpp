@@ -1,0 +1,37 @@
+#include "app/draw/kit/format.h"
+#include "app/draw/map/long_map.h"
+#include "app/draw/map/long_map_parts.h"
+#include "app/state/screens/map_pixels.h"
+#include "core/base/message.h"
+
+namespace headscope::app {
+
+void fit_to_map(DrawContext& context) {
+    const LongMapView& view = context.view.attention.long_map;
+    // A narrow page has no side, so that its map is wider at the same width.
+    for (const float width : {side_from, side_from - 1}) {
+        context.width = width;
+        context.width += view.width - long_map_room(context).w;
+        if ((context.width >= side_from) == (width >= side_from))
+            break;
+    }
+    context.height += view.height - long_map_room(context).h;
+}
+
+std::string map_place_text(const LongMap& map, const LongMapView& view) {
+    const MapPart part = pixels_part(map, view);
+    const std::string queries = grouped(part.row + part.rows - 1), keys = grouped(part.col + part.cols - 1);
+    return part == MapPart{0, 0, map.rows, map.cols}
+               ? tr("the whole map: queries 0 to {}, keys 0 to {}", queries, keys)
+               : tr("queries {} to {}, keys {} to {}", grouped(part.row), queries, grouped(part.col), keys);
+}
+
+std::string map_number_text(const LongMap& map, const LongMapView& view) {
+    const int scale = tile_scale(sight_of(view, map.rows, map.cols).scale);
+    const std::string side = grouped(std::int64_t{1} << scale);
+    return scale == 0                     ? tr("each number is one weight")
+           : view.pooling == Pooling::max ? tr("each number is the largest of {} × {} weights", side, side)
+                                          : tr("each number is the mean of {} × {} weights", side, side);
+}
+
+} // namespace headscope::app

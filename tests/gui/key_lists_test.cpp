@@ -1,0 +1,94 @@
+#include "app/state/screens/screen.h"
+#include "app/views/situation.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
+
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+
+namespace headscope::test {
+namespace {
+
+using KeySection = std::set<std::string>; ///< "keys | what" of each line
+
+/// The tables of the manual's page of keys, by their headings.
+std::map<std::string, KeySection> key_sections() {
+    std::ifstream page(test_data("/../../assets/manual/keyboard.md"));
+    std::map<std::string, KeySection> sections;
+    std::string heading;
+    for (std::string line; std::getline(page, line);)
+        if (line.starts_with("## "))
+            heading = line.substr(3);
+        else if (line.starts_with("| ") && !line.starts_with("| keys") && !line.starts_with("| ---"))
+            sections[heading].insert(line.substr(2, line.size() - 4));
+    return sections;
+}
+
+/// What F1 lists of a program.
+KeySection listed(const Program& program) {
+    KeySection lines;
+    for (const KeyLine& line : key_lines(situation(program.state())))
+        lines.insert(line.keys + " | " + line.what);
+    return lines;
+}
+
+/// Every line that F1 lists stands in one of these sections.
+void check_listed(const Desk& desk, std::initializer_list<const char*> headings) {
+    const auto sections = key_sections();
+    for (const std::string& line : listed(desk.program)) {
+        INFO(line);
+        bool there = false;
+        for (const char* heading : headings) {
+            REQUIRE(sections.contains(heading));
+            there = there || sections.at(heading).contains(line);
+        }
+        CHECK(there);
+    }
+}
+
+} // namespace
+
+TEST_CASE("the list behind F1 has no line that the manual's page of keys lacks", "[gui][keys]") {
+    SECTION("a problem, its atlas and its presentation") {
+        Desk desk;
+        check_listed(desk, {"A sentence or a problem"});
+        CHECK(listed(desk.program) == key_sections().at("A sentence or a problem"));
+        desk.act(ShowScreen{Screen::atlas});
+        desk.settle();
+        REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::atlas);
+        check_listed(desk, {"A sentence or a problem", "The atlas, in addition"});
+        desk.act(Present{});
+        desk.settle();
+        check_listed(desk, {"A presentation", "The atlas, in addition"});
+    }
+    SECTION("a checkpoint and each of its screens") {
+        Desk desk;
+        desk.open(checkpoint::model_folder("pocket"), "The cat sat down");
+        for (const NamedScreen& named : named_screens()) {
+            desk.act(ShowScreen{named.screen});
+            desk.settle();
+            INFO(named.name);
+            if (named.screen == Screen::atlas)
+                check_listed(desk, {"A checkpoint", "The atlas, in addition"});
+            else
+                check_listed(desk, {"A checkpoint"});
+        }
+    }
+    SECTION("weights of a file and their atlas") {
+        Desk desk;
+        desk.open(test_data("/attention/lh_f32.npy"));
+        check_listed(desk, {"Attention weights of a file"});
+        desk.act(ShowScreen{Screen::atlas});
+        desk.settle();
+        check_listed(desk, {"Attention weights of a file", "The atlas, in addition"});
+        CHECK(key_sections()
+                  .at("The atlas, in addition")
+                  .contains("Alt P  Alt A | on the atlas: pin the open head, choose all heads again"));
+    }
+}
+
+} // namespace headscope::test

@@ -1,0 +1,304 @@
+#include "app/draw/map/long_map.h"
+#include "app/shell/files/exports.h"
+#include "app/state/screens/long_map.h"
+#include "app/state/screens/screen.h"
+#include "core/base/file.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "core/figure/figure.h"
+#include "core/format/safetensors.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+namespace headscope::test {
+namespace {
+
+constexpr std::int64_t saved_length = 6000, saved_query = 5200, saved_key = 700;
+constexpr double saved_score = 9.7; ///< of the query for the key; all other scores are 0
+
+/// Every row spreads its weight evenly over the tokens so far, but for one far pair.
+Program::Options map_to_save() {
+    auto problem = std::make_shared<Problem>();
+    problem->dims = {
+        .B = 1, .Tq = saved_length, .Tk = saved_length, .D = 8, .Dkv = 8, .H = 1, .Hkv = 1, .dk = 8, .dv = 8};
+    const auto side = static_cast<float>(std::sqrt(saved_score * std::sqrt(8.0)));
+    Tensor x(Shape{1, saved_length, 8}, 0.0F), W_Q(Shape{8, 8}, 0.0F), W_K(Shape{8, 8}, 0.0F);
+    x.at(0, saved_query, 6) = side;
+    x.at(0, saved_key, 7) = side;
+    W_Q.at(6, 0) = 1;
+    W_K.at(7, 0) = 1;
+    problem->x = std::make_shared<const Tensor>(std::move(x));
+    problem->weights.W_Q = std::make_shared<const Tensor>(std::move(W_Q));
+    problem->weights.W_K = std::make_shared<const Tensor>(std::move(W_K));
+    problem->weights.W_V = std::make_shared<const Tensor>(Shape{8, 8}, 0.5F);
+    problem->weights.W_O = std::make_shared<const Tensor>(Shape{8, 8}, 0.5F);
+    project::Recipe recipe;
+    recipe.base = problem;
+    recipe.mask = project::MaskChoice::causal;
+    return {.recipe = recipe, .device = "cpu", .wake = {}};
+}
+
+/// The weight of that map, worked out by hand.
+double weight_by_hand(std::int64_t i, std::int64_t j) {
+    if (j > i)
+        return 0;
+    if (i != saved_query)
+        return 1 / static_cast<double>(i + 1);
+    return (j == saved_key ? std::exp(saved_score) : 1) / (std::exp(saved_score) + static_cast<double>(i));
+}
+
+double largest_by_hand(std::int64_t top, std::int64_t left, std::int64_t cells) {
+    double largest = 0;
+    for (std::int64_t i = top; i < std::min(top + cells, saved_length); ++i)
+        for (std::int64_t j = left; j < std::min(left + cells, saved_length); ++j)
+            largest = std::max(largest, weight_by_hand(i, j));
+    return largest;
+}
+
+/// Chooses the path in the dialog that this command opens; the sentence that is said then.
+std::string save_by(Desk& desk, const FileCommand& command, const std::string& path) {
+    desk.act(command);
+    INFO(desk.program.state().error);
+    REQUIRE(desk.program.state().files.chooser);
+    desk.act(ChosenPath{path});
+    desk.settle();
+    if (const auto& chooser = desk.program.state().files.chooser)
+        return chooser->chooser.error();
+    return desk.program.state().files.notice;
+}
+
+std::string offered_name(Desk& desk, const FileCommand& command) {
+    desk.act(command);
+    REQUIRE(desk.program.state().files.chooser);
+    const std::string name = desk.program.state().files.chooser->chooser.text();
+    desk.act(CloseChooser{});
+    return name;
+}
+
+} // namespace
+
+TEST_CASE("a long map is saved as the picture that is seen, which gives its queries and keys",
+          "[map saving]") {
+    begin_recording();
+    const TemporaryFolder folder;
+    Desk desk(map_to_save());
+    REQUIRE(desk.shown().trace == nullptr);
+    const std::string whole = folder.file("whole.svg");
+    CHECK(save_by(desk, ExportPicture{}, whole) ==
+          "Wrote " + whole + ": the whole map: queries 0 to 5,999, keys 0 to 5,999");
+    const std::string text = read_file(whole);
+    CHECK(text.find("Shown: the whole map: queries 0 to 5,999, keys 0 to 5,999") != std::string::npos);
+    for (const char* part : {"Head 0", "1 pixel = 16 × 16 weights, largest shown", "Whole map", "≤ 0.0001",
+                             "query 5,200 reads key 700", "<image"})
+        CHECK(text.find(part) != std::string::npos);
+    for (const char* control : {">find<", "Nearer", ">Log<", "the next"})
+        CHECK(text.find(control) == std::string::npos);
+
+    desk.act(GoToWeight{saved_query, saved_key});
+    const MapPart seen = seen_part(desk.view().attention.long_map, saved_length, saved_length);
+    for (const std::string name : {"near.svg", "near.png", "near.pdf"}) {
+        const std::string path = folder.file(name);
+        CHECK(save_by(desk, ExportPicture{}, path).find("Wrote " + path + ": queries ") == 0);
+        CHECK(std::filesystem::file_size(path) > 2000);
+    }
+    const auto last = [](std::int64_t first, std::int64_t count) {
+        return std::to_string(first + count - 1);
+    };
+    CHECK(read_file(folder.file("near.svg")).find("Shown: queries 5,1") != std::string::npos);
+    CHECK(read_file(folder.file("near.svg"))
+              .find("keys " + std::to_string(seen.col) + " to " + last(seen.col, seen.cols)) !=
+          std::string::npos);
+    CHECK(read_file(folder.file("near.svg")).find(">0.76<") != std::string::npos);
+    end_recording();
+}
+
+TEST_CASE("a figure of a long map has the map as large as it is on screen", "[map saving]") {
+    Desk desk(map_to_save());
+    ViewState view = desk.view();
+    const figure::TextMeasure measure = figure::figure_measure();
+    for (const float width : {200.0F, 380.0F, 500.0F, 900.0F, 2000.0F})
+        for (const float height : {130.0F, 400.0F, 560.0F, 1200.0F}) {
+            view.attention.long_map.width = width;
+            view.attention.long_map.height = height;
+            DrawContext context{desk.shown(), view, theme(false), measure, 960, 848, false};
+            fit_to_map(context);
+            INFO(width << " × " << height);
+            CHECK(long_map_room(context).w == width);
+            CHECK(long_map_room(context).h == height);
+        }
+}
+
+TEST_CASE("the numbers that are seen of a long map are saved, and no others", "[map saving]") {
+    const TemporaryFolder folder;
+    Desk desk(map_to_save());
+    CHECK(offered_name(desk, ExportNumbers{}) == "untitled-map-h0.npy");
+    const std::string npy = folder.file("whole.npy"), near_csv = folder.file("near.csv"),
+                      near_safetensors = folder.file("near.safetensors");
+    CHECK(save_by(desk, ExportNumbers{}, npy) ==
+          "Wrote " + npy +
+              ": the whole map: queries 0 to 5,999, keys 0 to 5,999; each number is the largest of "
+              "16 × 16 weights");
+    CHECK(std::filesystem::file_size(npy) == 128 + 4 * 375 * 375);
+    const std::string bytes = read_file(npy);
+    CHECK(bytes.find("'shape': (375, 375)") != std::string::npos);
+    const float* const values = reinterpret_cast<const float*>(bytes.data() + 128);
+    double worst = 0;
+    for (std::int64_t row = 0; row < 375; ++row)
+        for (std::int64_t col = 0; col < 375; ++col)
+            worst = std::max(worst, std::abs(static_cast<double>(values[row * 375 + col]) -
+                                             largest_by_hand(16 * row, 16 * col, 16)));
+    CHECK(worst < 1e-6);
+
+    SECTION("means are saved as means") {
+        desk.act(PoolMap{Pooling::mean});
+        desk.settle();
+        CHECK(save_by(desk, ExportNumbers{}, npy).find("the mean of 16 × 16 weights") != std::string::npos);
+        const std::string means = read_file(npy);
+        const float first = reinterpret_cast<const float*>(means.data() + 128)[0];
+        double sum = 0;
+        for (std::int64_t i = 0; i < 16; ++i)
+            for (std::int64_t j = 0; j < 16; ++j)
+                sum += weight_by_hand(i, j);
+        CHECK(static_cast<double>(first) == Approx(sum / 256).epsilon(1e-5));
+    }
+    SECTION("near, single weights are saved with the numbers of their queries and keys") {
+        desk.act(GoToWeight{saved_query, saved_key});
+        CHECK(save_by(desk, ExportNumbers{}, near_csv).find("each number is one weight") !=
+              std::string::npos);
+        const MapPart seen = seen_part(desk.view().attention.long_map, saved_length, saved_length);
+        std::string table = read_file(near_csv);
+        CHECK(table.starts_with("query \\ key," + std::to_string(seen.col) + ","));
+        CHECK(std::ranges::count(table, '\n') == seen.rows + 1);
+        std::istringstream lines(table);
+        std::string line, cell;
+        std::getline(lines, line);
+        for (std::int64_t i = seen.row; std::getline(lines, line); ++i) {
+            std::istringstream cells(line);
+            std::getline(cells, cell, ',');
+            CHECK(cell == std::to_string(i));
+            for (std::int64_t j = seen.col; std::getline(cells, cell, ','); ++j)
+                CHECK(std::stod(cell) == Approx(weight_by_hand(i, j)).epsilon(1e-5));
+        }
+        desk.driver.key(GLFW_KEY_T, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+        desk.settle();
+        std::ranges::replace(table, ',', '\t');
+        CHECK(desk.driver.clipboard == table);
+        CHECK(desk.program.state().files.notice.find("Copied queries 5,1") == 0);
+        desk.driver.clipboard.clear();
+        desk.driver.key(GLFW_KEY_C, GLFW_MOD_CONTROL);
+        desk.settle();
+        CHECK(desk.driver.clipboard == table);
+
+        save_by(desk, ExportNumbers{}, near_safetensors);
+        const format::Safetensors file = format::Safetensors::open(near_safetensors);
+        CHECK(file.metadata().at("queries") ==
+              std::to_string(seen.row) + ":" + std::to_string(seen.row + seen.rows));
+        CHECK(file.metadata().at("keys") ==
+              std::to_string(seen.col) + ":" + std::to_string(seen.col + seen.cols));
+        CHECK(file.metadata().at("cells") == "1");
+        CHECK(file.metadata().at("head") == "0");
+        CHECK(file.tensor("weights")->at(saved_query - seen.row, saved_key - seen.col) ==
+              Approx(weight_by_hand(saved_query, saved_key)).epsilon(1e-5));
+    }
+    SECTION("what is not read yet is not written, and the sentence says what to do") {
+        desk.act(ReadMap{MapReading::off});
+        const std::string none = folder.file("none.npy");
+        CHECK(save_by(desk, ExportNumbers{}, none) ==
+              "The whole map is not read; press Read it, or go nearer, and try again.");
+        CHECK_FALSE(std::filesystem::exists(none));
+        desk.act(CloseChooser{});
+        desk.act(CopyFarWeights{});
+        CHECK(desk.program.state().error ==
+              "Far weights are known once the whole map is read; press Read it.");
+    }
+    SECTION("the list of far weights is copied on its own") {
+        desk.act(CopyFarWeights{});
+        CHECK(desk.driver.clipboard.starts_with("query\tkey\tweight\n5200\t700\t0.76"));
+    }
+}
+
+TEST_CASE("a key that cannot work on a long map says why", "[map saving]") {
+    begin_recording();
+    Desk desk(map_to_save());
+    const auto said = [&](int key, int modifiers) {
+        desk.press_key(GLFW_KEY_ESCAPE);
+        desk.press_key(key, modifiers);
+        return desk.program.state().notice + desk.program.state().error;
+    };
+    const int ctrl = GLFW_MOD_CONTROL, both = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT;
+    const std::string held = "The stages of so many tokens are too large to be held";
+    CHECK(said(GLFW_KEY_1, ctrl).find(held) == 0);
+    CHECK(said(GLFW_KEY_2, ctrl).find("All heads of so many tokens are too large to be held") == 0);
+    CHECK(said(GLFW_KEY_C, both).find("The numbers of so many tokens are too many for a script") == 0);
+    CHECK(said(GLFW_KEY_A, 0).find("“Weights as arcs” is not for the map of a long text") == 0);
+    CHECK(said(GLFW_KEY_A, ctrl).find("The numbers of a map cannot be selected") == 0);
+    CHECK(said(GLFW_KEY_V, ctrl).find("The weights of a map cannot be changed") == 0);
+    CHECK(said(GLFW_KEY_F, ctrl).find("The field at the top right of the map finds") == 0);
+    CHECK(said(GLFW_KEY_N, 0).empty()); // works
+    CHECK(screen_of(desk.shown(), desk.view()) == Screen::map);
+    end_recording();
+}
+
+TEST_CASE("the dialog for numbers offers what the screen can write, its usual kind first", "[map saving]") {
+    const TemporaryFolder folder;
+    Desk desk;
+    desk.open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book to");
+    CHECK(offered_name(desk, ExportNumbers{}).ends_with(".npy"));
+    const std::pair<Screen, const char*> screens[] = {{Screen::atlas, "-atlas.csv"},
+                                                      {Screen::effects, "-effects.csv"},
+                                                      {Screen::circuits, "-circuits.csv"}};
+    for (const auto& [screen, ending] : screens) {
+        desk.act(ShowScreen{screen});
+        desk.settle();
+        REQUIRE(screen_of(desk.shown(), desk.view()) == screen);
+        const std::string name = offered_name(desk, ExportNumbers{});
+        INFO(name);
+        CHECK(name.ends_with(ending));
+        desk.act(ExportNumbers{});
+        CHECK(desk.program.state().files.chooser->formats == std::vector<std::string>{".csv", ".tsv"});
+        desk.act(CloseChooser{});
+        const std::string path = folder.file(name);
+        CHECK(save_by(desk, ExportNumbers{}, path) == "Wrote " + path);
+        CHECK(std::filesystem::file_size(path) > 20);
+        CHECK(offered_name(desk, ExportPicture{})
+                  .ends_with(std::string(ending, std::strlen(ending) - 4) + ".png"));
+    }
+}
+
+TEST_CASE("the map and the other screens of a prompt without stages are saved too", "[map saving]") {
+    const TemporaryFolder folder;
+    std::string ids;
+    for (std::int64_t i = 0; i <= Document::most_held; ++i)
+        ids += (i == 0 ? "" : ",") + std::to_string(i * i % 127);
+    Desk desk;
+    desk.open(test_data("/models/olmo2_tiny"), ids);
+    REQUIRE(desk.shown().trace == nullptr);
+    for (const Screen screen : {Screen::map, Screen::atlas, Screen::effects, Screen::circuits}) {
+        desk.act(ShowScreen{screen});
+        desk.settle();
+        REQUIRE(screen_of(desk.shown(), desk.view()) == screen);
+        const std::string name(screen_name(desk.view().attention));
+        INFO(name);
+        desk.driver.key(GLFW_KEY_E, GLFW_MOD_CONTROL);
+        desk.settle();
+        REQUIRE(desk.program.state().files.chooser);
+        desk.act(CloseChooser{});
+        const std::string picture = folder.file(name + ".svg"), table = folder.file(name + ".csv");
+        CHECK(save_by(desk, ExportPicture{}, picture).find("Wrote " + picture) == 0);
+        CHECK(read_file(picture).find("<svg") != std::string::npos);
+        CHECK(save_by(desk, ExportNumbers{}, table).find("Wrote " + table) == 0);
+        CHECK(std::filesystem::file_size(table) > 100);
+    }
+}
+
+} // namespace headscope::test
