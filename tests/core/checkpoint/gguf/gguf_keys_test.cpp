@@ -89,7 +89,7 @@ std::map<std::string, json> usual_pairs(const std::string& name) {
 // The suffixes are those of llama.cpp's LLM_KV_NAMES (llama-arch.cpp), and one that does not exist.
 TEST_CASE("every key that llama.cpp knows of an architecture is read, refused or known to be harmless") {
     const json table = json::parse(read_file(test_data("/gguf_keys.json")));
-    const json &harmless = table.at("harmless"), &unscaled = table.at("harmless beside no scaling");
+    const json &harmless = table.at("harmless"), &unscaled = table.at("harmless alone");
     std::size_t read = 0, refused = 0;
     for (const char* const name :
          {"llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gptneox", "gpt2", "bert"}) {
