@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/views/imgui_keys.h"
 #include "app/views/text_frame.h"
+#include "core/text/plain_text.h"
 
 #include <imgui_internal.h>
 #include <imgui_stdlib.h>
@@ -171,9 +172,14 @@ TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bo
     // ImGui's own tabbing would jump from field to field, past all that the focus ring walks through.
     ImGui::PushAllowKeyboardFocus(false);
     const FieldClipboard clipboard(text::ControlCharacters::trimmed);
+    // Dear ImGui changes bytes that are not UTF-8: a name that nobody types in keeps them.
+    const std::string shown_before = text::plain_text(text);
+    std::string shown = shown_before;
     box.edited = ImGui::InputTextWithHint(
-        id, hint, &text, ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_CallbackAlways,
+        id, hint, &shown, ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_CallbackAlways,
         on_field_event, &keys);
+    if (shown != shown_before)
+        text = shown;
     ImGui::PopAllowKeyboardFocus();
     box.active = ImGui::IsItemActive();
     if (keys.walk) {

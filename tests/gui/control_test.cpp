@@ -212,6 +212,8 @@ TEST_CASE("files whose names are not UTF-8 are opened, saved, shown and opened a
     CHECK(screen_shows("caf\uFFFD.npy"));
     desk.press(GLFW_KEY_ENTER);
     desk.settle();
+    CAPTURE(desk.program.state().error, desk.files().chooser ? desk.files().chooser->chooser.text() : "");
+    REQUIRE_FALSE(desk.files().chooser);
     CHECK(asked(desk, R"({"action": "report"})").at("report").at("attention").at("file") == "caf\xe9.npy");
 }
 

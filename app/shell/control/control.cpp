@@ -76,7 +76,9 @@ std::string path_in(const std::string& id, const std::string& value) {
 
 /// Does it; throws Error(input) with what the program says of it at once.
 void act(Program& program, const std::string& id, const std::optional<std::string>& value) {
-    program.begin_action(id == "open" || id == "sentence");
+    program.begin_action(id == "open"                            ? AskedAgain::file
+                         : id == "sentence" || id == "text-pair" ? AskedAgain::prompt
+                                                                 : AskedAgain::nothing);
     if (id == "open" && value)
         // The name of a model that comes with the program is not a path.
         program.open_path(checkpoint::is_packaged(*value) ? *value : path_in(id, *value));

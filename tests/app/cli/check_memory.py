@@ -105,7 +105,7 @@ def main(folder):
         (["trace", *of_model, "-o", f"{out}.safetensors"], 90),
         (["trace", *of_model, "--layer", 3, "--stages", "output", "-o", f"{out}.safetensors"], 90),
         (["heads", *of_model, "-o", f"{out}.csv"], 90),
-        (["explain", *of_model, "--what", "logits", "--token-id", 5, "--against-id", 6, "-o", f"{out}.json"], 90),
+        (["explain", *of_model, "--what", "logits", "--token-id", 5, "--against-id", 6, "-o", f"{out}.json"], 130),
         (["generate", *of_model, "--tokens", 3, "--json"], 90),
         (["map", *of_model, "--layer", 5, "--head", 1, "--overview", 64, "-o", f"{out}.npy"], 90),
         (["export", *of_model, "--layer", 2, "-o", f"{out}.py"], 90),
