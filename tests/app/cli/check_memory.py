@@ -109,8 +109,9 @@ def main(folder):
         (["generate", *of_model, "--tokens", 3, "--json"], 90),
         (["map", *of_model, "--layer", 5, "--head", 1, "--overview", 64, "-o", f"{out}.npy"], 90),
         (["export", *of_model, "--layer", 2, "-o", f"{out}.py"], 90),
-        (["patch", "--model", model, "--clean-ids", ids, "--corrupted-ids", "9," + ids.partition(",")[2], "--answer-id", 5,
-          "--against-id", 6, "--what", "residual", "-o", f"{out}.json"], 200),
+        # One run for each layer and token: of few tokens.
+        (["patch", "--model", model, "--clean-ids", "1,8,15,22", "--corrupted-ids", "9,8,15,22", "--answer-id", 5,
+          "--against-id", 6, "--what", "residual", "-o", f"{out}.json"], 250),
         (["map", *tables, "--head", 1, "--rect", "0:64,0:64", "-o", f"{out}.npy"], 140),
         (["heads", "--case", case, "--heads", 2], None),
         (["export", *tables, "-o", f"{out}.py"], None),
