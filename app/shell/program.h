@@ -17,7 +17,7 @@
 
 namespace headscope::app {
 
-/// What an action from outside asks for, although it may have failed before.
+/// The request of an outside action that counts as new even if the same request failed before.
 enum class AskedAgain { nothing, prompt, file };
 
 /// The whole program inside its window: frames, and what goes where. The document and everything computed of
@@ -70,7 +70,7 @@ public:
     /// Forgets what was wrong before the next action from outside. What the action asks for again may fail in
     /// the same way as before, and that is then new.
     void begin_action(AskedAgain asked);
-    /// What went wrong since begin_action(), in one sentence; empty: nothing.
+    /// The first error since begin_action(), as one sentence; empty if there is none.
     std::string new_fault() const;
 
 private:

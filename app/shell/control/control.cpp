@@ -65,7 +65,7 @@ void require_no_fault(const Program& program) {
         fail_input(fault);
 }
 
-/// The absolute path that a value names. Throws Error(input) for a value that is no path.
+/// Returns the absolute path that a value names. Throws Error(input) if the value cannot be a path.
 std::string path_in(const std::string& id, const std::string& value) {
     if (value.empty())
         fail_input(tr("\"{}\" needs the path of a file or folder; name one", id));
