@@ -50,7 +50,7 @@ std::pair<analysis::HeadPlace, analysis::PathInputs> end_of(const std::string& t
         return {head, {}};
     const std::string part = text.substr(colon + 1);
     if (part != "q" && part != "k" && part != "v")
-        fail_input("--to " + text + ": behind the colon stands q, k or v");
+        fail_input("--to " + text + ": after the colon, write q, k or v");
     return {head, {.queries = part == "q", .keys = part == "k", .values = part == "v"}};
 }
 

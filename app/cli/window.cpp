@@ -22,6 +22,7 @@
 #include "core/text/preset.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -132,12 +133,24 @@ std::string begin_language(const std::string& asked, const std::string& preferen
     return language;
 }
 
+void check_lesson(const Options& options, const std::string& language) {
+    if (!options.lesson)
+        return;
+    const auto found = lesson::find_lessons(lesson::lesson_folders(options.lessons), language);
+    const auto named = [&](const lesson::FoundLesson& one) {
+        return lesson::name_of(one) == *options.lesson;
+    };
+    if (std::ranges::none_of(found, named))
+        fail_input("there is no lesson \"" + *options.lesson + "\"; headscope lesson list names them");
+}
+
 int open_window(const Options& options) {
     give_memory_back(); // before there are other threads
     require_room_for_window();
     Preferences preferences;
     const std::string language = begin_language(options.language, preferences.text());
     check_path(options);
+    check_lesson(options, language);
     project::Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
     recipe.sentence = options.path ? "" : options.sentence.value_or("");

@@ -59,7 +59,7 @@ struct KeyLine {
 /// What the keyboard does on this page, in the order of the table.
 std::vector<KeyLine> key_lines(const Situation& now);
 
-/// Whether a long map has its own meaning for this key.
+/// Returns true if a long map uses this key itself.
 bool is_map_key(const Chord& key);
 
 /// The first keys of an action: "Ctrl S".

@@ -68,7 +68,7 @@ struct AskPatching {
 };
 /// What is asked of the weights of the open head; absent: as it was.
 struct AskCircuits {
-    std::optional<std::string> word = {}; ///< the token that is read; empty: the one that is looked at
+    std::optional<std::string> word = {}; ///< the token that is read; empty: the selected one
     std::optional<bool> through_mlp = {};
     std::optional<float> threshold = {};
 };

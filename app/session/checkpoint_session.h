@@ -67,8 +67,8 @@ private:
     };
 
     void use(const ModelDesk::Answer& answer);
-    /// Another prompt, second text or target. anew: a run is made even where the document has this text.
-    void type(std::string ModelPart::*which, const std::string& text, bool anew = false);
+    /// Sets the prompt, second text or target. `again`: runs the model even if nothing changed.
+    void type(std::string ModelPart::*which, const std::string& text, bool again = false);
     void write_target();
     void decide_pair(bool two);
     /// Puts a text that was written on in place of the document's.

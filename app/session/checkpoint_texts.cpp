@@ -12,7 +12,7 @@
 
 namespace headscope::app {
 
-void CheckpointSession::type(std::string ModelPart::*which, const std::string& text, bool anew) {
+void CheckpointSession::type(std::string ModelPart::*which, const std::string& text, bool again) {
     stop_writing();
     const ModelPart& now = *state().document->part();
     auto part = std::make_shared<ModelPart>(now);
@@ -23,7 +23,7 @@ void CheckpointSession::type(std::string ModelPart::*which, const std::string& t
     part->target = now.two_texts() ? model.target : "";
     (*part).*which = text;
     show_texts(model, *part);
-    if (!anew && shows_texts(model, now) && now.opened_patch == nullptr) {
+    if (!again && shows_texts(model, now) && now.opened_patch == nullptr) {
         next_text_.reset(); // the document has it, and nothing else is to come
         model.error.clear();
         return;

@@ -212,9 +212,11 @@ std::string Program::report(float scale) const {
         {.revision = revision_, .scale = scale, .settled = settled(), .walking = focus_.visible()});
 }
 
-void Program::begin_action(bool again) {
+void Program::begin_action(AskedAgain asked) {
     state_.error.clear();
-    old_faults_ = again ? std::vector<std::string>() : faults_on_screen(state_);
+    old_faults_ = asked == AskedAgain::file ? std::vector<std::string>() : faults_on_screen(state_);
+    if (asked == AskedAgain::prompt)
+        std::erase(old_faults_, state_.model.error);
     moving_ = true; // what follows from it is known after the next frame
 }
 

@@ -17,6 +17,9 @@
 
 namespace headscope::app {
 
+/// The request of an outside action that counts as new even if the same request failed before.
+enum class AskedAgain { nothing, prompt, file };
+
 /// The whole program inside its window: frames, and what goes where. The document and everything computed of
 /// it belong to the workspace. Used by one thread.
 class Program : public Ui {
@@ -64,10 +67,10 @@ public:
     }
     /// What is on screen as JSON; described in assets/manual/automation.md.
     std::string report(float scale) const;
-    /// Forgets what was wrong before the action from outside that comes next. `again`: the action asks for
-    /// something that may be wrong in the same way.
-    void begin_action(bool again);
-    /// What went wrong since begin_action(), in one sentence; empty: nothing.
+    /// Forgets what was wrong before the next action from outside. What the action asks for again may fail in
+    /// the same way as before, and that is then new.
+    void begin_action(AskedAgain asked);
+    /// The first error since begin_action(), as one sentence; empty if there is none.
     std::string new_fault() const;
 
 private:

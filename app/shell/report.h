@@ -8,7 +8,7 @@
 
 namespace headscope::app {
 
-/// What the state does not say of the window.
+/// Facts about the window that the state does not hold.
 struct WindowFacts {
     std::uint64_t revision = 0; ///< how often another document was shown
     float scale = 1;            ///< pixels per logical pixel

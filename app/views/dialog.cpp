@@ -170,7 +170,6 @@ TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bo
     FieldKeys keys{on_tab, focus, static_cast<int>(selected)};
     // ImGui's own tabbing would jump from field to field, past all that the focus ring walks through.
     ImGui::PushAllowKeyboardFocus(false);
-    const FieldClipboard clipboard(text::ControlCharacters::trimmed);
     box.edited = input_text(id, hint, text,
                             ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_CallbackAlways,
                             on_field_event, &keys, tools.surface);

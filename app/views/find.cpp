@@ -51,7 +51,6 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
         if (!find.has_keyboard())
             ImGui::SetKeyboardFocusHere();
         ImGui::PushAllowKeyboardFocus(false);
-        const FieldClipboard clipboard(text::ControlCharacters::trimmed);
         input_text("##find", tr("Find a token or a number"), find.typed, ImGuiInputTextFlags_CallbackAlways,
                    place_caret, &caret, tools.surface);
         ImGui::PopAllowKeyboardFocus();

@@ -105,14 +105,10 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     bool tab = false;
     // Tab with no field open walks the numbers; ImGui's own tabbing would open this field too.
     ImGui::PushAllowKeyboardFocus(false);
-    bool entered = false;
-    {
-        const FieldClipboard clipboard(text::ControlCharacters::trimmed);
-        entered = input_text("##number", "", edit.text,
-                             ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
-                                 ImGuiInputTextFlags_CallbackCompletion,
-                             note_tab, &tab, tools.surface);
-    }
+    bool entered = input_text("##number", "", edit.text,
+                              ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
+                                  ImGuiInputTextFlags_CallbackCompletion,
+                              note_tab, &tab, tools.surface);
     ImGui::PopAllowKeyboardFocus();
     if (!was_active && !edit.ahead.empty())
         entered = tab = false; // the number is still to come, and Enter or Tab behind it

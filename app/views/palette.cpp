@@ -56,7 +56,6 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
         !ImGui::IsMouseReleased(ImGuiMouseButton_Left))
         ImGui::SetKeyboardFocusHere();
     ImGui::PushAllowKeyboardFocus(false);
-    const FieldClipboard clipboard(text::ControlCharacters::trimmed);
     input_text("##palette", tr("Type a few letters; @ for a head, # for a token, ? for the manual"),
                palette.typed, ImGuiInputTextFlags_CallbackAlways, place_caret, &caret, tools.surface);
     ImGui::PopAllowKeyboardFocus();

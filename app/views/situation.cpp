@@ -7,7 +7,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Whether the canvas shows more than a message.
+/// Returns true if the canvas shows more than a message.
 bool has_picture(const Shown& shown, Screen screen) {
     if (screen == Screen::map)
         return shown.map != nullptr && shown.map->error.empty();

@@ -72,12 +72,8 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
     const std::optional<std::string> known_shown =
         known == nullptr ? std::nullopt : std::optional(text::to_field(*known, controls));
     InputEvents events{caret, known_shown, shown_before};
-    bool told = false;
-    {
-        const FieldClipboard clipboard(controls);
-        told = input_text(id, hint, shown, flags | ImGuiInputTextFlags_CallbackAlways, on_input_event,
-                          &events, tools.surface);
-    }
+    const bool told = input_text(id, hint, shown, flags | ImGuiInputTextFlags_CallbackAlways, on_input_event,
+                                 &events, tools.surface, controls);
     keep_in_sight(shown);
     if (shown != shown_before)
         text = text::from_field(shown, controls);
@@ -95,35 +91,6 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
     }
     const bool enters = (flags & ImGuiInputTextFlags_EnterReturnsTrue) != 0;
     return {.changed = text != before, .entered = enters && told};
-}
-
-FieldClipboard::FieldClipboard(text::ControlCharacters controls) : controls_(controls) {
-    ImGuiIO& io = ImGui::GetIO();
-    get_ = std::exchange(io.GetClipboardTextFn, paste);
-    set_ = std::exchange(io.SetClipboardTextFn, copy);
-    data_ = std::exchange(io.ClipboardUserData, this);
-}
-
-FieldClipboard::~FieldClipboard() {
-    ImGuiIO& io = ImGui::GetIO();
-    io.GetClipboardTextFn = get_;
-    io.SetClipboardTextFn = set_;
-    io.ClipboardUserData = data_;
-}
-
-const char* FieldClipboard::paste(void* self) {
-    FieldClipboard& field = *static_cast<FieldClipboard*>(self);
-    const char* const text = field.get_ == nullptr ? nullptr : field.get_(field.data_);
-    if (text == nullptr)
-        return nullptr;
-    field.pasted_ = text::pasted_into_field(text, field.controls_);
-    return field.pasted_.c_str();
-}
-
-void FieldClipboard::copy(void* self, const char* text) {
-    const FieldClipboard& field = *static_cast<FieldClipboard*>(self);
-    if (field.set_ != nullptr)
-        field.set_(field.data_, text::from_field(text, field.controls_).c_str());
 }
 
 void undo_types_again(const Action& types, const ViewTools& tools) {

@@ -22,26 +22,6 @@ struct FrameLook {
     text::ControlCharacters controls = text::ControlCharacters::trimmed; ///< as the input treats them
 };
 
-/// Translates what is copied from and pasted into the one text input that is made while it lives. Dear ImGui
-/// drops line ends and tabs from a pasted text, so that the words around them would become one.
-class FieldClipboard {
-public:
-    explicit FieldClipboard(text::ControlCharacters controls);
-    ~FieldClipboard();
-    FieldClipboard(const FieldClipboard&) = delete;
-    FieldClipboard& operator=(const FieldClipboard&) = delete;
-
-private:
-    static const char* paste(void* self);
-    static void copy(void* self, const char* text);
-
-    text::ControlCharacters controls_;
-    const char* (*get_)(void*);
-    void (*set_)(void*, const char*);
-    void* data_;
-    std::string pasted_;
-};
-
 /// Where the caret of a text input goes, for its callback on every frame, whose user data point to one.
 enum class Caret : std::uint8_t { stays, at_end, after_all }; ///< after_all: the whole text is selected
 int place_caret(ImGuiInputTextCallbackData* data);

@@ -6,7 +6,7 @@
 
 namespace headscope {
 
-/// What read_file() throws for a file with more bytes than its reader takes.
+/// Thrown by read_file() for a file that is larger than the caller allows.
 class FileTooLarge : public Error {
 public:
     explicit FileTooLarge(const std::string& sentence) : Error(ErrorKind::input, sentence) {}

@@ -189,7 +189,8 @@ std::string python_tensor(const ScriptValue& value) {
 }
 
 std::string python_text(const std::string& text) {
-    return json_text(text);
+    // A byte that is not UTF-8 becomes U+FFFD: Python cannot print a surrogate.
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string python_list(const std::vector<std::string>& texts) {

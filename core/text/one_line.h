@@ -19,7 +19,7 @@ char32_t control_sign(char32_t control);
 /// A text with signs for its control characters, for reading.
 std::string with_control_signs(std::string_view text);
 
-/// The character that stands for a control character in a field that keeps it. It is one of the 32 code
+/// Returns the placeholder of a control character in a field that keeps it. It is one of the 32 code
 /// points that Unicode reserves for such internal use, so that it differs from a sign that was typed.
 constexpr char32_t field_stand_in(char32_t control) {
     return 0xFDD0 + control;

@@ -93,7 +93,7 @@ public:
     /// Tq numbers, or none: the part of each row of a head that went to its sink, where that is held beside
     /// the weights.
     virtual std::vector<float> sink_shares(std::int64_t /*l*/, std::int64_t /*h*/) const { return {}; }
-    /// Whether a softmax would not have given row i of head h with this sum.
+    /// Returns true if no softmax gives a row with this sum for query i of head h.
     bool is_off(std::int64_t l, std::int64_t h, std::int64_t i, double sum) const {
         const std::vector<float> shares = info().sinks ? sink_shares(l, h) : std::vector<float>();
         const double rest = shares.empty() ? 0.0 : static_cast<double>(shares[static_cast<std::size_t>(i)]);

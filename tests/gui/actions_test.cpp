@@ -1,6 +1,7 @@
 #include "app/commands/actions.h"
 #include "app/shell/control/control.h"
 #include "app/views/situation.h"
+#include "core/base/json.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 #include "tests/test_data.h"
@@ -170,7 +171,7 @@ TEST_CASE("a line from outside does what its action does, and its answer says wh
         const std::optional<std::string> answer = answer_line(desk.program, line, 1);
         REQUIRE(answer);
         desk.settle();
-        return nlohmann::json::parse(*answer);
+        return parse_json_with_bytes(*answer, "the answer");
     };
     const auto error = [&](const std::string& line) {
         const nlohmann::json answer = ask(line);

@@ -139,8 +139,8 @@ TEST_CASE("the palette goes to a stage of a checkpoint by its layer", "[gui][pal
     goes_to("L0 scores", StageGroup::scores, 0);
     goes_to("layer 1 norm", StageGroup::norm1, 1); // not norm1 of the open layer
     goes_to("norm layer 0", StageGroup::norm1, 0);
-    goes_to("layer 1 norm 2", StageGroup::norm2, 1);
     goes_to("l1 norm", StageGroup::norm1, 1);
+    goes_to("layer 1 norm 2", StageGroup::norm2, 1);
     goes_to("mlp", StageGroup::mlp_pre, 1);
     goes_to("layer 0 residual", StageGroup::resid_in, 0);
     goes_to("embedding", StageGroup::embedding, -1);

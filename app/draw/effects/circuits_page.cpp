@@ -189,7 +189,7 @@ void draw_token_field(Picture& picture, const DrawContext& context, const Circui
                               .label = "circuit token",
                               .text = word,
                               .action = [](const std::string& typed) { return AskCircuits{.word = typed}; },
-                              .tip = tr("The token that the head reads; empty: the one that is looked at"),
+                              .tip = tr("The token that the head reads; empty: the selected one"),
                               .controls = text::ControlCharacters::kept});
     draw_text(picture, context, right - width - 8, figure::baseline_for(top + 14, 12.5F), tr("token"),
               Font::ui, 12.5F, context.theme.muted, Align::right);

@@ -15,7 +15,7 @@ float place_on_scale(float value, float low, float high, bool log);
 /// The value at the lower end of a logarithmic scale.
 float log_scale_begin(float high);
 
-/// What reports call one of the theme's ramps: "neutral", "diverging", "viridis", "cividis" or "magma";
+/// The name of a theme's ramp in reports: "neutral", "diverging", "viridis", "cividis" or "magma";
 /// "head" for the ramp of a head, or of all heads together.
 std::string name_of(const Ramp& ramp, const Theme& theme);
 

@@ -65,7 +65,7 @@ struct TextField {
     bool stays = false;
     /// Mostly a word of the text is changed: the keyboard comes to its end, and the text is not selected.
     bool changed_in_part = false;
-    /// What becomes of line ends and tabs.
+    /// How line ends and tabs are handled.
     text::ControlCharacters controls = text::ControlCharacters::trimmed;
 };
 

@@ -23,8 +23,8 @@ using figure::Align;
 using figure::Font;
 
 constexpr float side_width = 256, side_gap = 28;
-constexpr float ruler = 78, map_top = 132,
-                legend_height = 44; ///< of the map: left, above, below a narrow one
+constexpr float ruler = 78, long_map_top = 132,
+                long_map_legend_height = 44; ///< of the map: left, above, below a narrow one
 constexpr float scale_line = 20;    ///< above it, where what a pixel shows has no room beside the buttons
 constexpr float least_height = 124; ///< of the map in a low canvas, which scrolls
 constexpr float words_from = 14;    ///< pixels of a token that has its name beside it
@@ -60,13 +60,13 @@ bool scale_below(const DrawContext& context) {
 
 Places places_of(const DrawContext& context) {
     Places out;
-    const float top = map_top + (scale_below(context) ? scale_line : 0);
+    const float top = long_map_top + (scale_below(context) ? scale_line : 0);
     const bool wide = context.width >= side_from;
     const bool high = context.height >= 840 || !context.controls; // a figure is as high as it needs to be
     const float list = spots_height(high ? 5 : context.height >= 700 ? 4 : 3);
     const float left = canvas_pad + ruler,
                 right = context.width - canvas_pad - (wide ? side_width + side_gap : 0);
-    const float foot = wide ? 20 : legend_height;
+    const float foot = wide ? 20 : long_map_legend_height;
     out.room = {left, top, std::max(std::floor(right - left), 80.0F),
                 std::max(std::floor(context.height - top - foot - list - 8), least_height)};
     out.list = {canvas_pad, out.room.bottom() + foot, context.width - 2 * canvas_pad, list};

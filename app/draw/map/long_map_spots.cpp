@@ -16,7 +16,7 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float spot_height = 24, head_height = 28;
+constexpr float spot_height = 24, long_map_head_height = 28;
 
 /// The tokens round one of them, at most `width` wide; the token itself in bold on a raised ground.
 void draw_words(Picture& picture, const MapScene& scene, const std::vector<std::string>& tokens,
@@ -62,11 +62,11 @@ void draw_words(Picture& picture, const MapScene& scene, const std::vector<std::
 } // namespace
 
 float spots_height(int rows) {
-    return head_height + spot_height * static_cast<float>(rows);
+    return long_map_head_height + spot_height * static_cast<float>(rows);
 }
 
 std::size_t listed_spots(const MapScene& scene, float height) {
-    const auto room = static_cast<std::size_t>(std::max(0.0F, (height - head_height) / spot_height));
+    const auto room = static_cast<std::size_t>(std::max(0.0F, (height - long_map_head_height) / spot_height));
     return scene.map.spots == nullptr ? 0 : std::min(room, scene.map.spots->size());
 }
 
@@ -93,24 +93,24 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
                                       : count;
         if (const std::string whole = says;
             (says = fitted_words(context, whole, Font::ui, 12.5F, area.w - wide - 150)) != whole)
-            picture.tips.push_back({{area.x, area.y, area.w - 150, head_height - 4}, whole});
+            picture.tips.push_back({{area.x, area.y, area.w - 150, long_map_head_height - 4}, whole});
         draw_text(picture, context, area.x + wide + 12, area.y + 16, says, Font::ui, 12.5F, theme.muted);
     }
     draw_text(picture, context, area.right() - 8, area.y + 16, tr("weight"), Font::ui, 12, theme.muted,
               Align::right);
     draw_text(picture, context, area.right() - 72, area.y + 16, tr("distance"), Font::ui, 12, theme.muted,
               Align::right);
-    draw_hairline(picture, context, area.x, area.y + head_height - 4, area.w);
+    draw_hairline(picture, context, area.x, area.y + long_map_head_height - 4, area.w);
     if (listed == 0) {
-        draw_text(picture, context, area.x, area.y + head_height + 16,
+        draw_text(picture, context, area.x, area.y + long_map_head_height + 16,
                   why_no_spots(scene.map, scene.view) + ".", Font::ui, 12.5F, theme.muted);
         return;
     }
     const float words = (area.w - 28 - 150 - 56) / 2;
     for (std::size_t n = 0; n < listed; ++n) {
         const analysis::MapSpot& spot = (*scene.map.spots)[n];
-        const figure::Rect row{area.x, area.y + head_height + spot_height * static_cast<float>(n), area.w,
-                               spot_height};
+        const figure::Rect row{area.x, area.y + long_map_head_height + spot_height * static_cast<float>(n),
+                               area.w, spot_height};
         const float baseline = figure::baseline_for(row.y + row.h / 2, 12.5F);
         const std::string label = "spot " + std::to_string(n + 1);
         const bool on = scene.map.selected && scene.map.selected->query == spot.query &&

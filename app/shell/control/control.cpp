@@ -65,7 +65,7 @@ void require_no_fault(const Program& program) {
         fail_input(fault);
 }
 
-/// The absolute path that a value names. Throws Error(input) for a value that is no path.
+/// Returns the absolute path that a value names. Throws Error(input) if the value cannot be a path.
 std::string path_in(const std::string& id, const std::string& value) {
     if (value.empty())
         fail_input(tr("\"{}\" needs the path of a file or folder; name one", id));
@@ -76,7 +76,9 @@ std::string path_in(const std::string& id, const std::string& value) {
 
 /// Does it; throws Error(input) with what the program says of it at once.
 void act(Program& program, const std::string& id, const std::optional<std::string>& value) {
-    program.begin_action(id == "open" || id == "sentence");
+    program.begin_action(id == "open"                            ? AskedAgain::file
+                         : id == "sentence" || id == "text-pair" ? AskedAgain::prompt
+                                                                 : AskedAgain::nothing);
     if (id == "open" && value)
         // The name of a model that comes with the program is not a path.
         program.open_path(checkpoint::is_packaged(*value) ? *value : path_in(id, *value));

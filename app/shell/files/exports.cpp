@@ -77,7 +77,7 @@ std::string table_text(const std::vector<std::vector<std::string>>& table, char 
     return text;
 }
 
-/// What is seen of a long map as .npy or .safetensors.
+/// Writes the visible part of a long map as .npy or .safetensors.
 void write_map(const OnScreen& screen, const std::string& path) {
     if (screen.shown.map == nullptr)
         fail_input(tr("The numbers of this page are not known yet; try again in a moment."));

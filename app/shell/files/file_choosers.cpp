@@ -49,7 +49,7 @@ std::string attention_stem(const AppState& state) {
            reading_suffix(state.view.attention.reading);
 }
 
-/// What a file name says of the canvas: the tensor, the head of a map or the screen.
+/// The part of a file name that identifies the canvas: the tensor, the head of a map or the screen.
 std::string name_on_canvas(Screen screen, const AppState& state) {
     if (screen == Screen::map)
         return "map-h" + std::to_string(state.shown.map == nullptr ? state.view.head : state.shown.map->head);

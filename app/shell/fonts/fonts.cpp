@@ -124,7 +124,7 @@ struct FontBook::Impl {
         }
     }
 
-    /// Draws what stands for a control character in a field as its sign.
+    /// Draws the placeholder of a control character in a field as its visible sign.
     void show_stand_ins() {
         for (const std::vector<Baked>& of_face : baked)
             for (const Baked& one : of_face)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/views/surface.h"
+#include "core/text/one_line.h"
 
 #include <string>
 
@@ -25,7 +26,9 @@ public:
 /// ImGui's items of the same names, made known to the surface's observer.
 bool invisible_button(const std::string& label, const ImVec2& size, Surface& surface);
 bool selectable(const std::string& label, bool selected, ImGuiSelectableFlags flags, Surface& surface);
+/// A text of bytes that are not UTF-8 keeps them until something is typed.
 bool input_text(const std::string& label, const std::string& hint, std::string& text,
-                ImGuiInputTextFlags flags, ImGuiInputTextCallback callback, void* data, Surface& surface);
+                ImGuiInputTextFlags flags, ImGuiInputTextCallback callback, void* data, Surface& surface,
+                text::ControlCharacters controls = text::ControlCharacters::trimmed);
 
 } // namespace headscope::app

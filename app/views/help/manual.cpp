@@ -77,7 +77,6 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
                       with_its_key = with_key(hint, "search manual");
     const bool fits_key = tools.measure(with_its_key, figure::Font::ui, 13.5F) + 28 <= area.w;
     ImGui::PushAllowKeyboardFocus(false); // Tab walks the focus ring
-    const FieldClipboard clipboard(text::ControlCharacters::trimmed);
     input_text("##search manual", fits_key ? with_its_key : hint, panel.search,
                ImGuiInputTextFlags_CallbackAlways, place_caret, &caret, tools.surface);
     ImGui::PopAllowKeyboardFocus();

@@ -76,7 +76,7 @@ std::vector<PlacedWeight> acting_cells(HeadScore score, std::span<const float> w
 PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::int64_t Tk,
                          const KeyFacts& keys);
 
-/// What a set knows of the tokens of its layer l.
+/// Returns the tokens of layer l, as far as the set knows them.
 HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l);
 
 } // namespace headscope::analysis

@@ -98,6 +98,9 @@ RopeScaling read_scaling(const ConfigReader& reader, const ConfigReader& setting
 } // namespace
 
 void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& architecture) {
+    // Hugging Face turns as much of a head as this key says, even where the family has no width of its own.
+    if (reader.size("head_dim", architecture.dk) != architecture.dk)
+        reader.refuse("head_dim", tr("hidden_size / num_attention_heads = {}", architecture.dk));
     Rope rope;
     rope.theta = reader.positive(keys.theta, keys.usual_theta);
     double part = reader.positive(keys.part, keys.usual_part);

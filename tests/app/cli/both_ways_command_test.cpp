@@ -1,11 +1,9 @@
 #include "app/draw/panels/predictions_panel.h"
 #include "app/session/workspace.h"
-#include "core/base/file.h"
 #include "core/checkpoint/model/text_model.h"
 #include "tests/app/cli/run_program.h"
 #include "tests/app/support/fixture.h"
 #include "tests/catch.h"
-#include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
 #include <algorithm>
@@ -60,15 +58,14 @@ TEST_CASE("a decoder that reads both ways is no masked model, and its panel pred
 }
 
 TEST_CASE("commands about what comes next refuse a decoder that reads both ways", "[both_ways]") {
-    const TemporaryFolder folder;
-    write_file_atomically(folder.file("text"), "a");
     for (const std::string& name : both_ways) {
         const std::string model = test_data(name);
         for (const auto& [command, more, words] :
              std::vector<std::tuple<std::string, std::vector<std::string>, std::string>>{
                  {"generate", {"--ids", "3,1,4", "--tokens", "2"}, "reads each text as a whole"},
                  {"patch",
-                  {"--clean-ids", "3,1,4", "--corrupted-ids", "3,2,4", "-o", folder.file("x.json")},
+                  {"--clean-ids", "3,1,4", "--corrupted-ids", "3,2,4", "--what", "head", "--answer-id", "1",
+                   "--against-id", "2"},
                   "predict the next token from those before it"}}) {
             const ProgramRun run = run_on(model, command, more);
             INFO(name << " " << command << ": " << run.err);
@@ -107,7 +104,8 @@ TEST_CASE("heads of a decoder that reads both ways look ahead in scores and expl
             run_on(model, "explain", {"--ids", ids, "--what", "logits", "--position", "1"});
         REQUIRE(logits.code == 0);
         double ahead = 0;
-        for (const auto& [head, sources] : json::parse(logits.out).at("by_source").items()) {
+        const json by_source = json::parse(logits.out).at("by_source");
+        for (const auto& [head, sources] : by_source.items()) {
             REQUIRE(sources.size() == 6);
             for (std::size_t j = 2; j < sources.size(); ++j)
                 ahead = std::max(ahead, std::abs(sources.at(j).get<double>()));

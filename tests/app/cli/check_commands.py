@@ -77,6 +77,22 @@ def write_encoder_decoder(folder):
     shutil.copy(SOURCES / "assets/models/pocket/tokenizer.json", folder)
 
 
+def write_bert(folder):
+    """The BERT of the tests with the vocabulary of a tokenizer that knows pairs."""
+    golden, tokenizer = SOURCES / "tests/data/models/bert_tiny", SOURCES / "tests/data/tokenizers/bert_like_uncased"
+    config = json.loads((golden / "config.json").read_text())
+    words = len(json.loads((tokenizer / "tokenizer.json").read_text())["model"]["vocab"])
+    data = (golden / "model.safetensors").read_bytes()
+    (length,) = struct.unpack_from("<Q", data)
+    entries = json.loads(data[8 : 8 + length])
+    shapes = {name: entry["shape"] for name, entry in entries.items() if name != "__metadata__"}
+    shapes = {name: [words, *shape[1:]] if shape[0] == config["vocab_size"] else shape for name, shape in shapes.items()}
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config | {"vocab_size": words}))
+    write_safetensors(folder / "model.safetensors", shapes)
+    shutil.copy(tokenizer / "tokenizer.json", folder)
+
+
 def write_attention(folder):
     """Weights of 12 layers with 12 heads, in which every filter finds something to take out."""
     T = 6
@@ -99,6 +115,7 @@ def write_problem(path, command):
 def prepare(folder):
     write_decoder(folder / "CHECKPOINT")
     write_encoder_decoder(folder / "T5")
+    write_bert(folder / "BERT")
     write_attention(folder)
     sentence = "Tom had a dog. The dog was big. One day Tom went to the park with the dog. "
     (folder / "corpus.txt").write_text((sentence + "\n") * 4)

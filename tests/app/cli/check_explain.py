@@ -543,7 +543,7 @@ def check_refusals(folder):
     refused(2, "--to", *asked, "--from", "0.1")
     refused(2, "--what head and --from", *asked, "--what", "head", "--from", "0.1", "--to", "1.2")
     refused(1, "layer.head", *asked, "--from", "0.1", "--to", "1")
-    refused(1, "behind the colon", *asked, "--from", "0.1", "--to", "1.2:x")
+    refused(1, "after the colon, write q, k or v", *asked, "--from", "0.1", "--to", "1.2:x")
     refused(1, ".safetensors", *asked, "--what", "head", "-o", folder / "map.txt")
     refused(2, "--json", *asked, "--what", "head", "--json", "-o", folder / "map.safetensors")
     refused(2, "--clean", "patch", "--model", model, "--corrupted-ids", "1,4,3", "--answer-id", "5", "--against-id", "6",

@@ -244,7 +244,7 @@ TEST_CASE("render draws the window with each of the three boards") {
 TEST_CASE("what does not fit an encoder-decoder is refused with a sentence") {
     check_refusal({"trace", "--model", gpt2_folder, "--ids", "1", "--decoder-ids", "2", "-o", "-"}, 2,
                   "no decoder beside");
-    check_refusal({"trace", "--model", gpt2_folder, "--ids", "1", "--gain", "cross:0.1=0", "-o", "-"}, 2,
+    check_refusal({"trace", "--model", gpt2_folder, "--ids", "1", "--gain", "cross:0.1=0", "-o", "-"}, 1,
                   "one stack");
     check_refusal({"trace", "--model", t5_folder, "--ids", "1", "--gain", "cross:2.0=0", "-o", "-"}, 1,
                   "the cross-attention of layer 2");
@@ -258,10 +258,11 @@ TEST_CASE("what does not fit an encoder-decoder is refused with a sentence") {
     refuse_render({t5_folder, "--decoder-text", "seven"}, 1, "\"seven\" is no token id");
     refuse_render({t5_folder, "--stack", "encoder", "--layer", "2"}, 1, "layers are numbered 0 to 1");
     refuse_render({t5_folder, "--stack", "cross", "--head", "4"}, 1, "heads are numbered 0 to 3");
-    refuse_render({t5_folder, "--stack", "decoder", "--stage", "mlp_act"}, 1, "resid_in, norm1, resid_mid");
+    refuse_render({t5_folder, "--stack", "decoder", "--stage", "mlp_act"}, 1,
+                  "embedding, resid_in, norm1, attn_out, resid_mid");
     check_refusal({"render", "--window", "--decoder-text", "3", "-o", "-"}, 2, "--model");
     check_refusal({"--decoder-text", "3", "missing.headscope"}, 2, "--decoder-text");
     check_refusal({"--decoder-text", "3"}, 2, "PATH");
-    check_refusal({"trace", "The cat sat", "--gain", "cross:1=0", "-o", "-"}, 2,
+    check_refusal({"trace", "The cat sat", "--gain", "cross:1=0", "-o", "-"}, 1,
                   "only a checkpoint has layers");
 }

@@ -64,7 +64,6 @@ TEST_CASE("exit codes of commands about a problem follow one rule") {
         {1, words_and(trace, {"--temperature", "nan"})},
         {1, words_and(trace, {"--device", "wings"})},
         {1, words_and(trace, {"--memory", "wings"})},
-        {1, words_and(trace, {"--format", "npy"})},
         {1, {"trace", "", "-o", out + ".json"}},
         {1, {"trace", "The cat", "-o", ""}},
         {1, {"trace", "--case", none, "--heads", "2", "-o", out + ".json"}},

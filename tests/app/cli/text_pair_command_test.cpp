@@ -42,7 +42,7 @@ double off(const std::string& path) {
 }
 
 /// The folder, and the words that give its two texts.
-struct Pair {
+struct PairFolder {
     TemporaryFolder folder;
     std::string model = make_pair_folder(folder), out = folder.file("out.safetensors");
     Arguments both{"--model", model, "--text", first_of_pair, "--text-pair", second_of_pair},
@@ -52,7 +52,7 @@ struct Pair {
 } // namespace
 
 TEST_CASE("--text-pair gives the numbers of Hugging Face's code for two texts", "[pair]") {
-    const Pair pair;
+    const PairFolder pair;
     CHECK(run_well(joined_words({"trace", "-o", pair.out}, pair.both)).err.empty());
     const format::Safetensors file = format::Safetensors::open(pair.out);
     CHECK(file.integers("token_type_ids") == std::vector<std::int64_t>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1});
@@ -65,7 +65,7 @@ TEST_CASE("--text-pair gives the numbers of Hugging Face's code for two texts", 
 }
 
 TEST_CASE("a separator inside --text keeps all types 0, with a warning that names --text-pair", "[pair]") {
-    const Pair pair;
+    const PairFolder pair;
     const std::string warning = "--text \"" + first_of_pair + "\" --text-pair \"" + second_of_pair + "\"";
     CHECK_THAT(run_well(joined_words({"trace", "-o", pair.out}, pair.one)).err,
                Contains("w55 inside one text") && Contains(warning));
@@ -85,7 +85,7 @@ TEST_CASE("a separator inside --text keeps all types 0, with a warning that name
 }
 
 TEST_CASE("every command that reads --text reads --text-pair", "[pair]") {
-    const Pair pair;
+    const PairFolder pair;
     // heads, export and map read types from a file as well.
     const std::string npy = pair.folder.file("out.npy");
     const Arguments same{"--model", pair.model, "--inputs", pair.folder.file("pair/first.safetensors")};
@@ -138,7 +138,7 @@ TEST_CASE("every command that reads --text reads --text-pair", "[pair]") {
 }
 
 TEST_CASE("--text-pair is refused where there is no form for two texts", "[pair]") {
-    const Pair pair;
+    const PairFolder pair;
     const std::filesystem::path gpt2 = pair.folder.file("gpt2");
     std::filesystem::copy(test_data("/models/gpt2_tiny"), gpt2);
     write_file_atomically((gpt2 / "tokenizer.json").string(),
@@ -168,7 +168,7 @@ TEST_CASE("--text-pair is refused where there is no form for two texts", "[pair]
 }
 
 TEST_CASE("--project keeps two texts", "[pair][checkpoint_project]") {
-    const Pair pair;
+    const PairFolder pair;
     const checkpoint::TextModelPtr model = checkpoint::open_text_model(pair.model);
     const std::string path = pair.folder.file("p.headscope");
     project::save_checkpoint_project(

@@ -35,7 +35,12 @@ struct PaletteWorld {
     FilesState files{};
     CourseState course{};
     Dims dims = shown.dims();
-    Situation now{.view = view, .files = files, .problem = shown.problem(), .shown = &dims, .own_heads = 2};
+    Situation now{.view = view,
+                  .files = files,
+                  .problem = shown.problem(),
+                  .shown = &dims,
+                  .pictured = true,
+                  .own_heads = 2};
 
     PaletteWorld() {
         lesson::Lesson first;

@@ -143,15 +143,20 @@ TEST_CASE("a survey does not depend on how its blocks were divided, and its file
                 return engine->run(problem, wanted, cancel);
             },
             progress, false));
-    int beside = 0;
+    int beside = 0; // scores that are not 0 beside the first token
     for (const MeasuredHead& head : mean_heads(measured)) {
         const HeadCard found = file.card(head.layer, head.head);
         INFO("L" << head.layer << " H" << head.head);
         CHECK(found.label == head.metrics.label());
         CHECK(found.beside_first == head.metrics.beside_first);
-        beside += found.beside_first ? 1 : 0;
+        const auto at = static_cast<std::size_t>(head.layer * plan.H + head.head);
+        for (const HeadScore score : {HeadScore::previous, HeadScore::self, HeadScore::induction_text}) {
+            const float wanted = head.metrics.beside[static_cast<std::size_t>(score)];
+            CHECK(file.means_beside(score)[at].value() == Approx(wanted).margin(1e-6));
+            beside += wanted > 0 ? 1 : 0;
+        }
     }
-    CHECK(beside > 0);
+    CHECK(beside > 20);
     CHECK(file.run().counts.pieces == std::ssize(pieces));
     const std::vector<std::optional<double>> means = file.means(HeadScore::previous);
     REQUIRE(std::ssize(means) == plan.layers * plan.H);

@@ -163,7 +163,7 @@ TEST_CASE("yarn divides slow frequencies, and longrope each by its own number") 
                Contains("short_factor") && Contains("a list of 8 numbers"));
 }
 
-TEST_CASE("the names of sizes that all families share are taken where the family's own are missing") {
+TEST_CASE("the names of sizes that all families share come before the family's own") {
     const Architecture gpt2 = parse({{"model_type", "gpt2"},
                                      {"hidden_size", 32},
                                      {"num_attention_heads", 2},
@@ -171,7 +171,7 @@ TEST_CASE("the names of sizes that all families share are taken where the family
                                      {"max_position_embeddings", 40}});
     CHECK((gpt2.D == 32 && gpt2.H == 2 && gpt2.layers == 3 && gpt2.max_positions == 40));
     CHECK(parse({{"model_type", "distilbert"}, {"hidden_size", 36}, {"num_attention_heads", 6}}).D == 36);
-    CHECK(parse({{"model_type", "gpt2"}, {"n_embd", 24}, {"hidden_size", 48}}).D == 24);
+    CHECK(parse({{"model_type", "gpt2"}, {"n_embd", 24}, {"hidden_size", 48}}).D == 48);
 }
 
 TEST_CASE("faults of a config name the key, what it has and what it should have") {

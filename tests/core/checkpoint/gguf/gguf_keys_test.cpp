@@ -33,7 +33,7 @@ void append_text(std::string& bytes, const std::string& text) {
 
 /// A GGUF file with these pairs and two tables of zeros.
 GgufFile gguf_with(const std::map<std::string, json>& pairs) {
-    constexpr std::uint32_t version = 3, u32 = 4, f32 = 6, flag = 7, text = 8, tensor_f32 = 0;
+    constexpr std::uint32_t version = 3, type_u32 = 4, type_f32 = 6, flag = 7, text = 8, tensor_f32 = 0;
     constexpr std::uint64_t width = 64, rows = 8, types = 2, alignment = 32;
     std::string bytes = "GGUF";
     append_number(bytes, version);
@@ -45,10 +45,10 @@ GgufFile gguf_with(const std::map<std::string, json>& pairs) {
             append_number(bytes, flag);
             bytes.push_back(value.get<bool>() ? 1 : 0);
         } else if (value.is_number_integer()) {
-            append_number(bytes, u32);
+            append_number(bytes, type_u32);
             append_number(bytes, value.get<std::uint32_t>());
         } else if (value.is_number()) {
-            append_number(bytes, f32);
+            append_number(bytes, type_f32);
             append_number(bytes, value.get<float>());
         } else {
             append_number(bytes, text);
@@ -89,7 +89,7 @@ std::map<std::string, json> usual_pairs(const std::string& name) {
 // The suffixes are those of llama.cpp's LLM_KV_NAMES (llama-arch.cpp), and one that does not exist.
 TEST_CASE("every key that llama.cpp knows of an architecture is read, refused or known to be harmless") {
     const json table = json::parse(read_file(test_data("/gguf_keys.json")));
-    const json &harmless = table.at("harmless"), &unscaled = table.at("harmless beside no scaling");
+    const json &harmless = table.at("harmless"), &unscaled = table.at("harmless alone");
     std::size_t read = 0, refused = 0;
     for (const char* const name :
          {"llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gptneox", "gpt2", "bert"}) {

@@ -102,7 +102,7 @@ std::vector<QuantizedKind> quantized_kinds() {
         {"ModelOpt", method("modelopt"), {packed, {".weight_scale_2", "F32", {}, 4}}},
         {"Quark", method("quark"), {int8}, false},
         {"something-new", method("something-new"), {int8}, false},
-        {"q_proj.weight holds int8", json::object(), {int8}},
+        {"down_proj.weight holds int8", json::object(), {int8}},
     };
 }
 
@@ -226,7 +226,8 @@ TEST_CASE("every command says what quantized weights are and how to go on") {
              {"trace", "--model", model, "--ids", "1,2", "-o", folder.file("out.safetensors")},
              {"generate", "--model", model, "--ids", "1,2", "--tokens", "1"},
              {"explain", "--what", "logits", "--model", model, "--ids", "1,2"},
-             {"map", "--model", model, "--ids", "1,2", "--layer", "0", "--head", "0"},
+             {"map", "--model", model, "--ids", "1,2", "--head", "0", "--overview", "5", "-o",
+              folder.file("x.npy")},
              {"heads", "--model", model, "--ids", "1,2"}}) {
         const ProgramRun run = run_program(command);
         INFO(command.front() << ": " << run.err);

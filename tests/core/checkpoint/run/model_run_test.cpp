@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
+#include <vector>
 
 using namespace headscope;
 using namespace headscope::checkpoint;
@@ -376,5 +378,40 @@ TEST_CASE("a text that goes on with one that was run has the numbers of a run of
         const ModelRunPtr before = run(model, text(5));
         CHECK_THROWS(ModelRun::compute(model, text(6), {}, before, {}, cancelled));
         check_same(*run(model, text(6), {}, before), *run(model, text(6)));
+    }
+}
+
+TEST_CASE("threads that continue one run at the same time get the numbers of runs of their own",
+          "[threads]") {
+    const ModelPtr model = open_model("gpt2_tiny");
+    const auto text = [](std::int64_t T) {
+        ModelInputs inputs;
+        inputs.ids = {5, 17, 32, 29, 3, 8, 11, 2, 40, 7};
+        inputs.ids.resize(static_cast<std::size_t>(T));
+        inputs.T = T;
+        return inputs;
+    };
+    const ModelRun::Options none{.kept_bytes = 0};
+    for (int turn = 0; turn < 5; ++turn) {
+        Progress progress;
+        // Only a run that continued another one has caches to hand on.
+        const ModelRunPtr before =
+            ModelRun::compute(model, text(5), {}, run(model, text(4), {}, nullptr, none), none, progress);
+        std::vector<ModelRunPtr> made(3);
+        std::vector<std::thread> threads;
+        for (std::size_t n = 0; n < made.size(); ++n)
+            threads.emplace_back([&, n] { // without assertions: Catch2 is for one thread
+                Progress own;
+                made[n] =
+                    ModelRun::compute(model, text(6 + static_cast<std::int64_t>(n)), {}, before, none, own);
+                static_cast<void>(before->layer(1));
+                static_cast<void>(before->rows(0, 1, 2, own));
+                static_cast<void>(before->logits_at(static_cast<std::int64_t>(n), own));
+                static_cast<void>(before->problem(1));
+            });
+        for (std::thread& thread : threads)
+            thread.join();
+        for (std::size_t n = 0; n < made.size(); ++n)
+            check_same(*made[n], *run(model, text(6 + static_cast<std::int64_t>(n))));
     }
 }
