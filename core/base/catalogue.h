@@ -1,30 +1,40 @@
 #pragma once
 
+#include "core/base/plural_forms.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace headscope {
 
 /// A catalogue of translated messages: the binary form (.mo) of GNU gettext's manual, "The Format of GNU MO
-/// Files". It keeps the file's bytes, and looks messages up by hash. Immutable.
+/// Files". The context (msgctxt) of a message is its id, and a message is found by its id alone. Immutable.
 class Catalogue {
 public:
-    /// Throws Error(internal) when the bytes are no catalogue in this machine's byte order.
+    /// Throws Error(internal) if the bytes are not a sorted catalogue in this machine's byte order, or its
+    /// Plural-Forms header is malformed.
     explicit Catalogue(std::string bytes);
 
-    /// Views into the catalogue; empty where the message has no translation.
-    std::string_view find(std::string_view message) const;
-    std::string_view find_in(std::string_view context, std::string_view message) const;
-    /// The form for a count, of languages with one form for 1 and one for everything else.
-    std::string_view find_plural(std::string_view one, std::int64_t count) const;
+    /// Views into the catalogue; empty if the message has no translation.
+    std::string_view find(std::string_view id) const;
+    /// The form for a count, as the Plural-Forms header chooses it.
+    std::string_view find_plural(std::string_view id, std::int64_t count) const;
 
-    const std::unordered_map<std::string_view, std::string_view>& messages() const { return messages_; }
+    /// "id\4English" or "id\4one\0many", sorted, with the translation, whose forms are separated by '\0'. The
+    /// header is the entry with an empty first text.
+    const std::vector<std::pair<std::string_view, std::string_view>>& messages() const { return messages_; }
+    const PluralForms& plural_forms() const { return plural_forms_; }
 
 private:
+    /// All forms of a translation.
+    std::string_view forms_of(std::string_view id) const;
+
     std::string bytes_;
-    std::unordered_map<std::string_view, std::string_view> messages_;
+    std::vector<std::pair<std::string_view, std::string_view>> messages_;
+    PluralForms plural_forms_;
 };
 
 } // namespace headscope

@@ -13,6 +13,8 @@ namespace headscope {
 namespace {
 
 constexpr std::string_view folder = "languages/", ending = ".mo", english = "en";
+// Translators: the name of your language in that language, for example "Deutsch".
+constexpr Message own_name = translatable("language.name", "English");
 
 struct InUse {
     std::string code = std::string(english);
@@ -54,9 +56,9 @@ std::string_view language_in_use() {
 }
 
 std::vector<Language> languages() {
-    std::vector<Language> all{{std::string(english), "English"}};
+    std::vector<Language> all{{std::string(english), std::string(own_name.english)}};
     for (const std::string& code : codes())
-        all.push_back({code, std::string(catalogue_of(code).find_in("name of this language", "English"))});
+        all.push_back({code, std::string(catalogue_of(code).find(own_name.id))});
     return all;
 }
 
@@ -70,25 +72,19 @@ std::string language_of_locale(std::string_view locale) {
     return std::string(std::ranges::find(known, code) == known.end() ? english : code);
 }
 
-std::string tr(std::string_view message) {
-    const std::string_view translated = detail::translation(message);
-    return std::string(translated.empty() ? message : translated);
-}
-
-std::string tr_in(std::string_view context, std::string_view message) {
-    const std::string_view translated =
-        in_use().catalogue == nullptr ? "" : in_use().catalogue->find_in(context, message);
-    return std::string(translated.empty() ? message : translated);
+std::string tr(const Message& message) {
+    const std::string_view translated = detail::translation(message.id);
+    return std::string(translated.empty() ? message.english : translated);
 }
 
 namespace detail {
 
-std::string_view translation(std::string_view message) {
-    return in_use().catalogue == nullptr ? std::string_view() : in_use().catalogue->find(message);
+std::string_view translation(std::string_view id) {
+    return in_use().catalogue == nullptr ? std::string_view() : in_use().catalogue->find(id);
 }
 
-std::string_view plural_translation(std::string_view one, std::int64_t count) {
-    return in_use().catalogue == nullptr ? std::string_view() : in_use().catalogue->find_plural(one, count);
+std::string_view plural_translation(std::string_view id, std::int64_t count) {
+    return in_use().catalogue == nullptr ? std::string_view() : in_use().catalogue->find_plural(id, count);
 }
 
 std::string filled(std::string_view translated, std::string_view english_form, fmt::format_args values) {

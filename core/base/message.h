@@ -9,11 +9,13 @@
 
 namespace headscope {
 
-// The sentences of the program in the person's language. The sources hold English; assets/languages has a
-// catalogue of GNU gettext for every other language. A sentence without a translation stays English.
+// The messages of the program in the user's language. The sources hold the English text and, next to it, the
+// id of the message; assets/languages has a catalogue of GNU gettext for every other language. A translation
+// is found by the id alone, so the English text can be mended without touching the catalogues. A message
+// without a translation stays English.
 
-/// Chooses the language of all sentences made from now on: "en", or one of languages(). Call it before the
-/// first thread starts: what was made before stays as it is. Throws Error(input) for another name.
+/// Chooses the language of all messages made from now on: "en", or one of languages(). Call it before the
+/// first thread starts: earlier messages stay as they are. Throws Error(input) for another name.
 void use_language(std::string_view language);
 /// The language in use, "en" at first.
 std::string_view language_in_use();
@@ -26,55 +28,92 @@ struct Language {
 std::vector<Language> languages();
 /// "de" of "de_DE.UTF-8" and "de-AT": a locale without country, character set and variant.
 std::string_view language_code(std::string_view locale);
-/// The language that a name of the environment asks for ("de_DE.UTF-8" and "de-AT" ask for "de"); "en" where
-/// no catalogue has it.
+/// The language that a locale in the environment asks for ("de_DE.UTF-8" and "de-AT" ask for "de"); "en" if
+/// it has no catalogue.
 std::string language_of_locale(std::string_view locale);
 
-/// Marks a literal that tr() gets later, for example in a constexpr table. Returns the literal itself.
-constexpr std::string_view translatable(std::string_view message) {
-    return message;
+/// The id of a message, a literal: lower-case letters, digits, "_" and ".", at most 40 characters. It names
+/// the message in the catalogues, so it stays when the English text changes.
+class MessageId {
+public:
+    template<std::size_t size>
+    consteval MessageId(const char (&id)[size]) : id_(id, size - 1) {
+        constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+        if (id_.empty() || id_.size() > 40 || id_.find_first_not_of(allowed) != std::string_view::npos)
+            throw "the id of a message has a character that is not allowed, or a wrong length";
+    }
+    constexpr operator std::string_view() const { return id_; }
+
+private:
+    std::string_view id_;
+};
+
+/// The English text of a message, a literal.
+class English {
+public:
+    template<std::size_t size>
+    consteval English(const char (&text)[size]) : text_(text, size - 1) {}
+    constexpr operator std::string_view() const { return text_; }
+
+private:
+    std::string_view text_;
+};
+
+/// A message that tr() translates later, for example in a table. Without an id: no message.
+struct Message {
+    std::string_view id, english;
+
+    constexpr bool empty() const { return id.empty(); }
+    bool operator==(const Message&) const = default;
+};
+
+/// Marks a message in a table: translatable("stage.scores", "scores").
+constexpr Message translatable(MessageId id, English english) {
+    return {id, english};
 }
 
-/// The message in the person's language. Braces mean themselves.
-std::string tr(std::string_view message);
+/// The message in the user's language. Braces have no meaning. Empty without an id.
+std::string tr(const Message& message);
+inline std::string tr(MessageId id, English english) {
+    return tr(translatable(id, english));
+}
 
-/// The message in the person's language, with the values in place of its {}: tr("{} has {} rows", name,
-/// rows). A translation may give them another order, by {0} and {1}. The compiler checks the English form.
-/// Numbers with decimals, units or thousands come as finished text (format.h).
+/// The message in the user's language, with the values in place of its {}: tr("trace.rows", "{} has {} rows",
+/// name, rows). A translation may reorder them, by {0} and {1}. The compiler checks the English form. Numbers
+/// with decimals, units or thousands are passed as text (format.h).
 template<class... Values>
-requires(sizeof...(Values) > 0) std::string tr(fmt::format_string<Values...> message, Values&&... values);
+requires(sizeof...(Values) > 0) std::string
+    tr(MessageId id, fmt::format_string<Values...> english, Values&&... values);
 
-/// One of two forms by a count: tr_n("{} head", "{} heads", heads, heads). The count chooses the form and is
-/// printed only where it is among the values.
+/// A message with a form for each kind of count: tr_n("heads.count", "{} head", "{} heads", heads, heads).
+/// The count chooses the form (English has two, other languages as many as their catalogue says) and is
+/// printed only if it is also among the values.
 template<class... Values>
-std::string tr_n(fmt::format_string<Values...> one, fmt::format_string<Values...> many, std::int64_t count,
-                 Values&&... values);
-
-/// For an English word that two places use with different meanings: tr_in("verb", "Open"). The context tells
-/// them apart for the translator.
-std::string tr_in(std::string_view context, std::string_view message);
+std::string tr_n(MessageId id, fmt::format_string<Values...> one, fmt::format_string<Values...> many,
+                 std::int64_t count, Values&&... values);
 
 namespace detail {
 /// The translation, or an empty view.
-std::string_view translation(std::string_view message);
-std::string_view plural_translation(std::string_view one, std::int64_t count);
-/// Falls back to the English form when the translation's fields do not fit the values.
+std::string_view translation(std::string_view id);
+std::string_view plural_translation(std::string_view id, std::int64_t count);
+/// Falls back to the English form if the fields of the translation do not fit the values.
 std::string filled(std::string_view translated, std::string_view english, fmt::format_args values);
 } // namespace detail
 
 template<class... Values>
-requires(sizeof...(Values) > 0) std::string tr(fmt::format_string<Values...> message, Values&&... values) {
-    const fmt::string_view english = message;
-    const std::string_view text(english.data(), english.size());
-    return detail::filled(detail::translation(text), text, fmt::make_format_args(values...));
+requires(sizeof...(Values) > 0) std::string
+    tr(MessageId id, fmt::format_string<Values...> english, Values&&... values) {
+    const fmt::string_view text = english;
+    return detail::filled(detail::translation(id), {text.data(), text.size()},
+                          fmt::make_format_args(values...));
 }
 
 template<class... Values>
-std::string tr_n(fmt::format_string<Values...> one, fmt::format_string<Values...> many, std::int64_t count,
-                 Values&&... values) {
-    const fmt::string_view key = one, english = count == 1 ? key : fmt::string_view(many);
-    return detail::filled(detail::plural_translation({key.data(), key.size()}, count),
-                          {english.data(), english.size()}, fmt::make_format_args(values...));
+std::string tr_n(MessageId id, fmt::format_string<Values...> one, fmt::format_string<Values...> many,
+                 std::int64_t count, Values&&... values) {
+    const fmt::string_view text = count == 1 ? one : many;
+    return detail::filled(detail::plural_translation(id, count), {text.data(), text.size()},
+                          fmt::make_format_args(values...));
 }
 
 } // namespace headscope

@@ -44,9 +44,9 @@ std::string mo_bytes(const Messages& messages) {
 }
 
 const Messages sample_messages{{"", "Content-Type: text/plain; charset=UTF-8\n"},
-                               {"verb\x04Open", "Öffnen"},
-                               {"{} head", ""},
-                               {"{} reads {}", "{1} wird von {0} gelesen"}};
+                               {"file.open\x04Open", "Öffnen"},
+                               {"heads.count\x04{} head", ""},
+                               {"heads.reads\x04{} reads {}", "{1} wird von {0} gelesen"}};
 
 std::multiset<std::string> fields_of(const std::string& text) {
     const std::string plain = std::regex_replace(text, std::regex(R"(\{\{|\}\})"), "");
@@ -75,17 +75,40 @@ TEST_CASE("the system's reasons are said in the person's language", "[message]")
     CHECK_THROWS_WITH(read_file("/nowhere/at/all"), Catch::Contains("nicht vorhanden"));
 }
 
-TEST_CASE("a catalogue finds what it has", "[message]") {
+TEST_CASE("a catalogue finds a message by its id", "[message]") {
     Messages counted = sample_messages;
-    counted[2] = {std::string("{} head") + '\0' + "{} heads", std::string("{} Kopf") + '\0' + "{} Köpfe"};
+    counted[2] = {std::string("heads.count\x04{} head") + '\0' + "{} heads",
+                  std::string("{} Kopf") + '\0' + "{} Köpfe"};
     const Catalogue catalogue(mo_bytes(counted));
-    CHECK(catalogue.find("{} reads {}") == "{1} wird von {0} gelesen");
-    CHECK(catalogue.find("Open") == "");
-    CHECK(catalogue.find("") == "");
-    CHECK(catalogue.find_in("verb", "Open") == "Öffnen");
-    CHECK(catalogue.find_plural("{} head", 1) == "{} Kopf");
-    CHECK(catalogue.find_plural("{} head", 0) == "{} Köpfe");
-    CHECK(catalogue.find_plural("{} head", 2) == "{} Köpfe");
+    CHECK(catalogue.find("heads.reads") == "{1} wird von {0} gelesen");
+    CHECK(catalogue.find("file.open") == "Öffnen");
+    for (const std::string_view unknown : {"", "Open", "file", "file.ope", "file.open2", "heads", "heads.z"})
+        CHECK(catalogue.find(unknown) == "");
+    CHECK(catalogue.find_plural("heads.count", 1) == "{} Kopf");
+    CHECK(catalogue.find_plural("heads.count", 0) == "{} Köpfe");
+    CHECK(catalogue.find_plural("heads.count", 2) == "{} Köpfe");
+    CHECK(catalogue.find_plural("heads", 2) == "");
+    CHECK(catalogue.find_plural("file.open", 1) == "Öffnen");
+    CHECK(catalogue.find_plural("file.open", 2) == "");
+}
+
+TEST_CASE("a catalogue chooses among as many forms as its language has", "[message]") {
+    const std::string rule = "n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2";
+    const auto polish = [](const std::string& header) {
+        return Catalogue(mo_bytes({{"", header},
+                                   {std::string("heads.count\x04{} head") + '\0' + "{} heads",
+                                    std::string("{} głowa") + '\0' + "{} głowy" + '\0' + "{} głów"}}));
+    };
+    const Catalogue catalogue = polish("Language: pl\nPlural-Forms: nplurals=3; plural=(" + rule + ");\n");
+    for (const auto& [count, form] : {std::pair(0, "{} głów"),
+                                      {1, "{} głowa"},
+                                      {2, "{} głowy"},
+                                      {4, "{} głowy"},
+                                      {5, "{} głów"},
+                                      {12, "{} głów"},
+                                      {22, "{} głowy"}})
+        CHECK(catalogue.find_plural("heads.count", count) == form);
+    CHECK_THROWS_AS(polish("Plural-Forms: nplurals=3; plural=(" + rule + ";\n"), Error);
 }
 
 TEST_CASE("a catalogue that was cut is refused", "[message]") {
@@ -96,18 +119,30 @@ TEST_CASE("a catalogue that was cut is refused", "[message]") {
     std::string other = bytes;
     other[0] = 'x';
     CHECK_THROWS_AS(Catalogue(other), Error);
+    Messages unsorted = sample_messages;
+    std::swap(unsorted[1], unsorted[3]);
+    CHECK_THROWS_AS(Catalogue(mo_bytes(unsorted)), Error);
 }
 
 TEST_CASE("messages are English at first", "[message]") {
     CHECK(language_in_use() == "en");
-    CHECK(tr("{not a field}") == "{not a field}");
-    CHECK(tr("{} of {}", 3, "seven") == "3 of seven");
-    CHECK(tr_n("{} head", "{} heads", 1, 1) == "1 head");
-    CHECK(tr_n("{} head", "{} heads", 0, 0) == "0 heads");
-    CHECK(tr_n("one head", "{} heads of {}", 3, 3, 8) == "3 heads of 8");
-    CHECK(tr_in("verb", "Open") == "Open");
+    CHECK(tr("test.braces", "{not a field}") == "{not a field}");
+    CHECK(tr("test.of", "{} of {}", 3, "seven") == "3 of seven");
+    CHECK(tr_n("test.heads", "{} head", "{} heads", 1, 1) == "1 head");
+    CHECK(tr_n("test.heads", "{} head", "{} heads", 0, 0) == "0 heads");
+    CHECK(tr_n("test.heads_of", "one head", "{} heads of {}", 3, 3, 8) == "3 heads of 8");
+    constexpr Message title = translatable("test.title", "Open");
+    CHECK(tr(title) == "Open");
+    CHECK(tr(Message{}) == "");
+    CHECK(Message{}.empty());
     CHECK_THROWS_WITH(use_language("tlh"), Catch::Contains("tlh") && Catch::Contains("de"));
     CHECK(language_in_use() == "en");
+}
+
+TEST_CASE("a message is translated by its id, whatever its English text", "[message]") {
+    const Spoken spoken("de");
+    CHECK(tr("language.name", "Words that no catalogue has") == "Deutsch");
+    CHECK(tr("test.unknown", "English") == "English");
 }
 
 TEST_CASE("a translation may reorder its fields, and one that does not fit is left out", "[message]") {
@@ -142,7 +177,7 @@ TEST_CASE("every language has its name, and every translation the fields of its 
         const Catalogue catalogue(asset("languages/" + language.code + ".mo"));
         CHECK(catalogue.messages().size() > 1000);
         for (const auto& [english, translated] : catalogue.messages()) {
-            // Of a counted message the key is its first form; the forms may differ in their fields.
+            // The forms of a counted message may differ in their fields.
             if (translated.find('\0') != std::string_view::npos || english.empty())
                 continue;
             INFO(english << " -> " << translated);
