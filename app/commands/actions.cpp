@@ -20,17 +20,17 @@ std::vector<ActionInfo> whole_table() {
             table.push_back(std::move(row));
         }
     };
-    add(translatable("Stages"), stage_actions());
-    add(translatable("Screens"), screen_actions());
-    add(translatable("View"), view_actions());
-    add(translatable("Weights"), weight_actions());
-    add(translatable("Map"), map_actions());
-    add(translatable("Numbers"), number_actions());
-    add(translatable("Writing"), writing_actions());
-    add(translatable("Selection"), context_actions());
-    add(translatable("Window"), window_actions());
-    add(translatable("Presentation"), presentation_actions());
-    add(translatable("Files"), file_actions());
+    add(translatable("common.stages", "Stages"), stage_actions());
+    add(translatable("actions.screens", "Screens"), screen_actions());
+    add(translatable("actions.view", "View"), view_actions());
+    add(translatable("common.weights", "Weights"), weight_actions());
+    add(translatable("common.map", "Map"), map_actions());
+    add(translatable("actions.numbers", "Numbers"), number_actions());
+    add(translatable("actions.writing", "Writing"), writing_actions());
+    add(translatable("actions.selection", "Selection"), context_actions());
+    add(translatable("actions.window", "Window"), window_actions());
+    add(translatable("actions.presentation", "Presentation"), presentation_actions());
+    add(translatable("actions.files", "Files"), file_actions());
     return table;
 }
 
@@ -61,7 +61,7 @@ std::string why_not_on_map(const Chord& pressed, const Situation& now) {
     off.screen = Screen::stages;
     for (const ActionInfo& row : actions())
         if (has(row, pressed) && row.send && row.under >= now.over && !row.here(now) && row.here(off))
-            return tr("“{}” is not for the map of a long text", row.title);
+            return tr("actions.not_map_long_text", "“{}” is not for the map of a long text", row.title);
     return {};
 }
 

@@ -32,9 +32,11 @@ void check_finite(float value, const std::string& fault) {
 }
 
 void check_deviation(float deviation) {
-    check_finite(deviation, tr("the standard deviation must be a finite float32; type one such as 0.25"));
+    check_finite(deviation, tr("block_operations.standard_deviation_must",
+                               "the standard deviation must be a finite float32; type one such as 0.25"));
     if (deviation < 0)
-        fail_input(tr("the standard deviation is {}; it should be 0 or more", text_of(deviation)));
+        fail_input(tr("block_operations.standard_deviation",
+                      "the standard deviation is {}; it should be 0 or more", text_of(deviation)));
 }
 
 /// New number from the old one, its row and its column in the block. In row-major order.
@@ -47,7 +49,8 @@ TensorPtr changed(const Tensor& tensor, const Block& block, New make) {
             float& value = out.data()[out.shape().offset(block.at(row, col))];
             value = make(value, row, col);
             if (!std::isfinite(value))
-                fail_input(tr("a number of {} would leave float32's range; choose a smaller number",
+                fail_input(tr("block_operations.number_would_leave",
+                              "a number of {} would leave float32's range; choose a smaller number",
                               tensor_info(block.tensor).name));
         }
     return std::make_shared<const Tensor>(std::move(out));
@@ -62,7 +65,8 @@ TensorPtr randomised(const Tensor& tensor, const Block& block, const Randomise& 
         });
     }
     if (!is_weight(block.tensor))
-        fail_input(tr("Xavier takes its width from the inputs and outputs of a weight matrix, and {} is "
+        fail_input(tr("block_operations.xavier_takes_width",
+                      "Xavier takes its width from the inputs and outputs of a weight matrix, and {} is "
                       "none; choose normal with a standard deviation",
                       tensor_info(block.tensor).name));
     const auto fans = static_cast<double>(tensor.shape().back(0) + tensor.shape().back(1));
@@ -106,20 +110,27 @@ std::optional<BlockOperation> operation_of(const OperationChoice& choice) {
 std::string operation_name(const BlockOperation& operation, const std::string& block) {
     return std::visit(
         // Translators: a step of the history; the last {} are the numbers that changed: "set 0.5 W_Q[0:2, 1]"
-        Overloaded{[&](const SetTo& o) { return tr("set {} {}", text_of(o.value), block); },
-                   [&](const ScaleBy& o) { return tr("scale by {} {}", text_of(o.factor), block); },
-                   [&](const Zero&) { return tr("zero {}", block); },
-                   [&](const AddNoise& o) {
-                       return tr("noise {}, seed {} {}", text_of(o.deviation), o.seed, block);
-                   },
-                   [&](const Randomise& o) {
-                       return o.distribution == Distribution::normal
-                                  ? tr("normal {}, seed {} {}", text_of(o.deviation), o.seed, block)
-                              : o.distribution == Distribution::xavier_uniform
-                                  ? tr("Xavier uniform, seed {} {}", o.seed, block)
-                                  : tr("Xavier normal, seed {} {}", o.seed, block);
-                   },
-                   [&](const MakeIdentity&) { return tr("identity {}", block); }},
+        Overloaded{
+            [&](const SetTo& o) { return tr("block_operations.set", "set {} {}", text_of(o.value), block); },
+            [&](const ScaleBy& o) {
+                return tr("block_operations.scale", "scale by {} {}", text_of(o.factor), block);
+            },
+            [&](const Zero&) { return tr("block_operations.zero", "zero {}", block); },
+            [&](const AddNoise& o) {
+                return tr("block_operations.noise_seed", "noise {}, seed {} {}", text_of(o.deviation), o.seed,
+                          block);
+            },
+            [&](const Randomise& o) {
+                return o.distribution == Distribution::normal
+                           ? tr("block_operations.normal_seed", "normal {}, seed {} {}", text_of(o.deviation),
+                                o.seed, block)
+                       : o.distribution == Distribution::xavier_uniform
+                           ? tr("block_operations.xavier_uniform_seed", "Xavier uniform, seed {} {}", o.seed,
+                                block)
+                           : tr("block_operations.xavier_normal_seed", "Xavier normal, seed {} {}", o.seed,
+                                block);
+            },
+            [&](const MakeIdentity&) { return tr("block_operations.identity", "identity {}", block); }},
         operation);
 }
 
@@ -136,7 +147,8 @@ void check_inside(const Block& block, const Tensor& tensor) {
     if (inside && row_axis(block.tensor) < 0)
         inside = block.rows == 1;
     if (!inside)
-        fail_input(tr("a block of {} × {} numbers does not fit into {} of shape {} at that place; choose a "
+        fail_input(tr("block_operations.block_numbers_not_fit",
+                      "a block of {} × {} numbers does not fit into {} of shape {} at that place; choose a "
                       "cell further up or left, or fewer numbers",
                       block.rows, block.cols, info.name, tensor.shape().text()));
 }
@@ -147,11 +159,13 @@ TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperatio
         Overloaded{
             [&](const SetTo& o) {
                 check_finite(o.value,
-                             tr("the number to set must be a finite float32; type one such as 0.25"));
+                             tr("block_operations.number_set_must_finite",
+                                "the number to set must be a finite float32; type one such as 0.25"));
                 return changed(tensor, block, [&](float, Offset, Offset) { return o.value; });
             },
             [&](const ScaleBy& o) {
-                check_finite(o.factor, tr("the factor must be a finite float32; type one such as 0.25"));
+                check_finite(o.factor, tr("block_operations.factor_must_finite",
+                                          "the factor must be a finite float32; type one such as 0.25"));
                 return changed(tensor, block, [&](float v, Offset, Offset) { return v * o.factor; });
             },
             [&](const Zero&) { return changed(tensor, block, [](float, Offset, Offset) { return 0.0F; }); },
@@ -172,7 +186,8 @@ TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperatio
 
 TensorPtr with_values(const Tensor& tensor, const Block& block, std::span<const float> values) {
     if (static_cast<std::int64_t>(values.size()) != block.count())
-        fail_input(tr_n("there is {} number for a block of {} × {}; give one number per cell",
+        fail_input(tr_n("block_operations.number_block_give_one",
+                        "there is {} number for a block of {} × {}; give one number per cell",
                         "there are {} numbers for a block of {} × {}; give one number per cell",
                         std::ssize(values), values.size(), block.rows, block.cols));
     auto next = values.begin();

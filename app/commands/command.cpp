@@ -39,7 +39,8 @@ void take_preset(project::Recipe& recipe, const std::string& id) {
 
 void set_kv_sentence(project::Recipe& recipe, const std::optional<std::string>& sentence) {
     if (sentence && sentence->empty())
-        fail_input(tr("the second sentence has no word: type at least one, or go back to self-attention"));
+        fail_input(tr("command.second_sentence_no_word",
+                      "the second sentence has no word: type at least one, or go back to self-attention"));
     recipe.kv_sentence = sentence.value_or("");
     recipe.base = nullptr; // a sentence is for a preset
     recipe.edits.erase(TensorId::x_kv);
@@ -54,7 +55,7 @@ void set_gain(project::Recipe& recipe, const Document& document, const SetGain& 
     const Dims& dims = document.problem.dims;
     check_head(dims, c.head);
     if (!std::isfinite(c.gain))
-        fail_input(tr("a gain must be finite; type one such as 0.5"));
+        fail_input(tr("command.gain_must_finite_type", "a gain must be finite; type one such as 0.5"));
     recipe.gains = document.problem.gains;
     recipe.gains.resize(static_cast<std::size_t>(dims.H), 1.0F);
     recipe.gains[static_cast<std::size_t>(c.head)] = c.gain;
@@ -93,7 +94,8 @@ bool change_any(project::Recipe& recipe, const Document& document, const Command
                           },
                           [&](const SetRecipe& c) { recipe = c.recipe; },
                           [](const ReleaseNumber&) {
-                              fail_input(tr("only activations of a checkpoint are set and taken back"));
+                              fail_input(tr("command.activations_checkpoint_set_taken",
+                                            "only activations of a checkpoint are set and taken back"));
                           },
                           [&](const ResetEdits&) {
                               recipe.edits.clear();
@@ -134,52 +136,58 @@ CommandName name_of(const Document& before, const Command& command) {
     return std::visit(
         Overloaded{
             [](const SetSentence&) {
-                return CommandName{tr("type a sentence"), {}};
+                return CommandName{tr("command.type_sentence", "type a sentence"), {}};
             },
             [](const SetKvSentence& c) {
-                return CommandName{c.sentence ? tr("type the second sentence") : tr("self-attention"), {}};
+                return CommandName{c.sentence ? tr("command.type_second_sentence", "type the second sentence")
+                                              : tr("command.self_attention", "self-attention"),
+                                   {}};
             },
             [](const SetPreset& c) {
-                return CommandName{tr("preset {}", c.id), {}};
+                return CommandName{tr("command.preset", "preset {}", c.id), {}};
             },
             [](const SetMask&) {
-                return CommandName{tr("mask"), {}};
+                return CommandName{tr("common.mask", "mask"), {}};
             },
             [&](const SetHeads& c) {
-                return CommandName{tr("heads"), count(dims.H, c.H)};
+                return CommandName{tr("common.heads", "heads"), count(dims.H, c.H)};
             },
             [&](const SetKvHeads& c) {
-                return CommandName{tr("key/value heads"), count(dims.Hkv, c.Hkv)};
+                return CommandName{tr("command.key_value_heads", "key/value heads"), count(dims.Hkv, c.Hkv)};
             },
             [](const SetIdentityOutput& c) {
-                return CommandName{c.identity ? tr("W_O = identity") : tr("W_O as built"), {}};
+                return CommandName{c.identity ? tr("command.w_o_identity", "W_O = identity")
+                                              : tr("command.w_o_built", "W_O as built"),
+                                   {}};
             },
             [&](const SetSeed&) {
-                return CommandName{tr("seed"), {}};
+                return CommandName{tr("common.seed", "seed"), {}};
             },
             [&](const EditCell& c) {
                 const Block block{c.cell.tensor, c.cell.at};
                 if (c.cell.tensor == TensorId::mlp_act)
                     // Translators: a step of the history, "set mlp_act[3, 17]", and its detail
-                    return CommandName{tr("set {}", block_text(block, dims)), tr("to {}", brief(c.value))};
+                    return CommandName{tr("command.set", "set {}", block_text(block, dims)),
+                                       tr("command.to", "to {}", brief(c.value))};
                 check_inside(block, *editable(before, c.cell.tensor));
-                return CommandName{tr("edit {}", block_text(block, dims)),
+                return CommandName{tr("command.edit", "edit {}", block_text(block, dims)),
                                    from_to(owned_value(before, c.cell.tensor, c.cell.at), c.value),
                                    is_of_layer(c.cell.tensor)};
             },
             [&](const SetGain& c) {
                 const bool known = c.head >= 0 && c.head < dims.H;
-                return CommandName{tr("gain head {}", c.head),
+                return CommandName{tr("command.gain_head", "gain head {}", c.head),
                                    from_to(known ? problem.gain(c.head) : 1.0F, c.gain)};
             },
             [&](const SetTemperature& c) {
-                return CommandName{tr("temperature"), from_to(problem.temperature, c.temperature)};
+                return CommandName{tr("common.temperature", "temperature"),
+                                   from_to(problem.temperature, c.temperature)};
             },
             [](const SetRecipe& c) {
                 return CommandName{c.label, {}};
             },
             [](const ResetEdits&) {
-                return CommandName{tr("drop all edits"), {}};
+                return CommandName{tr("command.drop_all_edits", "drop all edits"), {}};
             },
             [&](const auto& c) { return name_of(before, c); }},
         command);
@@ -228,7 +236,8 @@ DocumentPtr apply(const DocumentPtr& document, const Command& command) {
     const bool other_problem =
         std::holds_alternative<SetPreset>(command) || std::holds_alternative<SetRecipe>(command);
     if (document->shows_weights() && !other_problem)
-        fail_input(tr("these weights come from {} and nothing that they were computed from is known: they "
+        fail_input(tr("command.weights_come_nothing_computed",
+                      "these weights come from {} and nothing that they were computed from is known: they "
                       "can be looked at, not changed",
                       document->title));
     if (document->is_checkpoint())

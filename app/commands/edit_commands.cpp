@@ -9,7 +9,8 @@ namespace headscope::app {
 TensorPtr editable(const Document& document, TensorId id) {
     TensorPtr now = owned_tensor(document, id);
     if (now == nullptr)
-        fail_input(tr("{} cannot be edited: it is computed, or this problem has none", tensor_info(id).name));
+        fail_input(tr("common.cannot_edited_computed_problem",
+                      "{} cannot be edited: it is computed, or this problem has none", tensor_info(id).name));
     return now;
 }
 
@@ -29,7 +30,8 @@ bool put_edit(project::Recipe& recipe, const Document& document, TensorId tensor
 
 void check_head(const Dims& dims, std::int64_t head) {
     if (head < 0 || head >= dims.H)
-        fail_input(tr("there is no head {}; heads are numbered 0 to {}", head, dims.H - 1));
+        fail_input(tr("common.no_head_heads_numbered", "there is no head {}; heads are numbered 0 to {}",
+                      head, dims.H - 1));
 }
 
 CommandName name_of(const Document& before, const EditBlock& c) {
@@ -40,12 +42,14 @@ CommandName name_of(const Document& before, const EditBlock& c) {
 
 CommandName name_of(const Document& before, const PasteBlock& c) {
     const Block block{c.cell.tensor, c.cell.at, c.table.rows, c.table.cols};
-    return {tr("paste {}", block_text(block, before.problem.dims)),
+    return {tr("edit_commands.paste", "paste {}", block_text(block, before.problem.dims)),
             std::to_string(c.table.rows) + " × " + std::to_string(c.table.cols), is_of_layer(c.cell.tensor)};
 }
 
 CommandName name_of(const Document& before, const ReleaseNumber& c) {
-    return {tr("take back {}", block_text({c.cell.tensor, c.cell.at}, before.problem.dims)), {}};
+    return {tr("edit_commands.take_back", "take back {}",
+               block_text({c.cell.tensor, c.cell.at}, before.problem.dims)),
+            {}};
 }
 
 bool change(project::Recipe& recipe, const Document& document, const EditBlock& c) {

@@ -15,7 +15,8 @@ void check_pair(const Dims& dims, std::int64_t a, std::int64_t b) {
     check_head(dims, a);
     check_head(dims, b);
     if (a == b)
-        fail_input(tr("head {} is the only one named; name two different heads", a));
+        fail_input(tr("head_commands.head_one_named_name",
+                      "head {} is the only one named; name two different heads", a));
 }
 
 std::vector<float> whole_gains(const Problem& problem) {
@@ -59,27 +60,29 @@ std::string shared_detail(const Dims& dims, std::int64_t a, std::int64_t b, bool
     if (!exist || dims.Hkv == dims.H)
         return {};
     if (dims.kv_head(a) == dims.kv_head(b))
-        return tr("K, V shared: kept");
+        return tr("head_commands.k_v_shared_kept", "K, V shared: kept");
     std::string others = also_read_by(dims, b, a);
     if (both) {
         const std::string more = also_read_by(dims, a, b);
         others += (others.empty() || more.empty() ? "" : ", ") + more;
     }
-    return others.empty() ? std::string{} : tr("K, V also of {}", others);
+    return others.empty() ? std::string{} : tr("head_commands.k_v_also", "K, V also of {}", others);
 }
 
 } // namespace
 
 CommandName name_of(const Document& before, const CopyHead& c) {
-    return {tr("copy head {} to {}", c.from, c.to), shared_detail(before.problem.dims, c.from, c.to, false)};
+    return {tr("head_commands.copy_head", "copy head {} to {}", c.from, c.to),
+            shared_detail(before.problem.dims, c.from, c.to, false)};
 }
 
 CommandName name_of(const Document& before, const SwapHeads& c) {
-    return {tr("swap heads {} and {}", c.a, c.b), shared_detail(before.problem.dims, c.a, c.b, true)};
+    return {tr("head_commands.swap_heads", "swap heads {} and {}", c.a, c.b),
+            shared_detail(before.problem.dims, c.a, c.b, true)};
 }
 
 CommandName name_of(const Document&, const ResetHead& c) {
-    return {tr("reset head {}", c.head), {}};
+    return {tr("head_commands.reset_head", "reset head {}", c.head), {}};
 }
 
 bool change(project::Recipe& recipe, const Document& document, const CopyHead& c) {

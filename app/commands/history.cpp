@@ -10,7 +10,7 @@ namespace headscope::app {
 
 History::History(DocumentPtr first, std::size_t byte_budget) : byte_budget_(byte_budget) {
     // Translators: the noun, where the history begins
-    states_.push_back({std::move(first), tr("start")});
+    states_.push_back({std::move(first), tr("history.start", "start")});
     count(states_.back(), 1);
 }
 

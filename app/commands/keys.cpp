@@ -13,7 +13,7 @@ namespace {
 std::string key_text(Key key) {
     switch (key) {
     case Key::space:
-        return tr_in("key", "space");
+        return tr("keys.space_key", "space");
     case Key::minus:
         return "−";
     case Key::plus:
@@ -27,23 +27,23 @@ std::string key_text(Key key) {
     case Key::down:
         return "↓";
     case Key::page_up:
-        return tr_in("key", "Page up");
+        return tr("keys.page_up_key", "Page up");
     case Key::page_down:
-        return tr_in("key", "Page down");
+        return tr("keys.page_down_key", "Page down");
     case Key::home:
-        return tr_in("key", "Home");
+        return tr("keys.home_key", "Home");
     case Key::end:
-        return tr_in("key", "End");
+        return tr("keys.end_key", "End");
     case Key::tab:
-        return tr_in("key", "Tab");
+        return tr("keys.tab_key", "Tab");
     case Key::enter:
-        return tr_in("key", "Enter");
+        return tr("keys.enter_key", "Enter");
     case Key::escape:
-        return tr_in("key", "Esc");
+        return tr("keys.esc_key", "Esc");
     case Key::erase:
-        return tr_in("key", "Delete");
+        return tr("keys.delete_key", "Delete");
     case Key::backspace:
-        return tr_in("key", "Backspace");
+        return tr("keys.backspace_key", "Backspace");
     case Key::F1:
         return "F1";
     case Key::F5:
@@ -53,7 +53,7 @@ std::string key_text(Key key) {
     case Key::F11:
         return "F11";
     case Key::menu:
-        return tr_in("key", "Menu");
+        return tr("keys.menu_key", "Menu");
     case Key::comma:
     case Key::period:
     case Key::slash:
@@ -68,9 +68,9 @@ std::string key_text(Key key) {
 
 std::string held_text(const Chord& chord) {
     std::string held;
-    for (const auto& [is_held, name] : {std::pair(chord.ctrl, tr_in("key", "Ctrl")),
-                                        {chord.alt, tr_in("key", "Alt")},
-                                        {chord.shift, tr_in("key", "Shift")}})
+    for (const auto& [is_held, name] : {std::pair(chord.ctrl, tr("keys.ctrl_key", "Ctrl")),
+                                        {chord.alt, tr("keys.alt_key", "Alt")},
+                                        {chord.shift, tr("keys.shift_key", "Shift")}})
         if (is_held)
             held += name + " ";
     return held;

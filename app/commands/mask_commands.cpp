@@ -36,12 +36,14 @@ Mask as_painted(const Problem& problem) {
 } // namespace
 
 CommandName name_of(const Document&, const PaintMask& c) {
-    return {c.head < 0 ? tr("paint mask, all heads") : tr("paint mask, head {}", c.head),
-            c.allowed ? tr("[{}, {}] allowed", c.i, c.j) : tr("[{}, {}] forbidden", c.i, c.j)};
+    return {c.head < 0 ? tr("mask_commands.paint_mask_all_heads", "paint mask, all heads")
+                       : tr("mask_commands.paint_mask_head", "paint mask, head {}", c.head),
+            c.allowed ? tr("mask_commands.allowed", "[{}, {}] allowed", c.i, c.j)
+                      : tr("mask_commands.forbidden", "[{}, {}] forbidden", c.i, c.j)};
 }
 
 CommandName name_of(const Document&, const ResetMask&) {
-    return {tr("mask as it was chosen"), {}};
+    return {tr("mask_commands.mask_chosen", "mask as it was chosen"), {}};
 }
 
 bool change(project::Recipe& recipe, const Document& document, const PaintMask& c) {
@@ -49,8 +51,9 @@ bool change(project::Recipe& recipe, const Document& document, const PaintMask& 
     if (c.head >= 0)
         check_head(d, c.head);
     if (c.batch < 0 || c.batch >= d.B || c.head < -1 || c.i < 0 || c.i >= d.Tq || c.j < 0 || c.j >= d.Tk)
-        fail_input(tr("there is no cell [{}, {}] in the mask; it has {} and {}", c.i, c.j,
-                      tr_n("{} query", "{} queries", d.Tq, d.Tq), tr_n("{} key", "{} keys", d.Tk, d.Tk)));
+        fail_input(tr("mask_commands.no_cell_mask", "there is no cell [{}, {}] in the mask; it has {} and {}",
+                      c.i, c.j, tr_n("mask_commands.query", "{} query", "{} queries", d.Tq, d.Tq),
+                      tr_n("mask_commands.key", "{} key", "{} keys", d.Tk, d.Tk)));
     if (!project::painted_mask_fits(recipe, d))
         recipe.painted_mask = as_painted(document.problem);
     auto& rule = std::get<ExplicitMask>(recipe.painted_mask.front());

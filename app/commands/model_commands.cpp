@@ -11,23 +11,28 @@ namespace {
 
 void check_tensor(const Document& document, TensorId tensor) {
     if (tensor == TensorId::x_kv)
-        fail_input(tr("x_kv is what the encoder gives for the source: type another source, or edit W or b, "
+        fail_input(tr("model_commands.x_kv_encoder_gives",
+                      "x_kv is what the encoder gives for the source: type another source, or edit W or b, "
                       "here or in the encoder"));
     if (tensor != TensorId::x)
         return;
     const checkpoint::AttentionPlace place = document.checkpoint()->place;
     const std::string words = attention_words(document.part()->architecture(), place);
     if (place.layer > 0 || place.stack == checkpoint::Stack::cross)
-        fail_input(tr("x of {} is computed by the layers before it: edit W or b, here or in an earlier layer",
+        fail_input(tr("model_commands.x_computed_layers_before",
+                      "x of {} is computed by the layers before it: edit W or b, here or in an earlier layer",
                       words));
     fail_input(
         !document.part()->two_texts()
-            ? tr("x of {} is what the embeddings give for the prompt: type another prompt, or edit W or b",
+            ? tr("model_commands.x_embeddings_give_prompt",
+                 "x of {} is what the embeddings give for the prompt: type another prompt, or edit W or b",
                  words)
         : place.stack == checkpoint::Stack::encoder
-            ? tr("x of {} is what the embeddings give for the source: type another source, or edit W or b",
+            ? tr("model_commands.x_embeddings_give_source",
+                 "x of {} is what the embeddings give for the source: type another source, or edit W or b",
                  words)
-            : tr("x of {} is what the embeddings give for the target: type another target, or edit W or b",
+            : tr("model_commands.x_embeddings_give_target",
+                 "x of {} is what the embeddings give for the target: type another target, or edit W or b",
                  words));
 }
 
@@ -41,7 +46,8 @@ void check_model_command(const Document& document, const Command& command) {
                           [](const SetGain&) {}, [](const ResetEdits&) {}, [](const ReleaseNumber&) {},
                           [](const SetPreset&) {}, [](const SetRecipe&) {}, // another problem as a whole
                           [&](const auto&) {
-                              fail_input(tr("the mask, the scale and the number of heads belong to {} and "
+                              fail_input(tr("model_commands.mask_scale_number_heads",
+                                            "the mask, the scale and the number of heads belong to {} and "
                                             "stay; the weights and biases of attention, norms and MLP, the "
                                             "rows of the tables and the gains of heads can be changed",
                                             document.title));

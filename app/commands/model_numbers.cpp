@@ -18,10 +18,11 @@ template<class Make>
 DocumentPtr change_row(const Document& document, const Block& block, const Make& make) {
     const checkpoint::EditedTable table = edited_table(document, block.tensor);
     if (!table.exists())
-        fail_input(tr("this model has no {}", tensor_info(block.tensor).name));
+        fail_input(tr("common.model_no", "this model has no {}", tensor_info(block.tensor).name));
     check_inside(block, table.own());
     if (row_axis(block.tensor) == 0 && block.rows != 1)
-        fail_input(tr("one row of {} is changed at a time; select numbers of one row",
+        fail_input(tr("model_numbers.one_row_changed_time",
+                      "one row of {} is changed at a time; select numbers of one row",
                       tensor_info(block.tensor).name));
     const std::span<const float> row = table.row(block.first[0]);
     Block in_row = block;
@@ -38,7 +39,8 @@ DocumentPtr change_block(const Document& document, const Block& block, const Blo
         return nullptr;
     const auto* const random = std::get_if<Randomise>(&operation);
     if (random != nullptr && random->distribution != Distribution::normal && row_axis(block.tensor) == 0)
-        fail_input(tr("Xavier is for a matrix that rows are multiplied by, and {} is a table of rows; choose "
+        fail_input(tr("model_numbers.xavier_matrix_rows",
+                      "Xavier is for a matrix that rows are multiplied by, and {} is a table of rows; choose "
                       "normal and a deviation",
                       tensor_info(block.tensor).name));
     return change_row(document, block, [&](const Tensor& row, const Block& in_row) {
@@ -56,10 +58,12 @@ bool has_activation(const Document& document) {
 void check_activation(const Document& document, const CellAddress& cell) {
     const Dims& dims = document.problem.dims;
     if (!document.is_checkpoint() || !has_activation(document))
-        fail_input(tr("there is no mlp_act here; go to a layer of a checkpoint with one MLP"));
+        fail_input(tr("model_numbers.no_mlp_act_here",
+                      "there is no mlp_act here; go to a layer of a checkpoint with one MLP"));
     if (cell.at[0] != 0 || cell.at[1] < 0 || cell.at[1] >= dims.Tq || cell.at[2] < 0 ||
         cell.at[2] >= dims.d_ff)
-        fail_input(tr_n("there is no such number: mlp_act has {} row of {}",
+        fail_input(tr_n("model_numbers.no_such_number_mlp",
+                        "there is no such number: mlp_act has {} row of {}",
                         "there is no such number: mlp_act has {} rows of {}", dims.Tq, dims.Tq, dims.d_ff));
 }
 
@@ -67,8 +71,9 @@ void check_activation(const Document& document, const CellAddress& cell) {
 
 void check_number(const EditCell& edit) {
     if (!std::isfinite(edit.value))
-        fail_input(
-            tr("a number of {} must be finite; type one such as 0.25", tensor_info(edit.cell.tensor).name));
+        fail_input(tr("model_numbers.number_must_finite_type",
+                      "a number of {} must be finite; type one such as 0.25",
+                      tensor_info(edit.cell.tensor).name));
 }
 
 DocumentPtr change_in_model(const Document& document, const Command& command) {

@@ -21,12 +21,14 @@ namespace {
 std::string dealt(const Dims& before, const Dims& after) {
     const std::string width =
         before.dk == before.dv ? std::to_string(after.dk) : fmt::format("{} (V: {})", after.dk, after.dv);
-    return after.H == 1 ? tr_n("The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
+    return after.H == 1 ? tr_n("notice.same_columns_w_q",
+                               "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
                                "one head of width {0}, not to one head of width {2}; no weight changed.",
                                "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
                                "one head of width {0}, not to {1} heads of width {2}; no weight changed.",
                                before.H, width, before.H, before.dk)
-                        : tr_n("The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
+                        : tr_n("notice.same_columns_w_q_2",
+                               "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
                                "{0} heads of width {1}, not to one head of width {3}; no weight changed.",
                                "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
                                "{0} heads of width {1}, not to {2} heads of width {3}; no weight changed.",
@@ -36,8 +38,10 @@ std::string dealt(const Dims& before, const Dims& after) {
 std::string averaged(const Dims& before, const Dims& after) {
     if (after.Hkv == after.H)
         return tr(
+            "notice.every_query_head_keys",
             "Every query head has keys and values of its own again; W_K and W_V are as they were built.");
     return tr_n(
+        "notice.w_k_w_v",
         "The W_K and W_V columns of every {0} heads were averaged into one: one key/value head for {2} "
         "query heads, before {3}. Queries and W_O are as before.",
         "The W_K and W_V columns of every {0} heads were averaged into one: {1} key/value heads for {2} "
@@ -57,13 +61,15 @@ std::string waiting(const Document& before, const Document& after) {
             names += (names.empty() ? "" : ", ") + std::string(tensor_info(id).name);
     std::string text;
     if (!names.empty())
-        text = " " + tr("Your edits of {} have another shape now: they wait, and come back with it.", names);
+        text = " " + tr("notice.edits_another_shape_now",
+                        "Your edits of {} have another shape now: they wait, and come back with it.", names);
     if (project::painted_mask_fits(before.recipe, before.problem.dims) &&
         !after.recipe.painted_mask.empty() && !project::painted_mask_fits(after.recipe, after.problem.dims))
-        text += " " + tr("The painted mask waits until the number of heads and tokens is as it was.");
+        text += " " + tr("notice.painted_mask_waits_until",
+                         "The painted mask waits until the number of heads and tokens is as it was.");
     const bool had_gains = std::ranges::any_of(before.problem.gains, [](float gain) { return gain != 1.0F; });
     if (had_gains && after.problem.gains.empty())
-        text += " " + tr("Gains are 1 again.");
+        text += " " + tr("notice.gains_1_again", "Gains are 1 again.");
     return text;
 }
 
@@ -73,10 +79,17 @@ std::string second_sentence(const Document& before, const SetKvSentence& command
     if (was == command.sentence.has_value())
         return text.empty() ? text : text.substr(1);
     if (was)
-        return tr("Queries, keys and values are made from one sentence again; no weight changed.") + text;
+        return tr("notice.queries_keys_values_made",
+                  "Queries, keys and values are made from one sentence again; no weight changed.") +
+               text;
     if (after.recipe.mask != project::MaskChoice::none)
-        text = " " + tr("The mask counts places from the ends of both sentences.") + text;
-    return tr("W_K and W_V read the second sentence now, W_Q the first; no weight changed.") + text;
+        text =
+            " " +
+            tr("notice.mask_counts_places_ends", "The mask counts places from the ends of both sentences.") +
+            text;
+    return tr("notice.w_k_w_v_2",
+              "W_K and W_V read the second sentence now, W_Q the first; no weight changed.") +
+           text;
 }
 
 /// Words of the sentence that no list knows, and what the preset makes of them.
@@ -85,18 +98,20 @@ std::string not_listed(const Document& before, const Document& after) {
     const std::vector<std::string> words = unknown_words(after.recipe, sentence);
     if (words.empty() || words == unknown_words(before.recipe, before.recipe.sentence))
         return {};
-    const std::string names =
-        joined(words, [](const std::string& word) { return tr("“{}”", text::isolated(word)); });
+    const std::string names = joined(
+        words, [](const std::string& word) { return tr("common.text", "“{}”", text::isolated(word)); });
     const std::int64_t count = std::ssize(words);
     // Translators: {} is a list of words
-    return " " + (after.recipe.preset == "first-lesson"
-                      ? tr_n("{} is in no list of words and taken as unknown, noun-like 0.80: stage x sets "
-                             "the class.",
-                             "{} are in no list of words and taken as unknown, noun-like 0.80: stage x sets "
-                             "the class.",
-                             count, names)
-                      : tr_n("{} is in no list of words and taken as unknown.",
-                             "{} are in no list of words and taken as unknown.", count, names));
+    return " " +
+           (after.recipe.preset == "first-lesson"
+                ? tr_n("notice.no_list_words_taken",
+                       "{} is in no list of words and taken as unknown, noun-like 0.80: stage x sets "
+                       "the class.",
+                       "{} are in no list of words and taken as unknown, noun-like 0.80: stage x sets "
+                       "the class.",
+                       count, names)
+                : tr_n("notice.no_list_words_taken_2", "{} is in no list of words and taken as unknown.",
+                       "{} are in no list of words and taken as unknown.", count, names));
 }
 
 /// Says that the sentence is read with another word list than the one before.
@@ -107,18 +122,22 @@ std::string read_as(const Document& before, const Document& after) {
     const text::WordList list = text::word_list_of(text::split_words(now));
     if (list == text::word_list_of(text::split_words(was)))
         return {};
-    return " " + (list == text::WordList::german ? tr("The sentence is read with the German word list.")
-                                                 : tr("The sentence is read with the English word list."));
+    return " " + (list == text::WordList::german ? tr("notice.sentence_read_german_word",
+                                                      "The sentence is read with the German word list.")
+                                                 : tr("notice.sentence_read_english_word",
+                                                      "The sentence is read with the English word list."));
 }
 
 std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool swap) {
     if (dims.Hkv == dims.H)
         return {};
     if (dims.kv_head(a) == dims.kv_head(b))
-        return swap ? tr("Heads {} and {} read the same keys and values, so that only the W_Q columns and "
+        return swap ? tr("notice.heads_read_same_keys",
+                         "Heads {} and {} read the same keys and values, so that only the W_Q columns and "
                          "the W_O rows were swapped.",
                          a, b)
-                    : tr("Heads {} and {} read the same keys and values, so that only the W_Q columns and "
+                    : tr("notice.heads_read_same_keys_2",
+                         "Heads {} and {} read the same keys and values, so that only the W_Q columns and "
                          "the W_O rows were copied.",
                          a, b);
     std::string others;
@@ -129,7 +148,8 @@ std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool 
     if (others.empty())
         return {};
     // Translators: the last {} is a list of heads by their numbers
-    return tr("Heads {} and {} share their keys and values with others: W_K and W_V of {} changed along.", a,
+    return tr("notice.heads_share_keys_values",
+              "Heads {} and {} share their keys and values with others: W_K and W_V of {} changed along.", a,
               b, others);
 }
 
@@ -137,8 +157,9 @@ std::string switched_off(const Document& before, const SetGain& command, const D
     if (after.problem.gain(command.head) != 0.0F || before.problem.gain(command.head) == 0.0F)
         return {};
     const std::string head =
-        after.has_board() ? open_head_name(after, command.head) : tr("Head {}", command.head);
-    return tr("{} is switched off: its gain is 0. {} takes that back.", head, key_hint("undo"));
+        after.has_board() ? open_head_name(after, command.head) : tr("common.head", "Head {}", command.head);
+    return tr("notice.switched_gain_0_takes", "{} is switched off: its gain is 0. {} takes that back.", head,
+              key_hint("undo"));
 }
 
 } // namespace
@@ -194,7 +215,8 @@ std::string notice_of(const Document& before, const Command& command, const Docu
         Overloaded{[&](const SetHeads&) {
                        std::string text = dealt(was, now);
                        if (was.Hkv != was.H)
-                           text += " " + tr("Every head has its own keys and values again.");
+                           text += " " + tr("notice.every_head_own_keys",
+                                            "Every head has its own keys and values again.");
                        return text + waiting(before, after);
                    },
                    [&](const SetKvHeads&) { return averaged(was, now) + waiting(before, after); },
@@ -206,7 +228,8 @@ std::string notice_of(const Document& before, const Command& command, const Docu
                    [&](const SetPreset&) {
                        const text::PresetInfo* preset = text::find_preset(after.recipe.preset);
                        return preset != nullptr && preset->cross && !after.problem.cross()
-                                  ? tr("The second sentence of this preset belongs to its own example: "
+                                  ? tr("notice.second_sentence_preset_belongs",
+                                       "The second sentence of this preset belongs to its own example: "
                                        "choose attention cross to type one to yours.")
                                   : std::string();
                    },

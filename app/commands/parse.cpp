@@ -23,16 +23,18 @@ float parse_number(const std::string& typed) {
     float value = 0;
     const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (fault == std::errc::result_out_of_range || (fault == std::errc() && !std::isfinite(value)))
-        fail_input(tr("“{}” is beyond float32's range; type a smaller number such as 0.25", typed));
+        fail_input(tr("parse.beyond_float32s_range_type",
+                      "“{}” is beyond float32's range; type a smaller number such as 0.25", typed));
     if (fault != std::errc() || end != digits.data() + digits.size())
-        fail_input(tr("“{}” is not a number; type one such as 0.25", typed));
+        fail_input(tr("parse.not_number_type_one", "“{}” is not a number; type one such as 0.25", typed));
     return value;
 }
 
 std::uint64_t parse_seed(const std::string& typed) {
     const auto seed = number_of<std::uint64_t>(trimmed(typed, blanks_around_numbers));
     if (!seed)
-        fail_input(tr("“{}” is not a seed; type a whole number from 0 on, such as 7", typed));
+        fail_input(tr("parse.not_seed_type_whole",
+                      "“{}” is not a seed; type a whole number from 0 on, such as 7", typed));
     return *seed;
 }
 

@@ -128,9 +128,10 @@ std::string Autosave::carry_out(const Wanted& wanted) {
         }
         return {};
     } catch (const std::bad_alloc&) {
-        return tr("Your edits are not kept safe: this machine has too little free memory; save the project.");
+        return tr("autosave.edits_not_kept_safe",
+                  "Your edits are not kept safe: this machine has too little free memory; save the project.");
     } catch (const std::exception& fault) {
-        return tr("Your edits are not kept safe: {}.", fault.what());
+        return tr("common.edits_not_kept_safe", "Your edits are not kept safe: {}.", fault.what());
     }
 }
 

@@ -67,7 +67,8 @@ FileJob::Outcome FileJob::run(const Work& work, Progress& progress) {
         return {{}, fault.kind() == ErrorKind::cancelled ? "" : fault.what()};
     } catch (const std::bad_alloc&) {
         return {{},
-                tr("This needs more memory than the machine has free; close other programs and try again.")};
+                tr("file_job.needs_more_memory_machine",
+                   "This needs more memory than the machine has free; close other programs and try again.")};
     } catch (const std::exception& fault) {
         return {{}, fault.what()};
     }

@@ -19,7 +19,8 @@ std::optional<FileLock> FileLock::create(const std::filesystem::path& path) {
     if (descriptor < 0 && errno == EEXIST)
         return std::nullopt;
     if (descriptor < 0)
-        fail_input(tr("cannot write {}: {}; make its folder one that can be written to", path.string(),
+        fail_input(tr("file_lock.cannot_write_make_folder",
+                      "cannot write {}: {}; make its folder one that can be written to", path.string(),
                       system_reason(errno)));
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         // Somebody who looks for files of dead programs was faster, and removes this one.
@@ -67,7 +68,8 @@ KeptFile KeptFile::create(const std::filesystem::path& folder, const std::string
     if (std::filesystem::create_directories(folder, fault))
         std::filesystem::permissions(folder, std::filesystem::perms::owner_all, fault);
     else if (fault)
-        fail_input(tr("cannot make the folder {}: {}; make it one that can be written to", folder.string(),
+        fail_input(tr("file_lock.cannot_make_folder_make",
+                      "cannot make the folder {}: {}; make it one that can be written to", folder.string(),
                       system_reason(fault.value())));
     while (true) {
         const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();

@@ -21,7 +21,8 @@ BoardRow read_row(const AttentionSet& set, std::int64_t l, const Progress& progr
     try {
         row.heads = analysis::head_maps(set, l, analysis::map_side(set.info()), progress);
     } catch (const std::bad_alloc&) {
-        row.error = tr("This layer needs more memory than the machine has free.");
+        row.error = tr("head_maps.layer_needs_more_memory",
+                       "This layer needs more memory than the machine has free.");
     } catch (const std::exception& fault) {
         progress.check();
         row.error = fault.what();

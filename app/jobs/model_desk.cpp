@@ -93,7 +93,8 @@ checkpoint::ModelInputs known_inputs(const checkpoint::TextModel& model, const M
 
 void check_layer(const checkpoint::Architecture& config, std::int64_t layer) {
     if (layer < 0 || layer >= config.layers)
-        fail_input(tr("there is no layer {}; layers are numbered 0 to {}", layer, config.layers - 1));
+        fail_input(tr("common.no_layer_layers_numbered", "there is no layer {}; layers are numbered 0 to {}",
+                      layer, config.layers - 1));
 }
 
 } // namespace
@@ -105,7 +106,8 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
     const checkpoint::Architecture& architecture = texts_of->architecture();
     check_layer(architecture, layer);
     if (texts.target && !texts_of->two_texts())
-        fail_input(tr("{} has no decoder beside an encoder; leave the decoder's text out", model->name()));
+        fail_input(tr("model_desk.no_decoder_beside_encoder",
+                      "{} has no decoder beside an encoder; leave the decoder's text out", model->name()));
     progress.check();
     texts_of->prompt = texts.prompt.empty() ? checkpoint::first_prompt(*model) : texts.prompt;
     texts_of->target = texts.target.value_or("");
@@ -163,7 +165,8 @@ void ModelDesk::want(Wish wish) {
                             try {
                                 return compute(*runs, wish, progress, put);
                             } catch (const std::bad_alloc&) {
-                                fail_input(tr("This run needs more memory than the machine has free; type a "
+                                fail_input(tr("model_desk.run_needs_more_memory",
+                                              "This run needs more memory than the machine has free; type a "
                                               "shorter prompt."));
                             }
                         });

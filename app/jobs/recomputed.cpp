@@ -36,8 +36,8 @@ ComputedHeads computed_heads(const Trace& trace, TensorId id) {
 std::string group_text(const ComputedHeads& heads, const std::string& stages) {
     // Translators: {} are the names of stages
     return heads.count == 0   ? stages
-           : heads.count == 1 ? tr("{} of head {}", stages, heads.only)
-                              : tr("{} of {} heads", stages, heads.count);
+           : heads.count == 1 ? tr("recomputed.head", "{} of head {}", stages, heads.only)
+                              : tr("common.heads_2", "{} of {} heads", stages, heads.count);
 }
 
 } // namespace
@@ -48,7 +48,7 @@ std::string recomputed_text(const Trace& trace) {
     const auto all =
         std::ranges::count_if(stage_table(), [&](const TensorInfo& stage) { return there.has(stage.id); });
     if (stages == there)
-        return tr("Recomputed all {} stages.", all);
+        return tr("recomputed.recomputed_all_stages", "Recomputed all {} stages.", all);
     // Stages of the same heads stand together.
     std::vector<std::pair<ComputedHeads, std::string>> groups;
     int count = 0;
@@ -64,11 +64,11 @@ std::string recomputed_text(const Trace& trace) {
             group->second += ", " + std::string(stage.name);
     }
     if (count == 0)
-        return tr("Recomputed nothing: no number changed.");
+        return tr("recomputed.recomputed_nothing_no_number", "Recomputed nothing: no number changed.");
     std::string text;
     for (const auto& [heads, names] : groups)
         text += (text.empty() ? "" : "; ") + group_text(heads, names);
-    return tr("Recomputed {} of {} stages: {}.", count, all, text);
+    return tr("recomputed.recomputed_stages", "Recomputed {} of {} stages: {}.", count, all, text);
 }
 
 } // namespace headscope::app

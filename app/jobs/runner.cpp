@@ -66,7 +66,8 @@ RunResult Runner::run(const DocumentPtr& document, bool alone, Progress& progres
         last_ = result;
     } catch (const std::bad_alloc&) {
         result.error =
-            tr("This problem needs more memory than the machine has free; take fewer tokens or heads.");
+            tr("runner.problem_needs_more_memory",
+               "This problem needs more memory than the machine has free; take fewer tokens or heads.");
     } catch (const std::exception& fault) {
         result.error = fault.what();
     }

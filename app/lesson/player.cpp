@@ -64,13 +64,14 @@ std::vector<Action> turn_to(CourseState& course, int page, const Document& now) 
     LessonProgress& progress = course.progress[course.open->id];
     progress.page = course.page;
     progress.furthest = std::max(progress.furthest, course.page);
-    return show(course, course.scene(), now, tr("lesson: {}", course.open->title), true);
+    return show(course, course.scene(), now, tr("player.lesson", "lesson: {}", course.open->title), true);
 }
 
 void open(CourseState& course, const std::string& id) {
     const auto found = std::ranges::find(course.lessons, id, [](const auto& lesson) { return lesson->id; });
     if (found == course.lessons.end())
-        fail_input(tr("there is no lesson \"{}\"; File, Start page, All lessons lists those there are", id));
+        fail_input(tr("player.no_lesson_file_start",
+                      "there is no lesson \"{}\"; File, Start page, All lessons lists those there are", id));
     if (course.open != *found)
         course.typed.clear();
     course.open = *found;
@@ -156,7 +157,7 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                        if (!scene.model) // a model has none of these controls
                            course.driven = controls_moved(now.recipe, lesson::recipe_of(scene));
                        course.driven_strength = course.driven.empty() ? 0.0F : 1.0F;
-                       return show(course, scene, now, tr("lesson: show me"), false);
+                       return show(course, scene, now, tr("player.lesson_show_me", "lesson: show me"), false);
                    },
                    [&](const ReturnToLesson&) {
                        return course.open == nullptr ? std::vector<Action>{}

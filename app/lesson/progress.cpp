@@ -53,7 +53,8 @@ void write_progress(const std::filesystem::path& path,
         std::filesystem::create_directories(path.parent_path());
         write_file_atomically(path.string(), dump_json(file, 1) + "\n");
     } catch (const std::exception& fault) {
-        fail_input(tr("your place in the course is not saved: {}; make room on the disk, or make {} writable",
+        fail_input(tr("progress.place_course_not_saved",
+                      "your place in the course is not saved: {}; make room on the disk, or make {} writable",
                       fault.what(), path.parent_path().string()));
     }
 }
@@ -62,10 +63,12 @@ namespace {
 
 /// The first fault, and how to see the others.
 std::string told(const std::vector<lesson::LessonFault>& faults) {
-    const std::string first = tr("Line {}: {}.", faults.front().line, faults.front().sentence);
-    return faults.size() == 1
-               ? first
-               : first + " " + tr("{} faults in all; headscope lesson check lists them.", faults.size());
+    const std::string first =
+        tr("progress.line", "Line {}: {}.", faults.front().line, faults.front().sentence);
+    return faults.size() == 1 ? first
+                              : first + " " +
+                                    tr("progress.faults_all_headscope_lesson",
+                                       "{} faults in all; headscope lesson check lists them.", faults.size());
 }
 
 /// Of two files with the same name, as copies often have, only the whole path tells them apart.
@@ -81,10 +84,11 @@ void load_lessons(CourseState& course, const std::vector<std::string>& folders, 
     course.unlisted.clear();
     for (lesson::FoundLesson& found : lesson::find_lessons(folders, language)) {
         if (!found.hidden_by.empty())
-            course.unlisted.push_back({found.path,
-                                       tr("{} has the same id, {}, and is listed in its place.",
-                                          listed_name(found.hidden_by, found.path), found.parsed.lesson.id),
-                                       lesson::name_of(found)});
+            course.unlisted.push_back(
+                {found.path,
+                 tr("progress.same_id_listed_place", "{} has the same id, {}, and is listed in its place.",
+                    listed_name(found.hidden_by, found.path), found.parsed.lesson.id),
+                 lesson::name_of(found)});
         else if (found.parsed.faults.empty())
             course.lessons.push_back(std::make_shared<const lesson::Lesson>(std::move(found.parsed.lesson)));
         else

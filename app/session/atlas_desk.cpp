@@ -140,9 +140,12 @@ void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoin
                problem = state_.document->is_experiment();
     if (run == nullptr || !own || run->model().encoder() != nullptr) {
         atlas.works[ScoreSource::probe].why_not =
-            run != nullptr ? tr("A model of two texts is not probed by one.")
-            : problem      ? tr("A problem has no vocabulary to take random tokens from.")
-                           : tr("Weights alone are known: no other text can be run.");
+            run != nullptr
+                ? tr("atlas_desk.model_two_texts_not", "A model of two texts is not probed by one.")
+            : problem ? tr("atlas_desk.problem_no_vocabulary_take",
+                           "A problem has no vocabulary to take random tokens from.")
+                      : tr("atlas_desk.weights_alone_known_no",
+                           "Weights alone are known: no other text can be run.");
     } else {
         const checkpoint::TextModelPtr model = state_.document->part()->model;
         const auto probe = values_.ask<ByHead>({run, "probe"}, Urgency::on_screen,
@@ -158,9 +161,11 @@ void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoin
     }
     if (run == nullptr || !own || !run->model().has_head()) {
         atlas.works[ScoreSource::model].why_not =
-            run != nullptr ? tr("These heads lead to no logits.")
-            : problem      ? tr("A problem has no vocabulary that a head could write.")
-                           : tr("Weights alone are known: nothing says what a head writes.");
+            run != nullptr ? tr("atlas_desk.heads_lead_no_logits", "These heads lead to no logits.")
+            : problem      ? tr("atlas_desk.problem_no_vocabulary_head",
+                                "A problem has no vocabulary that a head could write.")
+                           : tr("atlas_desk.weights_alone_known_nothing",
+                                "Weights alone are known: nothing says what a head writes.");
         return;
     }
     const auto copying = values_.ask<ByHead>(
@@ -187,9 +192,12 @@ std::shared_ptr<const Value> AtlasDesk::runs_of(Atlas& atlas, HeadScore score, c
 void AtlasDesk::add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
     if (run == nullptr || !run->model().has_head()) {
         atlas.works[ScoreSource::further_runs].why_not =
-            run != nullptr                     ? tr("The checkpoint has no head that gives logits.")
-            : state_.document->is_experiment() ? tr("A problem predicts no token.")
-                                               : tr("Weights alone are known: no head can be switched off.");
+            run != nullptr
+                ? tr("atlas_desk.checkpoint_no_head_gives", "The checkpoint has no head that gives logits.")
+            : state_.document->is_experiment()
+                ? tr("atlas_desk.problem_predicts_no_token", "A problem predicts no token.")
+                : tr("atlas_desk.weights_alone_known_no_2",
+                     "Weights alone are known: no head can be switched off.");
         return;
     }
     const std::int64_t position = position_of(*run, *state_.document->part()->model, state_.model.position);
@@ -211,7 +219,8 @@ void AtlasDesk::add_shares(Atlas& atlas, Holders& holders, const checkpoint::Mod
     if (run == nullptr) {
         if (!state_.document->is_experiment()) // whose run gives the contributions
             atlas.works[ScoreSource::contributions].why_not =
-                tr("Weights alone are known: nothing says what a head adds to the output.");
+                tr("atlas_desk.weights_alone_known_nothing_2",
+                   "Weights alone are known: nothing says what a head adds to the output.");
         return;
     }
     const checkpoint::Stack stack = state_.view.attention.stack;
@@ -228,10 +237,12 @@ void AtlasDesk::add_shares(Atlas& atlas, Holders& holders, const checkpoint::Mod
 void AtlasDesk::add_retrieval(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
     std::string why_not;
     if (run == nullptr)
-        why_not = state_.document->is_experiment() ? tr("A problem writes no text.")
-                                                   : tr("Weights alone are known: no text can be written.");
+        why_not = state_.document->is_experiment()
+                      ? tr("atlas_desk.problem_writes_no_text", "A problem writes no text.")
+                      : tr("atlas_desk.weights_alone_known_no_3",
+                           "Weights alone are known: no text can be written.");
     else if (!writes_text(run->model()))
-        why_not = tr("This model does not go on with a text.");
+        why_not = tr("atlas_desk.model_not_go_text", "This model does not go on with a text.");
     if (!why_not.empty()) {
         atlas.works[ScoreSource::needles].why_not = why_not;
         return;

@@ -36,7 +36,8 @@ void CheckpointSession::ask_patching(const AskPatching& asked) {
 void CheckpointSession::swap_prompts() {
     std::string& corrupted = state().model.patching.corrupted;
     if (corrupted.empty())
-        fail_input(tr("there is no second prompt to swap with; type one first"));
+        fail_input(tr("checkpoint_patching.no_second_prompt",
+                      "there is no second prompt to swap with; type one first"));
     const std::string clean = std::exchange(corrupted, state().model.prompt);
     type(&ModelPart::prompt, clean);
 }
@@ -78,7 +79,7 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
                    .row = heads ? -1 : rows.first});
     mapped_run_ = state().model.run;
     stop_writing();
-    write(part, tr("open a patched run"));
+    write(part, tr("checkpoint_patching.open_patched_run", "open a patched run"));
     ask(looked_at());
 }
 
@@ -87,7 +88,7 @@ void CheckpointSession::leave_patch() {
     if (patch == nullptr)
         return;
     stop_writing();
-    write(patch->own, tr("leave the patched run"));
+    write(patch->own, tr("checkpoint_patching.leave_patched_run", "leave the patched run"));
 }
 
 void CheckpointSession::look_at_patch(const PatchedRun& patch) {

@@ -439,7 +439,8 @@ std::string CheckpointSession::not_now() const {
     std::string words = attention_words(architecture, attention_place(architecture, wanted_.attention));
     if (words.front() >= 'a' && words.front() <= 'z') // it begins the sentence
         words.front() = static_cast<char>(words.front() - 'a' + 'A');
-    return tr("{} is being opened: nothing was changed; edit it once it is shown.", words);
+    return tr("checkpoint_session.opened_nothing",
+              "{} is being opened: nothing was changed; edit it once it is shown.", words);
 }
 
 std::string CheckpointSession::step_name(std::string name) const {
@@ -478,6 +479,7 @@ void CheckpointSession::check(const FileCommand& command) const {
     if (reads_otherwise() &&
         (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command)))
         fail_input(tr(
+            "checkpoint_session.weights_screen",
             "The weights on screen are filtered, which no script computes: switch the filters off in Heads, "
             "then export the script."));
 }

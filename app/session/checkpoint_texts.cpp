@@ -34,9 +34,9 @@ void CheckpointSession::type(std::string ModelPart::*which, const std::string& t
     part->opened_patch = nullptr;
     model.position.reset(); // the last token of the new text
     next_text_ = {std::move(part),
-                  which == &ModelPart::target ? tr("type a target")
-                  : which == &ModelPart::pair ? tr("type a second text")
-                                              : tr("type a prompt"),
+                  which == &ModelPart::target ? tr("checkpoint_texts.type_target", "type a target")
+                  : which == &ModelPart::pair ? tr("checkpoint_texts.type_second_text", "type a second text")
+                                              : tr("checkpoint_texts.type_prompt", "type a prompt"),
                   prompt_change, host().gesture()};
 }
 
@@ -47,7 +47,7 @@ void CheckpointSession::decide_pair(bool two) {
     state().model.pair = pair->second;
     type(&ModelPart::prompt, pair->first);
     if (next_text_)
-        next_text_->label = tr("make two texts");
+        next_text_->label = tr("checkpoint_texts.make_two_texts", "make two texts");
 }
 
 void CheckpointSession::write_target() {
@@ -59,7 +59,7 @@ void CheckpointSession::write_target() {
     auto part = std::make_shared<ModelPart>(*next_text_->part);
     part->write_target = true;
     next_text_->part = std::move(part);
-    next_text_->label = tr("write the target");
+    next_text_->label = tr("checkpoint_texts.write_target", "write the target");
     next_text_->change = {};
 }
 
@@ -82,7 +82,8 @@ void CheckpointSession::write_waiting() {
     const checkpoint::Distribution& next = *model.next;
     const std::int64_t id = waiting_->id.value_or(next.candidates[next.taken].id);
     waiting_.reset();
-    write(with_token(*part, id), tr("write “{}”", checkpoint::label_of(*part->model, id)));
+    write(with_token(*part, id),
+          tr("checkpoint_texts.write", "write “{}”", checkpoint::label_of(*part->model, id)));
 }
 
 void CheckpointSession::go_on() {
@@ -105,7 +106,8 @@ void CheckpointSession::take_back(std::int64_t tokens) {
     stop_writing();
     const ModelPart& part = *state().document->part();
     if (!next_text_) {
-        write(without_tokens(part, tokens), tr_n("take a token back", "take tokens back", tokens));
+        write(without_tokens(part, tokens),
+              tr_n("checkpoint_texts.take_token_back", "take a token back", "take tokens back", tokens));
     } else if (next_text_->part->written > part.written) { // the newest token is still to come
         next_text_.reset();
         show_texts(state().model, part);
@@ -116,7 +118,7 @@ void CheckpointSession::take_branch(std::size_t number) {
     stop_writing();
     const std::vector<ModelPartPtr>& branches = state().model.branches;
     if (number < branches.size())
-        write(branches[number], tr("go to another branch"));
+        write(branches[number], tr("checkpoint_texts.go_another_branch", "go to another branch"));
 }
 
 void CheckpointSession::sample_next() {
@@ -149,7 +151,8 @@ void CheckpointSession::came_written(std::int64_t id) {
     if (!state().model.writing)
         return;
     if (std::ranges::find(model.end_ids, id) != model.end_ids.end())
-        stop_writing(tr("Stopped: “{}” ends a text.", checkpoint::label_of(model, id)));
+        stop_writing(tr("checkpoint_texts.stopped_ends_text", "Stopped: “{}” ends a text.",
+                        checkpoint::label_of(model, id)));
     else if (!state().model.cannot_write.empty())
         stop_writing();
 }

@@ -102,17 +102,20 @@ void GivenWeightsSession::came_on_screen() {
 void GivenWeightsSession::check(const FileCommand& command) const {
     if (std::holds_alternative<SaveProject>(command) || std::holds_alternative<SaveProjectAs>(command))
         fail_input(
-            tr("Attention weights of a file are shown, which is all that is known of them: there is no "
+            tr("given_weights_session.attention_weights",
+               "Attention weights of a file are shown, which is all that is known of them: there is no "
                "project to save."));
     if (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command))
         fail_input(
-            tr("Attention weights of a file are shown, and nothing that they were computed from is known: "
+            tr("given_weights_session.attention_weight_2",
+               "Attention weights of a file are shown, and nothing that they were computed from is known: "
                "no script can compute them again."));
 }
 
 std::function<void(const std::string& path)> GivenWeightsSession::writer() const {
     return [](const std::string&) {
-        fail_input(tr("attention weights of a file are no project: there is nothing to save"));
+        fail_input(tr("given_weights_session.attention_weight_3",
+                      "attention weights of a file are no project: there is nothing to save"));
     };
 }
 

@@ -64,14 +64,16 @@ void CompareDesk::mark(bool unedited, const std::string& name) {
         return;
     if (reads_checkpoint(state_))
         fail_input(
-            tr("filtered weights are not compared: mark A at another stage, or switch the filters off in "
+            tr("compare_desk.filtered_weights_not",
+               "filtered weights are not compared: mark A at another stage, or switch the filters off in "
                "Heads"));
     const History& history = workspace_.history();
     if (!unedited || as_built(*state_.document)) {
         const bool newest = state_.shown.document == state_.document;
-        const std::string usual = as_built(*state_.shown.document) ? tr("as built")
-                                  : newest ? tr("after {}", history.states()[history.position()].label)
-                                           : tr("as it was marked");
+        const std::string usual =
+            as_built(*state_.shown.document) ? tr("common.built", "as built")
+            : newest ? tr("compare_desk.after", "after {}", history.states()[history.position()].label)
+                     : tr("compare_desk.marked", "as it was marked");
         return put(state_.shown, name.empty() ? usual : name);
     }
     // The state of the history that it is, where there is one, so that the history can point at it.
@@ -137,7 +139,8 @@ void CompareDesk::follow() {
         if (computed.value == nullptr) {
             state_.error = computed.error;
         } else {
-            put({computed.value->document, computed.value->trace, computed.value->metrics}, tr("as built"));
+            put({computed.value->document, computed.value->trace, computed.value->metrics},
+                tr("common.built", "as built"));
         }
         baselines_.clear();
     }

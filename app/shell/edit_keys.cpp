@@ -69,7 +69,8 @@ void copy_numbers(AppState& state) {
         for (std::int64_t col = 0; col < block->cols; ++col)
             numbers.data()[row * block->cols + col] = state.shown.value({block->tensor, block->at(row, col)});
     ImGui::SetClipboardText(format::tsv(numbers).c_str());
-    state.notice = tr("Copied {}, {} × {} numbers with tabs between: paste them into a spreadsheet.",
+    state.notice = tr("edit_keys.copied_numbers_tabs_between",
+                      "Copied {}, {} × {} numbers with tabs between: paste them into a spreadsheet.",
                       block_text(*block, state.shown.dims()), block->rows, block->cols);
 }
 
@@ -83,7 +84,7 @@ void copy_one(AppState& state, CopyOne::What what) {
             state.board != nullptr
                 ? analysis::head_name(state.board->info(), state.view.attention.layer, state.view.head)
                 : "H" + std::to_string(state.view.head);
-        return put(name, tr("Copied “{}”.", name));
+        return put(name, tr("edit_keys.copied", "Copied “{}”.", name));
     }
     if (what == CopyOne::What::token) {
         const Problem& problem = state.shown.problem();
@@ -91,27 +92,30 @@ void copy_one(AppState& state, CopyOne::What what) {
             state.menu.thing && state.menu.thing->of_second ? problem.kv_tokens : problem.tokens;
         const auto at = state.menu.thing ? static_cast<std::size_t>(state.menu.thing->token) : tokens.size();
         if (at >= tokens.size())
-            fail_input(tr("no token was chosen; press the right mouse button on one first"));
-        return put(tokens[at], tr("Copied “{}”.", text::plain_text(tokens[at])));
+            fail_input(tr("edit_keys.no_token_chosen_press",
+                          "no token was chosen; press the right mouse button on one first"));
+        return put(tokens[at], tr("edit_keys.copied", "Copied “{}”.", text::plain_text(tokens[at])));
     }
     const auto cell = state.view.selected ? state.view.selected : spoken_of(state.shown, state.view);
     if (!cell || !state.shown.holds(*cell))
-        fail_input(tr("this number is not known yet; try again in a moment"));
+        fail_input(
+            tr("edit_keys.number_not_known_yet", "this number is not known yet; try again in a moment"));
     const std::string name = address_text(state.shown, *cell);
     if (what == CopyOne::What::number)
-        return put(shortest_number(state.shown.value(*cell)), tr("Copied {}.", name));
+        return put(shortest_number(state.shown.value(*cell)), tr("common.copied", "Copied {}.", name));
     const auto across = static_cast<std::size_t>(col_axis(cell->tensor));
     Index at = cell->at;
     std::string row;
     for (at[across] = 0; at[across] < matrix_of(*cell, state.shown.dims()).cols; ++at[across])
         row += (row.empty() ? "" : "\t") + shortest_number(state.shown.value({cell->tensor, at}));
-    put(row, tr("Copied the row of {}.", name));
+    put(row, tr("edit_keys.copied_row", "Copied the row of {}.", name));
 }
 
 Command paste_command(const AppState& state) {
     if (!owned_selection(state))
         fail_input(
-            tr("nothing that can be edited is selected; click a number of X, W_Q to W_O or a bias first"));
+            tr("edit_keys.nothing_edited_selected_click",
+               "nothing that can be edited is selected; click a number of X, W_Q to W_O or a bias first"));
     const auto block = *selected_block(state.view);
     const char* text = ImGui::GetClipboardText();
     return parse_paste({block.tensor, block.first}, text == nullptr ? "" : text);
@@ -121,7 +125,8 @@ Command operation_command(const AppState& state, const OperationChoice& choice) 
     const auto block = selected_block(state.view);
     const auto operation = operation_of(choice);
     if (!block || !operation)
-        fail_input(tr("nothing is selected; click a number of X, W_Q to W_O or a bias first"));
+        fail_input(tr("edit_keys.nothing_selected_click_number",
+                      "nothing is selected; click a number of X, W_Q to W_O or a bias first"));
     return EditBlock{*block, *operation};
 }
 

@@ -42,12 +42,14 @@ public:
         if (xcb_connection_has_error(server_.get()) != 0)
             throw Error(
                 ErrorKind::machine,
-                tr("there is no X11 desktop to copy a picture to; write it to a file instead (Ctrl E)"));
+                tr("picture_clipboard.no_x11_desktop_copy",
+                   "there is no X11 desktop to copy a picture to; write it to a file instead (Ctrl E)"));
         constexpr std::size_t word = 4, request = 64; // the length of requests counts words
         const std::size_t most = word * xcb_get_maximum_request_length(server_.get()) - request;
         if (png_.size() > most)
             fail_input(
-                tr("the picture has {} bytes, and the desktop takes {} at once; write it to a file instead "
+                tr("picture_clipboard.picture_bytes_desktop",
+                   "the picture has {} bytes, and the desktop takes {} at once; write it to a file instead "
                    "(Ctrl E)",
                    png_.size(), most));
         take_selection();
@@ -81,7 +83,8 @@ private:
         const Answer<xcb_get_selection_owner_reply_t> owner(
             xcb_get_selection_owner_reply(server, xcb_get_selection_owner(server, clipboard_), nullptr));
         if (owner == nullptr || owner->owner != window_)
-            throw Error(ErrorKind::machine, tr("another program keeps the clipboard; try again"));
+            throw Error(ErrorKind::machine, tr("picture_clipboard.another_program_keeps",
+                                               "another program keeps the clipboard; try again"));
     }
 
     void answer_all() {

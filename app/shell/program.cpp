@@ -93,7 +93,7 @@ void Program::act(const Action& action) {
 
 void Program::compare_prompts() {
     check_prompts(*state_.document->part(), state_.model.patching.corrupted);
-    compare_.mark(false, tr("the clean prompt"));
+    compare_.mark(false, tr("program.clean_prompt", "the clean prompt"));
     workspace_.session().act(SwapPrompts{});
     state_.model.compared = state_.model.prompt;
     change_view(ShowScreen{Screen::stages});

@@ -179,7 +179,8 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    [&](const ToggleFullScreen&) {
                        state.full_screen = !state.full_screen;
                        state.notice = state.full_screen
-                                          ? tr("{} goes back to the window.", key_hint("full screen"))
+                                          ? tr("shortcuts.goes_back_window", "{} goes back to the window.",
+                                               key_hint("full screen"))
                                           : "";
                    },
                    [&](const OpenSettings& wanted) { state.settings_open = wanted.open; },
@@ -205,7 +206,8 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    },
                    [&](const OpenManual& wanted) {
                        if (state.presentation.on)
-                           state.notice = tr("The manual opens in the window; {} leaves the presentation.",
+                           state.notice = tr("shortcuts.manual_opens_window_leaves",
+                                             "The manual opens in the window; {} leaves the presentation.",
                                              key_hint("let go"));
                        else
                            open_manual(state.manual, wanted.place);
@@ -223,7 +225,7 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    },
                    [&](const CopyText& copy) {
                        ImGui::SetClipboardText(copy.text.c_str());
-                       state.notice = tr("Copied {}.", copy.what);
+                       state.notice = tr("common.copied", "Copied {}.", copy.what);
                    },
                    [&](const OpenContextMenu& wanted) { ask_menu(state, wanted.thing, canvas); },
                    [&](const CopyOne& copy) { copy_one(state, copy.what); },

@@ -45,7 +45,7 @@ std::string glfw_reason() {
     glfwGetError(&text);
     std::string reason = text == nullptr ? "" : text;
     reason.erase(reason.find_last_not_of(' ') + 1);
-    return reason.empty() ? reason : " " + tr("(GLFW says \"{}\")", reason);
+    return reason.empty() ? reason : " " + tr("window.glfw_says", "(GLFW says \"{}\")", reason);
 }
 
 class Glfw {
@@ -55,7 +55,8 @@ public:
             throw Error(
                 ErrorKind::machine,
                 // Translators: {} is nothing, or begins with a space and gives the reason in parentheses
-                tr("no window can be opened because there is no display{}: start Headscope on a desktop, or "
+                tr("window.no_window_opened_because",
+                   "no window can be opened because there is no display{}: start Headscope on a desktop, or "
                    "make pictures without one with `headscope render`",
                    glfw_reason()));
         const std::lock_guard lock(open_mutex);
@@ -202,7 +203,8 @@ private:
             throw Error(
                 ErrorKind::machine,
                 // Translators: {} is nothing, or begins with a space and gives the reason in parentheses
-                tr("no window can be opened because the graphics driver offers no OpenGL 3.3{}: install or "
+                tr("window.no_window_opened_because_2",
+                   "no window can be opened because the graphics driver offers no OpenGL 3.3{}: install or "
                    "update the driver (Debian: libgl1-mesa-dri), or make pictures without one with "
                    "`headscope render`",
                    glfw_reason()));

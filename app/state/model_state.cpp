@@ -107,7 +107,8 @@ ModelPartPtr with_token(const ModelPart& part, std::int64_t id) {
 
 ModelPartPtr without_tokens(const ModelPart& part, std::int64_t count) {
     if (count < 1 || count > part.written)
-        fail_input(tr_n("The model wrote {} token of this text: only those can be taken back.",
+        fail_input(tr_n("model_state.model_wrote_token_text",
+                        "The model wrote {} token of this text: only those can be taken back.",
                         "The model wrote {} tokens of this text: only those can be taken back.", part.written,
                         part.written));
     std::vector<std::int64_t> ids = part.inputs->ids;
@@ -140,12 +141,15 @@ std::string why_full(const ModelPart& part) {
     if (part.inputs->T < most)
         return {};
     if (part.model->model->architecture().position_rows > 0)
-        return tr("The text has {} tokens, and the model has positions for no more.", part.inputs->T);
+        return tr("model_state.text_tokens_model_positions",
+                  "The text has {} tokens, and the model has positions for no more.", part.inputs->T);
     // Nothing but training ends there: a longer text is run, and what is said of its end was never learnt.
     return part.inputs->T == most
-               ? tr("The text has {} tokens, the most that the model was trained on: it writes no further.",
+               ? tr("model_state.text_tokens_most_model",
+                    "The text has {} tokens, the most that the model was trained on: it writes no further.",
                     most)
-               : tr("The text has {} tokens, and the model was trained on at most {}: what it says of the "
+               : tr("model_state.text_tokens_model_trained",
+                    "The text has {} tokens, and the model was trained on at most {}: what it says of the "
                     "tokens beyond means little, and it writes no further.",
                     part.inputs->T, most);
 }
@@ -154,19 +158,26 @@ std::string recomputed_layers(const checkpoint::ModelRun& run) {
     const checkpoint::Architecture& architecture = run.model().architecture();
     const std::int64_t L = checkpoint::attention_count(architecture), from = run.computed_from();
     if (from >= L)
-        return tr("No layer had to be recomputed.");
+        return tr("model_state.no_layer_had_recomputed", "No layer had to be recomputed.");
     if (architecture.encoder != nullptr)
-        return from == 0 ? tr("Encoder and decoder were recomputed.")
-                         : tr("Recomputed from {} on; what comes before it was taken over.",
-                              attention_words(architecture, attention_place(architecture, from)));
+        return from == 0
+                   ? tr("model_state.encoder_decoder_recomputed", "Encoder and decoder were recomputed.")
+                   : tr("model_state.recomputed_comes_before",
+                        "Recomputed from {} on; what comes before it was taken over.",
+                        attention_words(architecture, attention_place(architecture, from)));
     if (from == 0)
-        return L == 1 ? tr("Layer 0 was recomputed.") : tr("Layers 0 to {} were recomputed.", L - 1);
+        return L == 1 ? tr("model_state.layer_0_recomputed", "Layer 0 was recomputed.")
+                      : tr("model_state.layers_0_recomputed", "Layers 0 to {} were recomputed.", L - 1);
     if (from == L - 1)
-        return from == 1 ? tr("Layer 1 was recomputed, layer 0 taken over.")
-                         : tr("Layer {} was recomputed, layers 0 to {} taken over.", from, from - 1);
+        return from == 1
+                   ? tr("model_state.layer_1_recomputed_layer", "Layer 1 was recomputed, layer 0 taken over.")
+                   : tr("model_state.layer_recomputed_layers_0",
+                        "Layer {} was recomputed, layers 0 to {} taken over.", from, from - 1);
     return from == 1
-               ? tr("Layers 1 to {} were recomputed, layer 0 taken over.", L - 1)
-               : tr("Layers {} to {} were recomputed, layers 0 to {} taken over.", from, L - 1, from - 1);
+               ? tr("model_state.layers_1_recomputed_layer",
+                    "Layers 1 to {} were recomputed, layer 0 taken over.", L - 1)
+               : tr("model_state.layers_recomputed_layers_0",
+                    "Layers {} to {} were recomputed, layers 0 to {} taken over.", from, L - 1, from - 1);
 }
 
 } // namespace headscope::app

@@ -35,9 +35,10 @@ PictureExtent picture_extent(const PictureChoice& choice, bool vectors, float wi
 }
 
 std::string extent_words(const PictureExtent& extent, bool vectors) {
-    std::string words = tr("{} × {} mm", std::lround(extent.mm_wide), std::lround(extent.mm_high));
+    std::string words =
+        tr("picture_choice.mm", "{} × {} mm", std::lround(extent.mm_wide), std::lround(extent.mm_high));
     if (!vectors)
-        words += ", " + tr("{} × {} px", extent.px_wide, extent.px_high);
+        words += ", " + tr("picture_choice.px", "{} × {} px", extent.px_wide, extent.px_high);
     return words;
 }
 

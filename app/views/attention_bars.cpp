@@ -19,8 +19,9 @@ DrawContext bar_context(const AppState& state, const ViewTools& tools, float wid
 }
 
 std::string sizes_text(const AttentionInfo& info) {
-    std::string text = info.axis == SetAxis::layers ? tr("layers {}", grouped(info.own_layers()))
-                                                    : tr("sequences {}", grouped(info.own_layers()));
+    std::string text = info.axis == SetAxis::layers
+                           ? tr("attention_bars.layers", "layers {}", grouped(info.own_layers()))
+                           : tr("attention_bars.sequences", "sequences {}", grouped(info.own_layers()));
     text += "  H " + grouped(info.own_heads());
     text += info.Tq == info.Tk ? "  T " + grouped(info.Tq)
                                : "  Tq " + grouped(info.Tq) + "  Tk " + grouped(info.Tk);
@@ -46,18 +47,22 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
     const figure::Rect name{16 + file + 8, 10, name_width + 118, 32};
     picture.scene.add(
         figure::RectItem{.area = name, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    const float caption = draw_text(picture, context, name.x + 12, figure::baseline_for(26, 13),
-                                    tr("weights from"), figure::Font::ui, 13, theme.muted);
+    const float caption =
+        draw_text(picture, context, name.x + 12, figure::baseline_for(26, 13),
+                  tr("attention_bars.weights", "weights from"), figure::Font::ui, 13, theme.muted);
     draw_text(picture, context, name.x + 12 + caption + 8, figure::baseline_for(26, 14.5F), title,
               figure::Font::ui_medium, 14.5F, theme.ink);
     picture.tips.push_back({name, info.source});
-    draw_button(picture, context, {name.right() + 12, 10, 116, 32}, tr("Close file"), NewProject{}, false,
-                tr("Back to computing attention from a sentence"));
+    draw_button(picture, context, {name.right() + 12, 10, 116, 32},
+                tr("attention_bars.close_file", "Close file"), NewProject{}, false,
+                tr("attention_bars.back_computing_attention", "Back to computing attention from a sentence"));
     const bool board = state.view.attention.board;
     if (screen_of(state.shown, state.view) == Screen::stages)
-        draw_button(picture, context, {name.right() + 136, 10, 116, 32},
-                    board ? tr("Hide board") : tr("Show board"), ShowBoard{!board}, false,
-                    with_key(tr("All heads beside the open one"), "board"));
+        draw_button(
+            picture, context, {name.right() + 136, 10, 116, 32},
+            board ? tr("common.hide_board", "Hide board") : tr("common.show_board", "Show board"),
+            ShowBoard{!board}, false,
+            with_key(tr("attention_bars.all_heads_beside_open", "All heads beside the open one"), "board"));
     const std::vector<Segment> screens = screen_segments(*state.document, state.shown, state.view);
     draw_segmented(picture, context, area.w - 16 - 80 - segmented_width(context, screens), 12, screens);
     add_icon_buttons(state, picture, tools, area.w - 16);
@@ -78,10 +83,14 @@ void view_attention_strip(const AppState& state, const figure::Rect& area, const
     picture.scene.add(figure::RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
     const std::string& made = given_weights(state)->info().made_head;
     draw_text(picture, context, canvas_pad + width + 20, baseline,
-              !reads_checkpoint(state) ? tr("the one stage that the file holds")
-              : made == "rollout" ? tr("all that a rollout has; open one of the heads for the other stages")
-              : made == "flow"    ? tr("all that a flow has; open one of the heads for the other stages")
-                                  : tr("all that a mean has; open one of the heads for the other stages"),
+              !reads_checkpoint(state)
+                  ? tr("attention_bars.one_stage_file_holds", "the one stage that the file holds")
+              : made == "rollout" ? tr("attention_bars.all_rollout_open_one",
+                                       "all that a rollout has; open one of the heads for the other stages")
+              : made == "flow"    ? tr("attention_bars.all_flow_open_one",
+                                       "all that a flow has; open one of the heads for the other stages")
+                                  : tr("attention_bars.all_mean_open_one",
+                                       "all that a mean has; open one of the heads for the other stages"),
               figure::Font::ui, 13, theme.muted);
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
@@ -106,16 +115,20 @@ void view_attention_bar(const AppState& state, const figure::Rect& area, const V
             .area = {track.x, track.y, track.w * share, track.h}, .fill = theme.ink, .radius = 3});
         draw_text(picture, context, track.right() + 14, baseline,
                   info.mean_layer
-                      ? tr("reading heads: {} of {} rows of the board", grouped(ready), grouped(info.L))
+                      ? tr("attention_bars.reading_heads_rows_board",
+                           "reading heads: {} of {} rows of the board", grouped(ready), grouped(info.L))
                   : info.axis == SetAxis::layers
-                      ? tr("reading heads: {} of {} layers", grouped(ready), grouped(info.L))
-                      : tr("reading heads: {} of {} sequences", grouped(ready), grouped(info.L)),
+                      ? tr("attention_bars.reading_heads_layers", "reading heads: {} of {} layers",
+                           grouped(ready), grouped(info.L))
+                      : tr("attention_bars.reading_heads_sequences", "reading heads: {} of {} sequences",
+                           grouped(ready), grouped(info.L)),
                   figure::Font::ui, 13, theme.text);
     } else {
         draw_text(picture, context, 32, baseline,
                   state.running
-                      ? tr("reading {} …", analysis::layer_name(info, layer))
-                      : tr("← → heads    ↑ ↓ layers    Shift and arrows: next weight    {} all keys",
+                      ? tr("attention_bars.reading", "reading {} …", analysis::layer_name(info, layer))
+                      : tr("attention_bars.heads_layers_shift_arrows",
+                           "← → heads    ↑ ↓ layers    Shift and arrows: next weight    {} all keys",
                            key_hint("help")),
                   figure::Font::ui, 13, theme.muted);
     }

@@ -72,9 +72,11 @@ struct Status {
 Status status_of(const AppState& state, float room, const ViewTools& tools) {
     if (const std::string package = tools.surface.missing_font(); !package.empty()) {
         const std::string whole =
-            tr("⚠ Some characters are in no font of this system: install the package {}", package);
+            tr("bottom_bar.some_characters_no_font",
+               "⚠ Some characters are in no font of this system: install the package {}", package);
         for (const std::string& text :
-             {whole, tr("⚠ Fonts are missing: install {}", package), "⚠ " + package})
+             {whole, tr("bottom_bar.fonts_missing_install", "⚠ Fonts are missing: install {}", package),
+              "⚠ " + package})
             if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
                 return {text, width, whole};
     }
@@ -93,12 +95,14 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
         sizes += "  dv " + std::to_string(d.dv);
     if (d.B > 1)
         sizes = "B " + std::to_string(d.B) + "  " + sizes;
-    const std::string counted = sizes + "  ·  " + tr("{} parameters", grouped(cost.parameters));
+    const std::string counted =
+        sizes + "  ·  " + tr("common.parameters", "{} parameters", grouped(cost.parameters));
     for (const std::string& text : {counted + "  ·  " + flops_text(cost.flops()), counted, sizes})
         if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
             return {
                 text, width,
-                tr("Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
+                tr("bottom_bar.parameters_numbers_w_q",
+                   "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
                    "projections and attention, softmax not counted.")};
     return {};
 }
@@ -109,7 +113,8 @@ std::string place_text(const AppState& state) {
     if (view.walk.whole_block() && &view.walk.part_with(view.group) == &view.walk.layer)
         text = "L" + std::to_string(view.attention.layer) + " · " + text;
     if (view.row >= 0)
-        text += " · " + tr("row {}", shortened(query_word(state.shown.problem(), view.row), 12));
+        text += " · " +
+                tr("bottom_bar.row", "row {}", shortened(query_word(state.shown.problem(), view.row), 12));
     return text;
 }
 
@@ -121,7 +126,8 @@ void speed_choice(const AppState& state, Picture& picture, const figure::Rect& a
     add_text(picture.scene, {area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 13)}, text,
              figure::Font::ui_medium, 13, tools.theme.ink, figure::Align::center);
     const float next = speed >= 4 ? 0.5F : speed * 2;
-    picture.add_spot(area, "speed", SetSpeed{next}, tr("Playback speed; click for the next one"));
+    picture.add_spot(area, "speed", SetSpeed{next},
+                     tr("bottom_bar.playback_speed_click_next", "Playback speed; click for the next one"));
 }
 
 /// The track with its ticks and handle; dragging it goes to the stage and row under the mouse.
@@ -219,12 +225,15 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         std::string tip;
     };
     const Button buttons[] = {
-        {Icon::first, "first", GoTo{state.view.walk.first()}, with_key(tr("First stage"), "first stage")},
-        {Icon::back, "back", StepStage{-1}, with_key(tr("Stage before"), "stage before")},
+        {Icon::first, "first", GoTo{state.view.walk.first()},
+         with_key(tr("common.first_stage", "First stage"), "first stage")},
+        {Icon::back, "back", StepStage{-1},
+         with_key(tr("common.stage_before", "Stage before"), "stage before")},
         {playing ? Icon::pause : Icon::play, "play", TogglePlay{},
-         with_key(playing ? tr("Pause") : tr("Play"), "play")},
-        {Icon::next, "next", StepStage{1}, with_key(tr("Next stage"), "next stage")},
-        {Icon::last, "last", GoTo{state.view.walk.last()}, with_key(tr("Last stage"), "last stage")}};
+         with_key(playing ? tr("common.pause", "Pause") : tr("common.play", "Play"), "play")},
+        {Icon::next, "next", StepStage{1}, with_key(tr("common.next_stage", "Next stage"), "next stage")},
+        {Icon::last, "last", GoTo{state.view.walk.last()},
+         with_key(tr("common.last_stage", "Last stage"), "last stage")}};
     float x = 32;
     for (const Button& button : buttons) {
         const bool play = std::string_view(button.label) == "play";
@@ -238,12 +247,13 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
     const float left = x + 6;
     const SaveStatus saved = save_status(state.files);
     // As wide as its longest word, so that the scrubber stands still while edits are stored.
-    const std::string failed = "⚠ " + tr("not saved");
-    const float saved_width = saved.text.empty()
-                                  ? 0
-                                  : tools.measure("  ·  ", figure::Font::ui, 13) +
-                                        std::max(tools.measure(tr("autosaved"), figure::Font::ui, 13),
-                                                 tools.measure(failed, figure::Font::ui, 13));
+    const std::string failed = "⚠ " + tr("common.not_saved", "not saved");
+    const float saved_width =
+        saved.text.empty()
+            ? 0
+            : tools.measure("  ·  ", figure::Font::ui, 13) +
+                  std::max(tools.measure(tr("common.autosaved", "autosaved"), figure::Font::ui, 13),
+                           tools.measure(failed, figure::Font::ui, 13));
     const Status status = status_of(state, area.w - left - 24 - 360 - saved_width, tools);
     const float status_x = area.w - 24 - status.width - saved_width;
     if (!saved.text.empty()) {

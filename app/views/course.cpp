@@ -15,7 +15,7 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     const Theme& theme = tools.theme;
     begin_region("task below", {text.x, text.bottom() - height, text.w, height}, tools);
     const figure::Rect button{course_pad, 6, text.w - 2 * course_pad, height - 12};
-    const std::string words = tr("Your turn");
+    const std::string words = tr("common.turn", "Your turn");
     const float width = tools.measure(words, figure::Font::ui_medium, 13);
     const figure::Point tip{button.x + button.w / 2 + width / 2 + 6, button.y + button.h / 2 + 2};
     figure::Scene scene;
@@ -31,7 +31,7 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     const bool clicked = invisible_button("Your turn", {place.w, place.h}, tools.surface);
     if (ImGui::IsItemHovered()) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-        show_tip(tr("The task of this page is further down"), tools);
+        show_tip(tr("course.task_page_further_down", "The task of this page is further down"), tools);
     }
     const bool entered = tools.focus.offer(place);
     ImGui::EndChild();

@@ -55,7 +55,8 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const bool incomplete = reads_checkpoint(state) && state.model.run != nullptr &&
                             !state.model.run->model().ignored_tensors().empty();
     const bool warns = !state.engines.notice.empty() || incomplete;
-    const std::string captioned = warns ? "⚠ " + tr("engine") : tr("engine");
+    const std::string captioned =
+        warns ? "⚠ " + tr("engine_badge.engine", "engine") : tr("engine_badge.engine", "engine");
     const float caption = tools.measure(captioned, figure::Font::ui, 13);
     // Wide enough for any time and name, so that the badge stands still while they change.
     const float name_width = std::max(tools.measure(name, figure::Font::ui_medium, 13),
@@ -90,11 +91,13 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     } else if (ImGui::IsItemHovered()) {
         show_tip(
             incomplete
-                ? tr("This model runs without {}, which its family does not have here: its numbers may be "
+                ? tr("engine_badge.model_runs_without_family",
+                     "This model runs without {}, which its family does not have here: its numbers may be "
                      "wrong.",
                      state.model.run->model().ignored_tensors().front())
-            : warns ? tr("The CPU goes on: {}.", state.engines.notice)
-                    : tr("Time of the last run. {} Click to choose what computes.", state.recomputed),
+            : warns ? tr("common.cpu_goes", "The CPU goes on: {}.", state.engines.notice)
+                    : tr("engine_badge.time_last_run_click",
+                         "Time of the last run. {} Click to choose what computes.", state.recomputed),
             tools);
     }
     engine_list(state, place, tools);

@@ -16,7 +16,7 @@ constexpr float bar_width = 340, bar_high = 26;
 std::string counted_text(const Find& find, std::size_t count) {
     if (find.typed.empty())
         return "";
-    return count == 0 ? tr("not found") : tr("{} of {}", find.at + 1, count);
+    return count == 0 ? tr("find.not_found", "not found") : tr("common.of_2", "{} of {}", find.at + 1, count);
 }
 
 } // namespace
@@ -51,8 +51,8 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
         if (!find.has_keyboard())
             ImGui::SetKeyboardFocusHere();
         ImGui::PushAllowKeyboardFocus(false);
-        input_text("##find", tr("Find a token or a number"), find.typed, ImGuiInputTextFlags_CallbackAlways,
-                   place_caret, &caret, tools.surface);
+        input_text("##find", tr("find.find_token_number", "Find a token or a number"), find.typed,
+                   ImGuiInputTextFlags_CallbackAlways, place_caret, &caret, tools.surface);
         ImGui::PopAllowKeyboardFocus();
         active = ImGui::IsItemActive();
     }

@@ -21,16 +21,18 @@ std::string facts_text(const checkpoint::TextModel& text) {
     std::string out = text.model->path() + "\n";
     // Translators: {} is a family of models, for example GPT-2
     if (c.encoder == nullptr)
-        out += tr_n("{}: {} layer, D {}, H {}", "{}: {} layers, D {}, H {}", c.layers, c.family,
-                    grouped(c.layers), grouped(c.D), c.H);
+        out += tr_n("model_bar.layer_d_h", "{}: {} layer, D {}, H {}", "{}: {} layers, D {}, H {}", c.layers,
+                    c.family, grouped(c.layers), grouped(c.D), c.H);
     else
-        out += tr("{}: encoder of {} layers, decoder of {}, D {}, H {}", c.family, c.encoder->layers,
-                  c.layers, grouped(c.D), c.H);
+        out += tr("model_bar.encoder_layers_decoder_d", "{}: encoder of {} layers, decoder of {}, D {}, H {}",
+                  c.family, c.encoder->layers, c.layers, grouped(c.D), c.H);
     if (c.Hkv != c.H)
         out += ", Hkv " + std::to_string(c.Hkv);
-    out += ", dk " + std::to_string(c.dk) + ", " + tr("{} tokens in the vocabulary", grouped(c.vocab));
+    out += ", dk " + std::to_string(c.dk) + ", " +
+           tr("model_bar.tokens_vocabulary", "{} tokens in the vocabulary", grouped(c.vocab));
     if (text.tokenizer == nullptr)
-        out += "\n" + tr("No tokenizer: type token ids.") + " " + text.no_tokenizer;
+        out += "\n" + tr("model_bar.no_tokenizer_type_token", "No tokenizer: type token ids.") + " " +
+               text.no_tokenizer;
     return out;
 }
 
@@ -92,18 +94,20 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
     const bool ids = model.tokenizer == nullptr, two = state.document->part()->two_texts(),
                pair = state.document->part()->offers_pair();
     const std::string ids_tip =
-        tr("Token ids, as this checkpoint has no tokenizer.") + " " + model.no_tokenizer;
+        tr("model_bar.token_ids_checkpoint_no", "Token ids, as this checkpoint has no tokenizer.") + " " +
+        model.no_tokenizer;
     // Most prompts are one text, so the second field is the smaller one.
     constexpr float gap = 8, share_of_pair = 0.4F;
     const float both = two ? (area.w - gap) / 2 : area.w, second = pair ? (both - gap) * share_of_pair : 0,
                 width = pair ? both - gap - second : both;
     prompt_field(state,
                  {.id = "##prompt",
-                  .caption = two ? tr("source") : "",
-                  .hint = ids ? tr("Type token ids") : tr("Type a text"),
+                  .caption = two ? tr("model_bar.source", "source") : "",
+                  .hint = ids ? tr("model_bar.type_token_ids", "Type token ids")
+                              : tr("model_bar.type_text", "Type a text"),
                   .tip = ids   ? ids_tip
-                         : two ? with_key(tr("Into the encoder"), "sentence")
-                               : with_key(tr("What the model reads"), "sentence"),
+                         : two ? with_key(tr("model_bar.encoder", "Into the encoder"), "sentence")
+                               : with_key(tr("model_bar.model_reads", "What the model reads"), "sentence"),
                   .text = state.model.prompt,
                   .valid = state.document->part()->prompt,
                   .take_keyboard = state.asked.sentence,
@@ -114,8 +118,9 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
         prompt_field(state,
                      {.id = "##pair",
                       .caption = {},
-                      .hint = tr("a second text, or none"),
-                      .tip = tr("The second of two texts, such as the answer to a question. The tokenizer "
+                      .hint = tr("model_bar.second_text_none", "a second text, or none"),
+                      .tip = tr("model_bar.second_two_texts_such",
+                                "The second of two texts, such as the answer to a question. The tokenizer "
                                 "joins both as the model was trained."),
                       .text = state.model.pair,
                       .valid = state.document->part()->pair,
@@ -125,18 +130,19 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                      {area.x + width + gap, area.y, second, area.h}, tools);
     if (!two)
         return;
-    prompt_field(
-        state,
-        {.id = "##target",
-         .caption = tr("target"),
-         .hint = tr("the start token alone"),
-         .tip = ids ? ids_tip : tr("Out of the decoder: what it has written so far, behind its start token"),
-         .text = state.model.target,
-         .valid = state.document->part()->target,
-         .take_keyboard = state.asked.kv_sentence,
-         .second = true,
-         .typed = [](const std::string& text) { return TypeTarget{text}; }},
-        {area.x + both + gap, area.y, both, area.h}, tools);
+    prompt_field(state,
+                 {.id = "##target",
+                  .caption = tr("model_bar.target", "target"),
+                  .hint = tr("model_bar.start_token_alone", "the start token alone"),
+                  .tip = ids ? ids_tip
+                             : tr("model_bar.out_decoder_written_far",
+                                  "Out of the decoder: what it has written so far, behind its start token"),
+                  .text = state.model.target,
+                  .valid = state.document->part()->target,
+                  .take_keyboard = state.asked.kv_sentence,
+                  .second = true,
+                  .typed = [](const std::string& text) { return TypeTarget{text}; }},
+                 {area.x + both + gap, area.y, both, area.h}, tools);
 }
 
 } // namespace
@@ -191,9 +197,11 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
         const bool board = state.view.attention.board;
         end -= board_width;
         draw_button(
-            picture, context, {end, 10, board_width, 32}, board ? tr("Hide board") : tr("Show board"),
+            picture, context, {end, 10, board_width, 32},
+            board ? tr("common.hide_board", "Hide board") : tr("common.show_board", "Show board"),
             ShowBoard{!board}, false,
-            tr("The heads of all layers ({}); {} and {} change the layer, comma and full stop the head",
+            tr("model_bar.heads_all_layers_change",
+               "The heads of all layers ({}); {} and {} change the layer, comma and full stop the head",
                key_hint("board beside stages"), key_hint("layer before"), key_hint("next layer")));
         end -= gap;
     }

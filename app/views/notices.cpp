@@ -43,7 +43,7 @@ void draw_cross(Picture& picture, const DrawContext& context, float width, bool 
                                            context.theme.muted,
                                            1.5F});
     picture.add_spot({centre.x - 14, centre.y - 14, 28, 28}, error ? "dismiss error" : "dismiss notice",
-                     DismissNotice{error}, tr("Close (Esc)"));
+                     DismissNotice{error}, tr("notices.close_esc", "Close (Esc)"));
 }
 
 Picture draw_told(const DrawContext& context, const std::string& told, float width) {

@@ -49,7 +49,8 @@ void name_cell(figure::Scene& scene, const figure::Rect& box, const std::string&
     const Theme& theme = tools.theme;
     constexpr float size = 12.5F;
     constexpr int longest_address = 26;
-    const std::string before = aside ? tr("Selected") : tr_in("verb", "Edit");
+    const std::string before =
+        aside ? tr("number_field.selected", "Selected") : tr("number_field.edit_verb", "Edit");
     const float baseline = box.y - 8;
     add_text(scene, {box.x, baseline}, before, figure::Font::ui, size, theme.muted);
     const std::string shown = shortened(address, longest_address);
@@ -123,7 +124,9 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     else if (!entered && !edit.take_keyboard)
         edit.text = shortest_number(state.shown.value(*cell));
     if (ImGui::IsItemHovered() && !edit.active)
-        show_tip(tr("Type a number and press Enter, or drag the cell sideways."), tools);
+        show_tip(tr("number_field.type_number_press_enter",
+                    "Type a number and press Enter, or drag the cell sideways."),
+                 tools);
     if (!entered && !tab)
         return height;
     // The number as it was changes nothing, but takes back what was said of a wrong one.

@@ -56,7 +56,9 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
         !ImGui::IsMouseReleased(ImGuiMouseButton_Left))
         ImGui::SetKeyboardFocusHere();
     ImGui::PushAllowKeyboardFocus(false);
-    input_text("##palette", tr("Type a few letters; @ for a head, # for a token, ? for the manual"),
+    input_text("##palette",
+               tr("palette.type_few_letters_head",
+                  "Type a few letters; @ for a head, # for a token, ? for the manual"),
                palette.typed, ImGuiInputTextFlags_CallbackAlways, place_caret, &caret, tools.surface);
     ImGui::PopAllowKeyboardFocus();
     palette.has_keyboard = ImGui::IsItemActive();
@@ -128,15 +130,18 @@ const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palett
 void draw_foot(const PaletteEntry* entry, const figure::Rect& area, const ViewTools& tools) {
     const float x = area.x + 20, room = area.w - 40;
     if (entry != nullptr) {
-        const std::string says = entry->missing.empty() ? tr(entry->tip) : tr("Not now: {}", entry->missing);
+        const std::string says =
+            entry->missing.empty() ? tr(entry->tip) : tr("palette.not_now", "Not now: {}", entry->missing);
         dialog_text({x, figure::baseline_for(area.y + 19, 12.5F)},
                     fitted(says, figure::Font::ui, 12.5F, room, tools), figure::Font::ui, 12.5F,
                     tools.theme.text, tools);
     }
-    dialog_text({x, figure::baseline_for(area.y + 40, 12)}, tr("↑ ↓ move    Enter does it    Esc closes"),
+    dialog_text({x, figure::baseline_for(area.y + 40, 12)},
+                tr("palette.move_enter_esc_closes", "↑ ↓ move    Enter does it    Esc closes"),
                 figure::Font::ui, 12, tools.theme.muted, tools);
-    dialog_text({x + room, figure::baseline_for(area.y + 40, 12)}, tr("@ heads    # tokens    ? manual"),
-                figure::Font::ui, 12, tools.theme.muted, tools, figure::Align::right);
+    dialog_text({x + room, figure::baseline_for(area.y + 40, 12)},
+                tr("palette.heads_tokens_manual", "@ heads    # tokens    ? manual"), figure::Font::ui, 12,
+                tools.theme.muted, tools, figure::Align::right);
 }
 
 } // namespace
@@ -164,7 +169,7 @@ void view_palette(const AppState& state, const Situation& now, Palette& palette,
     draw_card(card, tools.theme, tools);
     const std::string before = palette.typed;
     const bool searches = !rows.empty() && rows.front().entry == &search;
-    const std::string count = tr("{} of {}", searches ? 0 : rows.size(), entries.size());
+    const std::string count = tr("common.of_2", "{} of {}", searches ? 0 : rows.size(), entries.size());
     const float counted =
         dialog_text({card.right() - 20, figure::baseline_for(card.y + field_high / 2, 12.5F)}, count,
                     figure::Font::ui, 12.5F, tools.theme.muted, tools, figure::Align::right);

@@ -125,7 +125,7 @@ void view_rail(const figure::Rect& area, const std::string& name, bool opens_rig
     draw_chevron(picture.scene, tip, opens_right ? Pointing::right : Pointing::left, theme.ink, 7, 2);
     add_text(picture.scene, {area.x + rail_width / 2 - 5, area.y + 60}, shown, figure::Font::ui, 13,
              theme.text, figure::Align::left, 90);
-    picture.add_spot(area, "open " + name, open, tr("Show the {} panel", shown));
+    picture.add_spot(area, "open " + name, open, tr("panels.show_panel", "Show the {} panel", shown));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
 
@@ -139,13 +139,13 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     const bool newcomer = !state.course.begun();
     // Translators: the names of tabs, short
     const std::pair<std::string_view, LeftTab> tabs[] = {
-        {translatable("Predict"), LeftTab::predictions},
-        newcomer ? std::pair{translatable("Start"), LeftTab::start}
-                 : std::pair{translatable("Course"), LeftTab::course},
-        {translatable("Guide"), LeftTab::guide},
-        {translatable("Tensors"), LeftTab::tensors},
-        {translatable("Heads"), LeftTab::heads},
-        {translatable("Edit"), LeftTab::edit}};
+        {translatable("panels.predict", "Predict"), LeftTab::predictions},
+        newcomer ? std::pair{translatable("panels.start", "Start"), LeftTab::start}
+                 : std::pair{translatable("panels.course", "Course"), LeftTab::course},
+        {translatable("panels.guide", "Guide"), LeftTab::guide},
+        {translatable("panels.tensors", "Tensors"), LeftTab::tensors},
+        {translatable("panels.heads", "Heads"), LeftTab::heads},
+        {translatable("panels.edit", "Edit"), LeftTab::edit}};
     const bool model = state.document->is_checkpoint(), given = !model && given_weights(state) != nullptr;
     const LeftTab open = state.view.tab;
     // A lesson that plays on a model stands in place of the guide.
@@ -171,7 +171,8 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
             continue; // there are no stages
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // weights alone have nothing to explain step by step nor to edit
-        const std::string_view one = given && tab == LeftTab::tensors ? translatable("Source") : name;
+        const std::string_view one =
+            given && tab == LeftTab::tensors ? translatable("panels.source", "Source") : name;
         shown.push_back({one, tab, tr(one)});
     }
     const auto wide = [&](const std::string& label, float size) {
@@ -207,7 +208,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     // Beside the last tab where there is room, never narrower than the chevron.
     const float fold = std::clamp(x - 7, tip.x - 10, tip.x - 6);
     picture.add_spot({fold, area.y + 6, tip.x + 16 - fold, 32}, "fold left", OpenLeft{false},
-                     tr("Fold this panel"));
+                     tr("panels.fold_panel", "Fold this panel"));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     return strip_height;
 }
@@ -335,15 +336,16 @@ void view_start(const AppState& state, const figure::Rect& area, const ViewTools
 void view_left_panel(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
     if (!open)
-        return view_rail(
-            area,
-            state.view.tab == LeftTab::start ? "Start"
-            : state.view.tab == LeftTab::course
-                ? (state.course.open == nullptr ? "Course" : tr("Lesson: {}", state.course.open->title))
-            : state.document->is_checkpoint()  ? "Predict"
-            : !state.document->shows_weights() ? "Guide"
-                                               : "Heads",
-            true, OpenLeft{true}, tools);
+        return view_rail(area,
+                         state.view.tab == LeftTab::start ? "Start"
+                         : state.view.tab == LeftTab::course
+                             ? (state.course.open == nullptr
+                                    ? "Course"
+                                    : tr("panels.lesson", "Lesson: {}", state.course.open->title))
+                         : state.document->is_checkpoint()  ? "Predict"
+                         : !state.document->shows_weights() ? "Guide"
+                                                            : "Heads",
+                         true, OpenLeft{true}, tools);
     const float header = header_tabs(state, area, tools);
     if (!state.shown.ready())
         return;
@@ -384,14 +386,15 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
                     std::optional<CellAddress>& hovered) {
     draw_panel_back(area, tools, false);
     if (!open) {
-        view_rail(area, std::string(translatable("Inspector")), false, OpenInspector{true}, tools);
+        view_rail(area, std::string(translatable("common.inspector", "Inspector")), false,
+                  OpenInspector{true}, tools);
         return;
     }
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture header;
     add_text(header.scene, {area.x + panel_pad, figure::baseline_for(area.y + strip_height / 2 - 1, 13)},
-             tr("Inspector"), figure::Font::ui_semibold, 13, theme.ink);
+             tr("common.inspector", "Inspector"), figure::Font::ui_semibold, 13, theme.ink);
     header.scene.add(figure::LineItem{
         {area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     const bool presented = state.presentation.on; // without what changes the window or a number
@@ -399,7 +402,7 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
         const figure::Point tip{area.right() - 22, area.y + 22};
         draw_chevron(header.scene, tip, Pointing::right, theme.muted, 5);
         header.add_spot({tip.x - 16, area.y + 6, 26, 32}, "fold inspector", OpenInspector{false},
-                        tr("Fold this panel"));
+                        tr("panels.fold_panel", "Fold this panel"));
     }
     show_picture(header, origin.x, origin.y, tools, nullptr);
     if (!state.shown.ready())

@@ -28,7 +28,7 @@ bool shows_two_sentences(const AppState& state) {
 }
 
 Field preset_field(const AppState& state) {
-    Field field{translatable("preset"), tr(state.document->title), {}};
+    Field field{translatable("common.preset", "preset"), tr(state.document->title), {}};
     for (const text::PresetInfo& info : text::presets())
         field.choices.push_back(
             {tr(info.title), SetPreset{std::string(info.id)},
@@ -45,12 +45,14 @@ std::optional<Field> attention_field(const AppState& state) {
         return std::nullopt;
     const bool cross = !recipe.kv_sentence.empty();
     const std::string second = cross ? recipe.kv_sentence : std::string(preset->kv_sentence);
-    return Field{translatable("attention"),
-                 cross ? tr("cross") : tr("self"),
-                 {{tr("self: one sentence"), SetKvSentence{}, !cross,
-                   tr("Queries, keys and values are made from the same words")},
-                  {tr("cross: a second sentence"), SetKvSentence{second}, cross,
-                   tr("Queries are made from the first sentence, keys and values from a second one")}}};
+    return Field{
+        translatable("common.attention", "attention"),
+        cross ? tr("toolbar.cross", "cross") : tr("toolbar.self", "self"),
+        {{tr("toolbar.self_one_sentence", "self: one sentence"), SetKvSentence{}, !cross,
+          tr("toolbar.queries_keys_values_made", "Queries, keys and values are made from the same words")},
+         {tr("toolbar.cross_second_sentence", "cross: a second sentence"), SetKvSentence{second}, cross,
+          tr("toolbar.queries_made_first_sentence",
+             "Queries are made from the first sentence, keys and values from a second one")}}};
 }
 
 Field mask_field(const AppState& state) {
@@ -61,22 +63,28 @@ Field mask_field(const AppState& state) {
         return Choice{label, SetMask{mask}, !painted && now == mask, tip};
     };
     Field field{
-        translatable("mask"),
+        translatable("common.mask", "mask"),
         "",
-        {choice(tr_in("mask", "none"), project::MaskChoice::none, tr("Every token may read every token")),
-         choice(tr("causal"), project::MaskChoice::causal,
-                cross ? tr("The last word reads every key, each word before it one key less")
-                      : tr("A token reads itself and what came before")),
-         choice(tr("causal window 3"), project::MaskChoice::causal_window,
-                cross ? tr("Three keys, the last word the last three, each word before it one place earlier")
-                      : tr("The token itself and the two before it")),
-         choice(tr("neighbours"), project::MaskChoice::symmetric_window,
-                cross ? tr("Three keys around the word's own place, counted from the ends of both sentences")
-                      : tr("One token to either side"))}};
+        {choice(tr("toolbar.none_mask", "none"), project::MaskChoice::none,
+                tr("toolbar.every_token_may_read", "Every token may read every token")),
+         choice(tr("common.causal", "causal"), project::MaskChoice::causal,
+                cross ? tr("toolbar.last_word_reads_every",
+                           "The last word reads every key, each word before it one key less")
+                      : tr("toolbar.token_reads_itself_came", "A token reads itself and what came before")),
+         choice(tr("toolbar.causal_window_3", "causal window 3"), project::MaskChoice::causal_window,
+                cross ? tr("toolbar.three_keys_last_word",
+                           "Three keys, the last word the last three, each word before it one place earlier")
+                      : tr("toolbar.token_itself_two_before", "The token itself and the two before it")),
+         choice(tr("toolbar.neighbours", "neighbours"), project::MaskChoice::symmetric_window,
+                cross ? tr("toolbar.three_keys_around_words",
+                           "Three keys around the word's own place, counted from the ends of both sentences")
+                      : tr("toolbar.one_token_either_side", "One token to either side"))}};
     if (painted) {
-        field.choices.push_back({tr("painted"), GoTo{StageGroup::masked}, true, tr("As painted by hand")});
-        field.choices.push_back(
-            {tr("reset the painted mask"), ResetMask{}, false, tr("The mask as it was before painting")});
+        field.choices.push_back({tr("toolbar.painted", "painted"), GoTo{StageGroup::masked}, true,
+                                 tr("toolbar.painted_hand", "As painted by hand")});
+        field.choices.push_back({tr("toolbar.reset_painted_mask", "reset the painted mask"), ResetMask{},
+                                 false,
+                                 tr("toolbar.mask_before_painting", "The mask as it was before painting")});
     }
     const auto on = std::ranges::find(field.choices, true, &Choice::on);
     field.value = on->label;
@@ -84,7 +92,8 @@ Field mask_field(const AppState& state) {
         return field;
     if (!state.document->recipe.extra_mask.empty() ||
         (state.document->recipe.base != nullptr && !state.document->recipe.base->mask.empty()))
-        field.value = now == project::MaskChoice::none ? tr("custom") : tr("{} + custom", field.value);
+        field.value = now == project::MaskChoice::none ? tr("toolbar.custom", "custom")
+                                                       : tr("toolbar.custom_2", "{} + custom", field.value);
     return field;
 }
 
@@ -98,15 +107,16 @@ Field heads_field(const AppState& state) {
         const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0 && H % group == 0;
         if (!even || (width > 64 && (H & (H - 1)) != 0 && H != dims.H))
             continue;
-        field.choices.push_back({tr_n("{} head", "{} heads", H, H), SetHeads{H}, H == dims.H,
-                                 tr("The same W columns dealt to {} heads of width {}", H, width / H)});
+        field.choices.push_back({tr_n("common.head_4", "{} head", "{} heads", H, H), SetHeads{H}, H == dims.H,
+                                 tr("toolbar.same_w_columns_dealt",
+                                    "The same W columns dealt to {} heads of width {}", H, width / H)});
     }
     return field;
 }
 
 Field variant_field(const AppState& state) {
     const Dims& dims = state.document->problem.dims;
-    Field field{translatable("variant"),
+    Field field{translatable("toolbar.variant", "variant"),
                 dims.Hkv == dims.H ? "MHA"
                 : dims.Hkv == 1    ? "MQA"
                                    : "GQA " + std::to_string(dims.Hkv),
@@ -114,12 +124,14 @@ Field variant_field(const AppState& state) {
     for (std::int64_t Hkv = dims.H; Hkv >= 1; --Hkv) {
         if (dims.H % Hkv != 0)
             continue;
-        std::string label = Hkv == dims.H ? tr("MHA: {} key/value heads", Hkv)
-                            : Hkv == 1    ? tr("MQA: one key/value head")
-                                          : tr("GQA: {} key/value heads", Hkv);
-        field.choices.push_back({std::move(label), SetKvHeads{Hkv}, Hkv == dims.Hkv,
-                                 Hkv == dims.H ? tr("Every query head has its own keys and values")
-                                               : tr("The K and V weights of each group are averaged")});
+        std::string label = Hkv == dims.H ? tr("toolbar.mha_key_value_heads", "MHA: {} key/value heads", Hkv)
+                            : Hkv == 1    ? tr("toolbar.mqa_one_key_value", "MQA: one key/value head")
+                                          : tr("toolbar.gqa_key_value_heads", "GQA: {} key/value heads", Hkv);
+        field.choices.push_back(
+            {std::move(label), SetKvHeads{Hkv}, Hkv == dims.Hkv,
+             Hkv == dims.H
+                 ? tr("toolbar.every_query_head_own", "Every query head has its own keys and values")
+                 : tr("toolbar.k_v_weights_each", "The K and V weights of each group are averaged")});
         if (Hkv == 1)
             break;
     }
@@ -181,23 +193,25 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
 void sentence_fields(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const project::Recipe& recipe = state.document->recipe;
     const text::PresetInfo* preset = text::find_preset(recipe.preset);
-    const std::string tip = recipe.base != nullptr ? tr("These tokens come from a file.")
+    const std::string tip = recipe.base != nullptr
+                                ? tr("toolbar.tokens_come_file", "These tokens come from a file.")
                             : preset != nullptr && preset->fixed_sentence
-                                ? tr("The sentence is part of this preset.")
+                                ? tr("toolbar.sentence_part_preset", "The sentence is part of this preset.")
                                 : "";
     const bool two = shows_two_sentences(state);
     const float width = two ? (area.w - fields_gap) / 2 : area.w;
-    if (const auto typed = sentence_field(state,
-                                          {"##sentence", tr("Type a sentence"), two ? "q" : "", tip,
-                                           state.sentence, recipe.sentence, state.asked.sentence, false},
-                                          {area.x, area.y, width, area.h}, tools))
+    if (const auto typed =
+            sentence_field(state,
+                           {"##sentence", tr("common.type_sentence", "Type a sentence"), two ? "q" : "", tip,
+                            state.sentence, recipe.sentence, state.asked.sentence, false},
+                           {area.x, area.y, width, area.h}, tools))
         tools.send(SetSentence{*typed});
     if (!two)
         return;
     if (const auto typed =
             sentence_field(state,
-                           {"##kv_sentence", tr("Type a second sentence"), "k v", tip, state.kv_sentence,
-                            recipe.kv_sentence, state.asked.kv_sentence, true},
+                           {"##kv_sentence", tr("toolbar.type_second_sentence", "Type a second sentence"),
+                            "k v", tip, state.kv_sentence, recipe.kv_sentence, state.asked.kv_sentence, true},
                            {area.x + width + fields_gap, area.y, width, area.h}, tools))
         tools.send(SetKvSentence{typed});
 }
@@ -226,9 +240,11 @@ void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tool
     picture.scene.add(std::move(disc));
     picture.scene.add(std::move(half));
     picture.add_spot(contrast, "theme", SetDark{!state.view.dark},
-                     state.view.dark ? tr("Light theme") : tr("Dark theme"));
+                     state.view.dark ? tr("toolbar.light_theme", "Light theme")
+                                     : tr("toolbar.dark_theme", "Dark theme"));
     picture.add_spot(help, "help", AskHelp{},
-                     tr("{}; again: the list of keys", with_key(tr("Manual"), "help")));
+                     tr("toolbar.again_list_keys", "{}; again: the list of keys",
+                        with_key(tr("common.manual", "Manual"), "help")));
 }
 
 } // namespace
@@ -267,7 +283,8 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
         float width = 0;
         for (std::size_t i = 0; i < count; ++i)
             width += combo_width(tr(fields[i].caption), fields[i].value, tools) + 8;
-        return width + (count < fields.size() ? combo_width("", tr("more"), tools) + 8 : 0.0F);
+        return width +
+               (count < fields.size() ? combo_width("", tr("toolbar.more", "more"), tools) + 8 : 0.0F);
     };
     std::size_t count = fields.size();
     while (count > 0 && start + smallest + 12 + fields_width(count) > right)
@@ -303,8 +320,8 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
                 choice.label = tr(fields[i].caption) + "  " + choice.label;
                 rest.push_back(std::move(choice));
             }
-        const figure::Rect more{x, 10, combo_width("", tr("more"), tools), 32};
-        combo("", tr("more"), more, rest, tools);
+        const figure::Rect more{x, 10, combo_width("", tr("toolbar.more", "more"), tools), 32};
+        combo("", tr("toolbar.more", "more"), more, rest, tools);
         for (std::size_t i = count; i < fields.size(); ++i)
             ring(fields[i].caption, more);
     }

@@ -12,7 +12,7 @@ namespace headscope::analysis {
 std::string layer_name(const AttentionInfo& info, std::int64_t l) {
     if (l >= info.own_layers())
         // Translators: the average
-        return tr("mean");
+        return tr("common.mean_2", "mean");
     if (info.axis == SetAxis::one)
         return "";
     return (info.axis == SetAxis::layers ? "L" : "B") +
@@ -29,7 +29,8 @@ std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h)
     if (l < info.own_layers())
         return layer_name(info, l) + " " + head_column(info, h);
     // Translators: {} is the name of a head
-    return h < info.own_heads() ? tr("{} mean", head_column(info, h)) : tr("mean of all");
+    return h < info.own_heads() ? tr("attention_set.mean", "{} mean", head_column(info, h))
+                                : tr("attention_set.mean_all", "mean of all");
 }
 
 Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progress,

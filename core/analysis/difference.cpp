@@ -105,11 +105,13 @@ TensorDifference difference(TensorId id, const Tensor& a, const Tensor& b, const
 std::string why_not_comparable(const Problem& a, const Problem& b) {
     if (a.dims != b.dims)
         // Translators: {} are sizes, such as "H = 4, dk = 8"
-        return tr("A has {}, B has {}.", sizes_that_differ(a.dims, b.dims, false),
+        return tr("difference.b", "A has {}, B has {}.", sizes_that_differ(a.dims, b.dims, false),
                   sizes_that_differ(a.dims, b.dims, true));
     if (a.cross() != b.cross())
-        return a.cross() ? tr("A reads keys and values from a second sequence, now there is one sequence.")
-                         : tr("A has one sequence, now keys and values come from a second one.");
+        return a.cross() ? tr("difference.reads_keys_values_second",
+                              "A reads keys and values from a second sequence, now there is one sequence.")
+                         : tr("difference.one_sequence_now_keys",
+                              "A has one sequence, now keys and values come from a second one.");
     return {};
 }
 

@@ -76,9 +76,11 @@ ReadSet::ReadSet(AttentionSetPtr held, const ReadingOptions& options, std::share
     if (Tq == 0 || Tk == 0)
         fail_input(
             Tq == 0
-                ? tr("Every query of {} is a special token: hiding them would leave nothing, so they stay.",
+                ? tr("read_set.every_query_special_token",
+                     "Every query of {} is a special token: hiding them would leave nothing, so they stay.",
                      info_.title)
-                : tr("Every key of {} is a special token: hiding them would leave nothing, so they stay.",
+                : tr("read_set.every_key_special_token",
+                     "Every key of {} is a special token: hiding them would leave nothing, so they stay.",
                      info_.title));
     info_.Tq = static_cast<std::int64_t>(Tq);
     info_.Tk = static_cast<std::int64_t>(Tk);
@@ -93,11 +95,12 @@ ReadSet::ReadSet(AttentionSetPtr held, const ReadingOptions& options, std::share
     info_.values = false;
     lengths_.resize(static_cast<std::size_t>(info_.L));
     if (passes_on()) {
-        info_.made_head = options_.rollout ? translatable("rollout") : translatable("flow");
+        info_.made_head = options_.rollout ? translatable("read_set.rollout", "rollout")
+                                           : translatable("read_set.flow", "flow");
         passed_on_ = std::make_unique<PassedOn>(
             info_.Tq, [this](std::int64_t l, std::span<float> to) { read_mean(l, to); });
     } else if (options_.means) {
-        info_.made_head = info_.H > 1 ? translatable("mean") : "";
+        info_.made_head = info_.H > 1 ? translatable("common.mean_2", "mean") : "";
         info_.mean_layer = info_.axis == SetAxis::layers && info_.L > 1;
     }
     info_.H += info_.made_head.empty() ? 0 : 1;

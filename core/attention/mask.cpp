@@ -48,44 +48,50 @@ std::string full_shape(const Dims& d) {
 }
 
 [[noreturn]] void fail_shape(const std::string& what, const Shape& has, const std::string& wants) {
-    fail_input(tr("{} has shape {}; it should have {}", what, has.text(), wants));
+    fail_input(tr("mask.shape_should", "{} has shape {}; it should have {}", what, has.text(), wants));
 }
 
 void check_bytes(std::string_view what, const BoolTensorPtr& tensor) {
     if (tensor == nullptr || static_cast<std::int64_t>(tensor->values.size()) != tensor->shape.count())
-        fail_input(tr("{} holds no values for its shape; give one 0 or 1 per element", tr(what)));
+        fail_input(tr("mask.holds_no_values_shape",
+                      "{} holds no values for its shape; give one 0 or 1 per element", tr(what)));
 }
 
 Broadcast padding_broadcast(const KeyPaddingMask& rule, const Dims& d) {
-    check_bytes(translatable("the key padding mask"), rule.key_valid);
+    check_bytes(translatable("mask.key_padding_mask", "the key padding mask"), rule.key_valid);
     const Shape& shape = rule.key_valid->shape;
     if (shape.rank() != 2 || (shape[0] != d.B && shape[0] != 1) || shape[1] != d.Tk)
-        fail_shape(tr("the key padding mask key_valid"), shape, "(B, Tk) = " + Shape({d.B, d.Tk}).text());
+        fail_shape(tr("mask.key_padding_mask_key", "the key padding mask key_valid"), shape,
+                   "(B, Tk) = " + Shape({d.B, d.Tk}).text());
     return {.b = shape[0], .h = 1, .i = 1, .j = shape[1]};
 }
 
 Broadcast explicit_broadcast(const ExplicitMask& rule, const Dims& d) {
-    check_bytes(translatable("the explicit mask"), rule.allowed);
+    check_bytes(translatable("mask.explicit_mask", "the explicit mask"), rule.allowed);
     const Shape& shape = rule.allowed->shape;
     const Broadcast out = broadcast_of(shape, true);
     if (shape.rank() < 2 || !out.fits(d))
-        fail_shape(tr("the explicit mask allowed"), shape,
-                   tr("(Tq, Tk), (B, Tq, Tk) or (B, H, Tq, Tk), that is the end of {}", full_shape(d)));
+        fail_shape(tr("mask.explicit_mask_allowed", "the explicit mask allowed"), shape,
+                   tr("mask.tq_tk_b_tq", "(Tq, Tk), (B, Tq, Tk) or (B, H, Tq, Tk), that is the end of {}",
+                      full_shape(d)));
     return out;
 }
 
 Broadcast additive_broadcast(const AdditiveMask& rule, const Dims& d) {
     if (rule.add == nullptr)
-        fail_input(tr("the additive mask holds no tensor; give one that broadcasts to {}", full_shape(d)));
+        fail_input(tr("mask.additive_mask_holds_no",
+                      "the additive mask holds no tensor; give one that broadcasts to {}", full_shape(d)));
     const Shape& shape = rule.add->shape();
     const Broadcast out = broadcast_of(shape, false);
     if (!out.fits(d))
-        fail_shape(tr("the additive mask"), shape,
-                   tr("a shape that broadcasts to (B, H, Tq, Tk) = {}", full_shape(d)));
+        fail_shape(
+            tr("mask.additive_mask", "the additive mask"), shape,
+            tr("mask.shape_broadcasts_b_h", "a shape that broadcasts to (B, H, Tq, Tk) = {}", full_shape(d)));
     const auto values = rule.add->values();
     if (std::ranges::any_of(values, [](float v) { return std::isnan(v) || (std::isinf(v) && v > 0); }))
         fail_input(
-            tr("the additive mask holds NaN or plus infinity; only finite numbers and minus infinity are "
+            tr("mask.additive_mask_holds_nan",
+               "the additive mask holds NaN or plus infinity; only finite numbers and minus infinity are "
                "allowed"));
     return out;
 }
@@ -122,13 +128,15 @@ MaskRows::MaskRows(const Mask& mask, const Dims& dims)
                        [&](const SlidingWindowCausalMask& r) {
                            if (r.window < 1)
                                fail_input(
-                                   tr("the causal sliding window is {} keys wide; it should be at least 1",
+                                   tr("mask.causal_sliding_window_keys",
+                                      "the causal sliding window is {} keys wide; it should be at least 1",
                                       r.window));
                            see(r.window - 1, 0);
                        },
                        [&](const SlidingWindowSymmetricMask& r) {
                            if (r.half_width < 0)
                                fail_input(tr(
+                                   "mask.symmetric_sliding_window_half",
                                    "the symmetric sliding window has half_width {}; it should be at least 0",
                                    r.half_width));
                            see(r.half_width, r.half_width);
@@ -168,7 +176,8 @@ MaskRows::MaskRows(const Mask& mask, const Dims& dims)
                        [](const auto&) {}},
             rule);
     if (std::ranges::any_of(add_, [](float v) { return std::isnan(v) || (std::isinf(v) && v > 0); }))
-        fail_input(tr("the additive masks together leave float32's range; make their numbers smaller"));
+        fail_input(tr("mask.additive_masks_together_leave",
+                      "the additive masks together leave float32's range; make their numbers smaller"));
     const auto strides = [](const Broadcast& s) {
         return Strides{s.b == 1 ? 0 : s.h * s.i * s.j, s.h == 1 ? 0 : s.i * s.j, s.i == 1 ? 0 : s.j};
     };

@@ -28,13 +28,14 @@ void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims, 
     const std::string name = tr(field.words);
     if (tensor == nullptr) {
         if (field.needed || (info.when != nullptr && parts.*info.when))
-            fail_input(tr("{} is missing; give a tensor of shape {}", name, info.shape(dims).text()));
+            fail_input(tr("problem.missing_give_tensor_shape", "{} is missing; give a tensor of shape {}",
+                          name, info.shape(dims).text()));
         return;
     }
     if (fits(tensor->shape(), info, dims))
         return;
-    fail_input(tr("{} has shape {}; it should have ({}) = {}", name, tensor->shape().text(),
-                  axis_names(info.axes), info.shape(dims).text()));
+    fail_input(tr("problem.shape_should", "{} has shape {}; it should have ({}) = {}", name,
+                  tensor->shape().text(), axis_names(info.axes), info.shape(dims).text()));
 }
 
 void check_finite(const Field& field, const TensorPtr& tensor) {
@@ -50,24 +51,26 @@ void check_finite(const Field& field, const TensorPtr& tensor) {
         offset /= tensor->shape()[axis];
     }
     fail_input(std::isnan(*bad)
-                   ? tr("{}[{}] is NaN; every number of {} should be finite", name, place, name)
-                   : tr("{}[{}] is infinite; every number of {} should be finite", name, place, name));
+                   ? tr("problem.nan_every_number_should",
+                        "{}[{}] is NaN; every number of {} should be finite", name, place, name)
+                   : tr("problem.infinite_every_number_should",
+                        "{}[{}] is infinite; every number of {} should be finite", name, place, name));
 }
 
 void check_positive(std::string_view name, std::int64_t value) {
     if (value < 1)
-        fail_input(tr("{} is {}; it should be at least 1", tr(name), value));
+        fail_input(tr("problem.should_least_1", "{} is {}; it should be at least 1", tr(name), value));
 }
 
 void check_groups(const Dims& d) {
     if (d.H % d.Hkv != 0)
-        fail_input(tr("H is {} and Hkv is {}; Hkv should divide H", d.H, d.Hkv));
+        fail_input(tr("problem.h_hkv_hkv_should", "H is {} and Hkv is {}; Hkv should divide H", d.H, d.Hkv));
 }
 
 void check_dims(const Dims& d) {
     check_positive("B", d.B);
-    check_positive(translatable("the number of query tokens Tq"), d.Tq);
-    check_positive(translatable("the number of key tokens Tk"), d.Tk);
+    check_positive(translatable("problem.number_query_tokens_tq", "the number of query tokens Tq"), d.Tq);
+    check_positive(translatable("problem.number_key_tokens_tk", "the number of key tokens Tk"), d.Tk);
     check_positive("D", d.D);
     check_positive("Dkv", d.Dkv);
     check_positive("H", d.H);
@@ -81,50 +84,59 @@ void check_count(const Field& field, std::size_t has, const Dims& dims) {
     const std::int64_t wants = extent(field.entries, dims);
     if (has != 0 && static_cast<std::int64_t>(has) != wants)
         // Translators: the second {} is "gains", "tokens" or "key tokens"
-        fail_input(tr("there are {} {}; there should be {}", has, tr(field.words), wants));
+        fail_input(tr("problem.should", "there are {} {}; there should be {}", has, tr(field.words), wants));
 }
 
 void check_rotary(const Problem& problem) {
     const Dims& d = problem.dims;
     if (problem.cross())
         fail_input(
-            tr("a rotary position embedding is given together with X_kv; it goes with self-attention alone"));
+            tr("problem.rotary_position_embedding_given",
+               "a rotary position embedding is given together with X_kv; it goes with self-attention alone"));
     if (d.dk % 2 != 0)
-        fail_input(
-            tr("dk is {}; a rotary position embedding turns pairs of numbers, so dk should be even", d.dk));
+        fail_input(tr("problem.dk_rotary_position_embedding",
+                      "dk is {}; a rotary position embedding turns pairs of numbers, so dk should be even",
+                      d.dk));
     for (const auto& [name, table] :
          {std::pair("cos", problem.rotary->cos), std::pair("sin", problem.rotary->sin)}) {
-        const std::string what = tr("the rotary table {}", name);
+        const std::string what = tr("problem.rotary_table", "the rotary table {}", name);
         const Shape wanted{d.B, d.Tq, d.dk}, shared{1, d.Tq, d.dk};
         if (table == nullptr)
-            fail_input(tr("{} is missing; give a tensor of shape {}", what, shared.text()));
+            fail_input(tr("problem.missing_give_tensor_shape", "{} is missing; give a tensor of shape {}",
+                          what, shared.text()));
         if (table->shape() != wanted && table->shape() != shared)
-            fail_input(tr("{} has shape {}; it should have (B, Tq, dk) = {} or {}", what,
+            fail_input(tr("problem.shape_should_b_tq",
+                          "{} has shape {}; it should have (B, Tq, dk) = {} or {}", what,
                           table->shape().text(), wanted.text(), shared.text()));
         if (!table->all_finite())
-            fail_input(tr("not every number of {} is finite; they should be cosines and sines", what));
+            fail_input(tr("problem.not_every_number_finite",
+                          "not every number of {} is finite; they should be cosines and sines", what));
     }
     if (problem.rotary->cos->shape() != problem.rotary->sin->shape())
-        fail_input(tr("the rotary tables have shapes {} and {}; they should be equal",
+        fail_input(tr("problem.rotary_tables_shapes_should",
+                      "the rotary tables have shapes {} and {}; they should be equal",
                       problem.rotary->cos->shape().text(), problem.rotary->sin->shape().text()));
 }
 
 /// Extent of an axis of a tensor, checked to be there.
 std::int64_t extent_of(const TensorPtr& tensor, const char* name, int rank, int axis) {
     if (tensor == nullptr)
-        fail_input(tr("{} is missing; give a tensor with {} axes", name, rank));
-    if (tensor->shape().rank() != rank)
-        fail_input(tr("{} has shape {}; it should have {} axes", name, tensor->shape().text(), rank));
-    if (tensor->count() == 0)
         fail_input(
-            tr("{} has shape {} and so no number; no extent should be 0", name, tensor->shape().text()));
+            tr("problem.missing_give_tensor_axes", "{} is missing; give a tensor with {} axes", name, rank));
+    if (tensor->shape().rank() != rank)
+        fail_input(tr("problem.shape_should_axes", "{} has shape {}; it should have {} axes", name,
+                      tensor->shape().text(), rank));
+    if (tensor->count() == 0)
+        fail_input(tr("problem.shape_no_number_no", "{} has shape {} and so no number; no extent should be 0",
+                      name, tensor->shape().text()));
     return tensor->shape()[axis];
 }
 
 std::int64_t divided(const char* name, std::int64_t columns, const char* by_name, std::int64_t by) {
     if (columns % by != 0)
         fail_input(
-            tr("{} has {} columns, which {} = {} heads do not divide; the columns should be a multiple of {}",
+            tr("problem.columns_heads_not_divide",
+               "{} has {} columns, which {} = {} heads do not divide; the columns should be a multiple of {}",
                name, columns, by_name, by, by_name));
     return columns / by;
 }
@@ -201,14 +213,16 @@ void validate(const Problem& problem, std::int64_t before) {
     const ProblemParts parts = problem.parts();
     if (parts.qk_norm && parts.joint_norm)
         fail_input(
-            tr("q_norm or k_norm is given together with q_norm_all or k_norm_all; norm the heads one by "
+            tr("problem.q_norm_k_norm",
+               "q_norm or k_norm is given together with q_norm_all or k_norm_all; norm the heads one by "
                "one or all together"));
     visit_fields(
         Overloaded{[&](const Field& field, const TensorPtr& tensor) { check_shape(field, tensor, d, parts); },
                    [](const Field&, const auto&) {}},
         problem);
     if (!problem.cross() && (before + d.Tq != d.Tk || d.D != d.Dkv))
-        fail_input(tr("X_kv is missing, and X has {} where keys and values should have (Tk, Dkv) = {}; give "
+        fail_input(tr("problem.x_kv_missing_x",
+                      "X_kv is missing, and X has {} where keys and values should have (Tk, Dkv) = {}; give "
                       "X_kv, or make them equal",
                       Shape({d.Tq, d.D}).text(), Shape({d.Tk, d.Dkv}).text()));
     visit_fields(
@@ -223,13 +237,14 @@ void validate(const Problem& problem, std::int64_t before) {
                        check_count(field, gains.size(), d);
                        for (std::size_t h = 0; h < gains.size(); ++h)
                            if (!std::isfinite(gains[h]))
-                               fail_input(tr("the gain of head {} is not a finite number; give one", h));
+                               fail_input(tr("problem.gain_head_not_finite",
+                                             "the gain of head {} is not a finite number; give one", h));
                    },
                    [&](const Field& field, float number) {
                        if (has_tensor(*field.row, parts) && (!std::isfinite(number) || number <= 0))
                            // Translators: the first {} is "temperature", "soft cap" and the like
-                           fail_input(tr("the {} is {}; it should be above 0", tr(field.words),
-                                         fmt::format("{}", number)));
+                           fail_input(tr("problem.should_above_0", "the {} is {}; it should be above 0",
+                                         tr(field.words), fmt::format("{}", number)));
                    },
                    [&](const Field& field, const std::vector<std::string>& labels) {
                        check_count(field, labels.size(), d);

@@ -101,7 +101,7 @@ struct Field {
 template<class Visit, class... Problems>
 void visit_fields(const Visit& visit, Problems&... p) {
     using enum TensorId;
-    visit(Field{"dims", translatable("sizes")}, p.dims...);
+    visit(Field{"dims", translatable("problem.sizes", "sizes")}, p.dims...);
     visit(Field{"x", "X", x, true}, p.x...);
     visit(Field{"x_kv", "X_kv", x_kv}, p.x_kv...);
     visit(Field{"W_Q", "W_Q", W_Q, true}, p.weights.W_Q...);
@@ -117,15 +117,22 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"q_norm_all", "q_norm_all", q_norm_all}, p.weights.q_norm_all...);
     visit(Field{"k_norm_all", "k_norm_all", k_norm_all}, p.weights.k_norm_all...);
     visit(Field{"sink", "sink", sink}, p.weights.sink...);
-    visit(Field{"norm_eps", translatable("ε of the norms on queries and keys"), norm_eps}, p.norm_eps...);
-    visit(Field{"qkv_limit", translatable("limit of queries, keys and values"), qkv_limit}, p.qkv_limit...);
-    visit(Field{"score_cap", translatable("soft cap"), score_cap}, p.score_cap...);
-    visit(Field{"rotary", translatable("rotary table")}, p.rotary...);
-    visit(Field{"mask", translatable("mask"), mask}, p.mask...);
-    visit(Field{"gains", translatable("gains"), gain, false, Axis::H}, p.gains...);
-    visit(Field{"temperature", translatable("temperature"), temperature}, p.temperature...);
-    visit(Field{"tokens", translatable("tokens"), {}, false, Axis::Tq}, p.tokens...);
-    visit(Field{"kv_tokens", translatable("key tokens"), {}, false, Axis::Tk}, p.kv_tokens...);
+    visit(Field{"norm_eps", translatable("problem.norms_queries_keys", "ε of the norms on queries and keys"),
+                norm_eps},
+          p.norm_eps...);
+    visit(Field{"qkv_limit",
+                translatable("problem.limit_queries_keys_values", "limit of queries, keys and values"),
+                qkv_limit},
+          p.qkv_limit...);
+    visit(Field{"score_cap", translatable("problem.soft_cap", "soft cap"), score_cap}, p.score_cap...);
+    visit(Field{"rotary", translatable("problem.rotary_table_2", "rotary table")}, p.rotary...);
+    visit(Field{"mask", translatable("common.mask", "mask"), mask}, p.mask...);
+    visit(Field{"gains", translatable("problem.gains", "gains"), gain, false, Axis::H}, p.gains...);
+    visit(Field{"temperature", translatable("common.temperature", "temperature"), temperature},
+          p.temperature...);
+    visit(Field{"tokens", translatable("common.tokens_2", "tokens"), {}, false, Axis::Tq}, p.tokens...);
+    visit(Field{"kv_tokens", translatable("problem.key_tokens", "key tokens"), {}, false, Axis::Tk},
+          p.kv_tokens...);
 }
 
 /// Whether a problem holds that tensor for the user to edit: x, x_kv and those of Weights.

@@ -32,21 +32,25 @@ Problem with_heads(const Problem& problem, std::int64_t H) {
     const Dims& d = problem.dims;
     if (!heads_are_columns(problem.parts()))
         fail_input(
-            tr("H is {} and cannot become {}: the step \"{}\" needs heads of width dk = {}; keep H = {}", d.H,
+            tr("regroup.h_cannot_become_step",
+               "H is {} and cannot become {}: the step \"{}\" needs heads of width dk = {}; keep H = {}", d.H,
                H, formula_of(TensorId::q_heads, problem.parts()), d.dk, d.H));
     if (problem.weights.sink != nullptr && H != d.H)
-        fail_input(tr("the sink has a number for each of the {} heads; keep H = {}", d.H, d.H));
+        fail_input(tr("regroup.sink_number_each_heads",
+                      "the sink has a number for each of the {} heads; keep H = {}", d.H, d.H));
     const auto check = [H](std::int64_t width, const char* what) {
         if (H < 1 || width % H != 0)
-            fail_input(
-                tr("H = {} does not divide the width {} of {}; choose a divisor of it", H, width, what));
+            fail_input(tr("regroup.h_not_divide_width",
+                          "H = {} does not divide the width {} of {}; choose a divisor of it", H, width,
+                          what));
     };
     check(d.H * d.dk, "Q");
     check(d.H * d.dv, "V");
     const std::int64_t group = d.H / d.Hkv;
     if (H % group != 0)
         fail_input(
-            tr("H = {} is no multiple of the {} query heads that share each key/value head; choose one", H,
+            tr("regroup.h_no_multiple_query",
+               "H = {} is no multiple of the {} query heads that share each key/value head; choose one", H,
                group));
     Problem out = problem;
     out.dims.H = H;
@@ -60,7 +64,8 @@ Problem with_heads(const Problem& problem, std::int64_t H) {
 Problem with_kv_heads(const Problem& problem, std::int64_t Hkv) {
     const Dims& d = problem.dims;
     if (Hkv < 1 || d.Hkv % Hkv != 0)
-        fail_input(tr("Hkv = {} does not divide the {} key/value heads there are; choose a divisor of it",
+        fail_input(tr("regroup.hkv_not_divide_key",
+                      "Hkv = {} does not divide the {} key/value heads there are; choose a divisor of it",
                       Hkv, d.Hkv));
     Problem out = problem;
     const std::int64_t group = d.Hkv / Hkv;

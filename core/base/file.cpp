@@ -24,19 +24,20 @@ namespace {
 std::string advice(int error) {
     switch (error) {
     case ENOENT:
-        return tr("check the spelling and that its folder exists");
+        return tr("file.check_spelling_folder_exists", "check the spelling and that its folder exists");
     case EACCES:
     case EPERM:
-        return tr("change its permissions or use another place");
+        return tr("file.change_permissions_use_another", "change its permissions or use another place");
     case EROFS:
-        return tr("use a folder that can be written to");
+        return tr("file.use_folder_written", "use a folder that can be written to");
     case ENOSPC:
     case EDQUOT:
-        return tr("free some space or use another place");
+        return tr("file.free_some_space_use", "free some space or use another place");
     case EFBIG:
-        return tr("use a file system without that limit, or raise it (ulimit -f)");
+        return tr("file.use_file_system_without",
+                  "use a file system without that limit, or raise it (ulimit -f)");
     default:
-        return tr("use another path");
+        return tr("file.use_another_path", "use another path");
     }
 }
 
@@ -46,13 +47,14 @@ enum class Act { read, write, write_folder };
     const std::string reason = system_reason(error);
     switch (act) {
     case Act::read:
-        fail_input(tr("cannot read {}: {}; {}", path, reason, advice(error)));
+        fail_input(tr("file.cannot_read", "cannot read {}: {}; {}", path, reason, advice(error)));
     case Act::write:
-        fail_input(tr("cannot write {}: {}; {}", path, reason, advice(error)));
+        fail_input(tr("file.cannot_write", "cannot write {}: {}; {}", path, reason, advice(error)));
     case Act::write_folder:
         break;
     }
-    fail_input(tr("cannot write the folder {}: {}; {}", path, reason, advice(error)));
+    fail_input(
+        tr("file.cannot_write_folder", "cannot write the folder {}: {}; {}", path, reason, advice(error)));
 }
 
 /// A file descriptor that closes itself.
@@ -77,6 +79,7 @@ private:
 
 [[noreturn]] void fail_size(const std::string& path, std::uint64_t most) {
     throw FileTooLarge(tr(
+        "file.cannot_read_more_bytes",
         "cannot read {}: it has more than the {} bytes that are read here; name a smaller file", path, most));
 }
 
@@ -91,9 +94,11 @@ std::string read_all(int descriptor, const std::string& path, std::uint64_t most
     std::string bytes;
     if (::fstat(descriptor, &status) == 0) {
         if (S_ISDIR(status.st_mode))
-            fail_input(tr("cannot read {}: it is a folder; name a file in it", path));
+            fail_input(tr("file.cannot_read_folder_name", "cannot read {}: it is a folder; name a file in it",
+                          path));
         if (is_endless(status, descriptor))
-            fail_input(tr("cannot read {}: it is a device; name a file", path));
+            fail_input(
+                tr("file.cannot_read_device_name", "cannot read {}: it is a device; name a file", path));
         if (S_ISREG(status.st_mode)) {
             if (static_cast<std::uint64_t>(status.st_size) > most)
                 fail_size(path, most);
@@ -241,7 +246,7 @@ void fill_and_rename(NewFile made, const std::string& target, const Make& make, 
 
 std::string read_file(const std::string& path, std::uint64_t most) {
     if (path == "-")
-        return read_all(STDIN_FILENO, tr("standard input"), most);
+        return read_all(STDIN_FILENO, tr("common.standard_input", "standard input"), most);
     const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.open())
         fail(Act::read, path, errno);
@@ -254,11 +259,12 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
 
 void write_file_atomically(const std::string& path, const Make& make) {
     if (path == "-")
-        return make(sink_to(STDOUT_FILENO, tr("standard output")));
+        return make(sink_to(STDOUT_FILENO, tr("file.standard_output", "standard output")));
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode))
-        fail_input(tr("cannot write {}: it is a folder; name a file in it", path));
+        fail_input(
+            tr("file.cannot_write_folder_name", "cannot write {}: it is a folder; name a file in it", path));
     if (exists && !S_ISREG(status.st_mode))
         return write_directly(path, make);
     if (exists && ::access(path.c_str(), W_OK) != 0)
@@ -285,11 +291,13 @@ void write_folder_atomically(const std::string& path,
     const fs::file_status status = fs::status(target, error);
     const bool exists = fs::exists(status);
     if (exists && !fs::is_directory(status))
-        fail_input(tr("cannot write the folder {}: a file has that name; use another one", path));
+        fail_input(tr("file.cannot_write_folder_file",
+                      "cannot write the folder {}: a file has that name; use another one", path));
     if (exists)
         for (const fs::directory_entry& entry : fs::directory_iterator(target, error))
             if (!replaceable(entry.path().filename().string()))
                 fail_input(tr(
+                    "file.cannot_replace_folder_holds",
                     "cannot replace the folder {}: it holds {}, which is not of this kind; name a new folder",
                     path, entry.path().filename().string()));
     if (error && exists)

@@ -185,12 +185,14 @@ public:
             name = bytes_of_marks(name);
         const auto [place, is_new] = open_.back()->get_ref<json::object_t&>().try_emplace(name);
         if (!is_new)
-            fail_input(tr("{} has the key \"{}\" twice in one object; keep one", what_, name));
+            fail_input(tr("json.key_twice_one_object", "{} has the key \"{}\" twice in one object; keep one",
+                          what_, name));
         value_ = &place->second;
         return true;
     }
     bool parse_error(std::size_t, const std::string&, const json::exception& fault) override {
-        fail_input(tr("{} is not valid JSON: {}; correct it", what_, reason(fault)));
+        fail_input(
+            tr("json.not_valid_json_correct", "{} is not valid JSON: {}; correct it", what_, reason(fault)));
     }
 
 private:
@@ -208,7 +210,8 @@ private:
     }
     bool open(json container) {
         if (open_.size() >= max_depth)
-            fail_input(tr("{} is nested more than {} levels deep; flatten it", what_, max_depth));
+            fail_input(tr("json.nested_more_levels_deep", "{} is nested more than {} levels deep; flatten it",
+                          what_, max_depth));
         open_.push_back(put(std::move(container)));
         return true;
     }
@@ -230,7 +233,8 @@ json parse(std::string_view text, const std::string& what, bool marked) {
         json::sax_parse(text, &builder);
         return builder.take();
     } catch (const json::exception& fault) {
-        fail_input(tr("{} is not valid JSON: {}; correct it", what, reason(fault)));
+        fail_input(
+            tr("json.not_valid_json_correct", "{} is not valid JSON: {}; correct it", what, reason(fault)));
     }
 }
 

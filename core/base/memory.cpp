@@ -155,7 +155,8 @@ struct LatestShortage {
 };
 
 std::string limit_advice() {
-    return tr("raise --memory, or take a shorter text, fewer layers or fewer stages");
+    return tr("memory.raise_memory_take_shorter",
+              "raise --memory, or take a shorter text, fewer layers or fewer stages");
 }
 
 /// Ends the process if it grows past the limit by memory that no LargeBlock counts.
@@ -222,7 +223,8 @@ void enforce_memory_limit() {
         return;
     if (resident > limit)
         throw MemoryShortage(
-            tr("the program alone needs {} of memory, and --memory allows {}; raise --memory",
+            tr("memory.program_alone_needs_memory",
+               "the program alone needs {} of memory, and --memory allows {}; raise --memory",
                size_text(resident), size_text(limit)));
     all_else = static_cast<std::int64_t>(resident) - large_blocks;
     enforced = true;
@@ -240,7 +242,8 @@ void LargeBlock::take(std::size_t bytes) {
     if (used <= limit)
         return;
     release(bytes);
-    throw MemoryShortage(tr("a block of {} does not fit beside the {} in use, and --memory allows {}; {}",
+    throw MemoryShortage(tr("memory.block_not_fit_beside",
+                            "a block of {} does not fit beside the {} in use, and --memory allows {}; {}",
                             size_text(bytes), size_text(rest(used, bytes)), size_text(limit),
                             limit_advice()));
 }
@@ -260,11 +263,13 @@ std::string read_file_into_memory(const std::string& path, std::uint64_t most) {
     } catch (const FileTooLarge&) {
         throw MemoryShortage(
             own_limit == unlimited
-                ? tr("{} is too large for the memory that is free: at most {} of it can be read; close other "
+                ? tr("memory.too_large_memory_free",
+                     "{} is too large for the memory that is free: at most {} of it can be read; close other "
                      "programs, or use a machine with more memory",
-                     path == "-" ? tr("standard input") : path, size_text(most))
-                : tr("{} is too large for the memory limit: at most {} of it can be read; raise --memory",
-                     path == "-" ? tr("standard input") : path, size_text(most)));
+                     path == "-" ? tr("common.standard_input", "standard input") : path, size_text(most))
+                : tr("memory.too_large_memory_limit",
+                     "{} is too large for the memory limit: at most {} of it can be read; raise --memory",
+                     path == "-" ? tr("common.standard_input", "standard input") : path, size_text(most)));
     }
 }
 
@@ -273,9 +278,11 @@ void require_memory(std::uint64_t bytes, const std::string& work, const std::str
         return;
     if (const std::uint64_t free = free_memory(); bytes > free)
         throw MemoryShortage(own_limit == unlimited
-                                 ? tr("{} needs {} of memory, and this machine can spare {}; {}", work,
+                                 ? tr("memory.needs_memory_machine_spare",
+                                      "{} needs {} of memory, and this machine can spare {}; {}", work,
                                       size_text(bytes), size_text(free), advice)
-                                 : tr("{} needs {} of memory, and the memory limit leaves {}; {}", work,
+                                 : tr("memory.needs_memory_memory_limit",
+                                      "{} needs {} of memory, and the memory limit leaves {}; {}", work,
                                       size_text(bytes), size_text(free), advice));
 }
 

@@ -64,9 +64,11 @@ HeadRows head_rows(const Problem& problem, const Trace& trace, TensorId columns,
 
 void check_head(const Dims& dims, std::int64_t b, std::int64_t h) {
     if (h < 0 || h >= dims.H)
-        fail_input(tr("there is no head {}; heads are numbered 0 to {}", h, dims.H - 1));
+        fail_input(tr("common.no_head_heads_numbered", "there is no head {}; heads are numbered 0 to {}", h,
+                      dims.H - 1));
     if (b < 0 || b >= dims.B)
-        fail_input(tr("there is no batch entry {}; they are numbered 0 to {}", b, dims.B - 1));
+        fail_input(tr("head_projection.no_batch_entry_numbered",
+                      "there is no batch entry {}; they are numbered 0 to {}", b, dims.B - 1));
 }
 
 ProjectedHead project_head(const Problem& problem, std::int64_t b, std::int64_t h, Engine& projections,

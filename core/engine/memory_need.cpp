@@ -44,8 +44,9 @@ void require_memory_for(const Problem& problem, StageSet wanted, std::uint64_t a
     // The mean is taken over the weights, which are kept until then.
     if (wanted.has(TensorId::weights_mean))
         wanted = wanted.with(TensorId::weights);
-    require_memory(plus(stage_bytes(problem, wanted), also), tr("this run"),
-                   tr("take fewer tokens, or fewer stages (on the command line --stages)"));
+    require_memory(plus(stage_bytes(problem, wanted), also), tr("common.run", "this run"),
+                   tr("memory_need.take_fewer_tokens_fewer",
+                      "take fewer tokens, or fewer stages (on the command line --stages)"));
 }
 
 } // namespace headscope::engine

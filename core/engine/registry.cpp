@@ -28,7 +28,7 @@ std::string processor_name() {
         if (line.starts_with("model name"))
             if (const auto colon = line.find(": "); colon != std::string::npos)
                 return line.substr(colon + 2);
-    return tr("processor");
+    return tr("registry.processor", "processor");
 }
 
 /// The usable device that "vulkan" means: a graphics processor before software.
@@ -71,7 +71,8 @@ std::string vulkan_id(const std::string& id) {
             return device->id;
     if (std::ranges::find(found.devices, id, &Device::id) != found.devices.end())
         return id;
-    throw Error(ErrorKind::machine, tr("there is no device \"{}\" on this machine; it has {} (or auto)", id,
+    throw Error(ErrorKind::machine, tr("registry.no_device_machine_auto",
+                                       "there is no device \"{}\" on this machine; it has {} (or auto)", id,
                                        joined(found.devices, &Device::id)));
 }
 
@@ -91,7 +92,8 @@ Device cpu_device() {
     const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
     return {.id = "cpu",
             .name = processor_name(),
-            .detail = tr_n("{} thread, {}", "{} threads, {}", threads, threads, cpu::best_kernels().name)};
+            .detail = tr_n("registry.thread", "{} thread, {}", "{} threads, {}", threads, threads,
+                           cpu::best_kernels().name)};
 }
 
 DeviceList devices() {
@@ -109,13 +111,16 @@ DeviceList devices() {
 AutoChoice auto_choice(const DeviceList& found) {
     if (const Device* gpu = first_vulkan(found, true))
         return {gpu->id,
-                tr("a run of {} GFLOP or more gains from a graphics processor; smaller ones stay on the CPU",
+                tr("registry.run_gflop_more_gains",
+                   "a run of {} GFLOP or more gains from a graphics processor; smaller ones stay on the CPU",
                    static_cast<int>(worth_a_gpu / 1e9))};
     if (first_vulkan(found, false) != nullptr)
         return {"cpu",
-                tr("the Vulkan device here is software, slower than the CPU engine, and runs only when it "
+                tr("registry.vulkan_device_here_software",
+                   "the Vulkan device here is software, slower than the CPU engine, and runs only when it "
                    "is named")};
-    return {"cpu", tr("there is no graphics processor here that can be used")};
+    return {"cpu", tr("registry.no_graphics_processor_here",
+                      "there is no graphics processor here that can be used")};
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& id) {

@@ -234,7 +234,8 @@ void write_pass(const ordered_json& metadata, const checkpoint::ModelInputs& inp
 
 void check_model_target(const TraceExport& wanted, const std::string& path) {
     if (wanted.format == TraceFormat::npy && (path == "-" || trace_format_of_path(path) == TraceFormat::npy))
-        fail_input(tr("a pass through a model has many tensors and a .npy file holds one; "
+        fail_input(tr("model_export.pass_through_model_many",
+                      "a pass through a model has many tensors and a .npy file holds one; "
                       "name a folder for all of them, or another format"));
 }
 

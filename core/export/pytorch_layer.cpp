@@ -140,7 +140,8 @@ ScriptLayer script_layer(const checkpoint::BlockTrace& block) {
     const checkpoint::Architecture& architecture = *block.architecture;
     if (architecture.experts > 0)
         fail_input(
-            tr("layer {} has a mixture of experts, which no script computes; export its attention alone",
+            tr("pytorch_layer.layer_mixture_experts_no",
+               "layer {} has a mixture of experts, which no script computes; export its attention alone",
                block.place.layer));
     ScriptLayer out;
     out.inputs.push_back({"resid_in", axes_text(TensorId::resid_in), block[TensorId::resid_in]});

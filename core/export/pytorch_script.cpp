@@ -172,7 +172,8 @@ void check_replaceable(const std::string& path) {
         }
     }();
     if (!own)
-        fail_input(tr("{}, where the script's numbers would go, is a file that no export wrote; move it away "
+        fail_input(tr("pytorch_script.scripts_numbers_would_go",
+                      "{}, where the script's numbers would go, is a file that no export wrote; move it away "
                       "or give the script another name",
                       path));
 }
@@ -233,7 +234,8 @@ std::string pytorch_clipboard(const Problem& problem, const Trace& trace, const 
     if (!hopeless)
         script = pytorch_script(problem, trace, title);
     if (hopeless || script.size() > longest_copied_script)
-        fail_input(tr("the script with its {} numbers is too long to be copied (the limit is {} MB of text); "
+        fail_input(tr("pytorch_script.script_numbers_too_long",
+                      "the script with its {} numbers is too long to be copied (the limit is {} MB of text); "
                       "save it to a file instead",
                       count_numbers({problem, trace, title}), longest_copied_script / 1'000'000));
     return script;

@@ -115,7 +115,8 @@ void require_room_for(const Dims& all_heads, const TraceExport& wanted, const st
     if (!unknown && bytes > space.available)
         throw Error(
             ErrorKind::machine,
-            tr("{} needs at least {} of disk space, and {} are free there; take fewer tokens or fewer stages "
+            tr("streamed_stages.needs_least_disk_space",
+               "{} needs at least {} of disk space, and {} are free there; take fewer tokens or fewer stages "
                "(on the command line --stages), or another disk",
                path, size_text(bytes), size_text(space.available)));
 }

@@ -47,14 +47,16 @@ TensorPtr whole(const Problem& problem, const Trace& trace, const TensorInfo& in
     if (info.operation != Operation::given || is_stage(info.id) || is_block_weight(info.id)) {
         const TensorPtr& stage = trace.stages[static_cast<std::size_t>(info.id)];
         if (!has_tensor(info.id, trace.parts))
-            fail_input(tr("this problem has no stage {}; name another one", info.name));
+            fail_input(tr("tensor_export.problem_no_stage_name",
+                          "this problem has no stage {}; name another one", info.name));
         if (stage == nullptr)
             throw Error(ErrorKind::internal, "the stage " + std::string(info.name) + " was not computed");
         return stage;
     }
     const TensorPtr input = problem.input_ptr(info.id);
     if (input == nullptr)
-        fail_input(tr("this problem has no tensor {}; name another one, such as weights or W_Q", info.name));
+        fail_input(tr("tensor_export.problem_no_tensor_name",
+                      "this problem has no tensor {}; name another one, such as weights or W_Q", info.name));
     return input;
 }
 
@@ -65,9 +67,11 @@ SelectedStage select_part(const Problem& problem, const Trace& trace, const Tens
     if (part.b) {
         const int axis = find_axis(info, {Axis::B});
         if (axis < 0)
-            fail_input(tr("{} has no batch axis to take one entry of; leave that choice out", info.name));
+            fail_input(tr("tensor_export.no_batch_axis_take",
+                          "{} has no batch axis to take one entry of; leave that choice out", info.name));
         if (*part.b < 0 || *part.b >= problem.dims.B)
-            fail_input(tr("there is no batch entry {}; batch entries are numbered 0 to {}", *part.b,
+            fail_input(tr("tensor_export.no_batch_entry_batch",
+                          "there is no batch entry {}; batch entries are numbered 0 to {}", *part.b,
                           problem.dims.B - 1));
         selected.tensor = slice(*selected.tensor, axis, *part.b);
         selected.first_batch = *part.b;
@@ -75,9 +79,11 @@ SelectedStage select_part(const Problem& problem, const Trace& trace, const Tens
     if (part.h) {
         const int axis = selected.head_axis();
         if (axis < 0)
-            fail_input(tr("{} has no head axis to take one entry of; leave that choice out", info.name));
+            fail_input(tr("tensor_export.no_head_axis_take",
+                          "{} has no head axis to take one entry of; leave that choice out", info.name));
         if (*part.h < 0 || *part.h >= problem.dims.H)
-            fail_input(tr("there is no head {}; heads are numbered 0 to {}", *part.h, problem.dims.H - 1));
+            fail_input(tr("common.no_head_heads_numbered", "there is no head {}; heads are numbered 0 to {}",
+                          *part.h, problem.dims.H - 1));
         const bool key_value = info.axes[static_cast<std::size_t>(axis)] == Axis::Hkv;
         selected.first_head = key_value ? problem.dims.kv_head(*part.h) : *part.h;
         selected.tensor = slice(*selected.tensor, axis, selected.first_head);
@@ -137,14 +143,16 @@ std::string tensor_bytes(const Problem& problem, const Trace& trace, const Tenso
     case TraceFormat::json:
         break;
     }
-    fail_input(tr("one tensor is written as .npy, .csv, .tsv or .safetensors, not as json"));
+    fail_input(tr("tensor_export.one_tensor_written_npy",
+                  "one tensor is written as .npy, .csv, .tsv or .safetensors, not as json"));
 }
 
 void export_tensor(const Problem& problem, const Trace& trace, const TensorPart& part,
                    const std::string& path, const std::map<std::string, std::string>& notes) {
     const auto format = trace_format_of_path(path);
     if (!format || *format == TraceFormat::json)
-        fail_input(tr("{} has an ending that no format of a tensor has; use .npy, .csv, .tsv or .safetensors",
+        fail_input(tr("tensor_export.ending_no_format_tensor",
+                      "{} has an ending that no format of a tensor has; use .npy, .csv, .tsv or .safetensors",
                       path));
     write_file_atomically(path, tensor_bytes(problem, trace, part, *format, notes));
 }

@@ -40,7 +40,8 @@ std::ptrdiff_t count_of(const StageSet& stages) {
 }
 
 [[noreturn]] void refuse_several(std::ptrdiff_t stages) {
-    fail_input(tr("one .npy file holds one stage, not {}; name one stage, a folder for "
+    fail_input(tr("trace_export.one_npy_file_holds",
+                  "one .npy file holds one stage, not {}; name one stage, a folder for "
                   "all of them, or another format",
                   stages));
 }

@@ -63,7 +63,8 @@ std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& 
                                          const Problem* problem) {
     const Dims& dims = trace.dims;
     if (wanted.head && (*wanted.head < 0 || *wanted.head >= dims.H))
-        fail_input(tr("there is no head {}; heads are numbered 0 to {}", *wanted.head, dims.H - 1));
+        fail_input(tr("common.no_head_heads_numbered", "there is no head {}; heads are numbered 0 to {}",
+                      *wanted.head, dims.H - 1));
     std::vector<SelectedStage> selected;
     for (const TensorInfo& info : stage_table()) {
         if (!wanted.stages.has(info.id) || !has_tensor(info.id, trace.parts))

@@ -134,9 +134,10 @@ Color straight(std::uint32_t pixel) {
 CairoSurface grid_image(const GridItem& item) {
     CairoSurface image(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, item.cols, item.rows));
     if (cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS)
-        throw Error(
-            ErrorKind::input,
-            tr("a grid of {} x {} cells is too large for a figure: draw a part of it", item.cols, item.rows));
+        throw Error(ErrorKind::input,
+                    tr("figure.grid_x_cells_too",
+                       "a grid of {} x {} cells is too large for a figure: draw a part of it", item.cols,
+                       item.rows));
     unsigned char* const bytes = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
     const std::size_t cells = static_cast<std::size_t>(item.cols) * static_cast<std::size_t>(item.rows);
@@ -299,7 +300,8 @@ void FigurePainter::operator()(const GridItem& item) const {
 int pixels(float logical, float scale) {
     const double side = std::round(static_cast<double>(logical) * static_cast<double>(scale));
     if (!(side >= 1 && side <= largest_png_side))
-        throw Error(ErrorKind::input, tr("a figure with a side of {} at scale {} can't be drawn: a PNG has 1 "
+        throw Error(ErrorKind::input, tr("figure.figure_side_scale_cant",
+                                         "a figure with a side of {} at scale {} can't be drawn: a PNG has 1 "
                                          "to 16,384 pixels a side; choose another scale, SVG or PDF",
                                          std::lround(logical), fmt::format("{}", scale)));
     return static_cast<int>(side);
@@ -367,10 +369,12 @@ FigureFormat figure_format(const std::string& path) {
         return FigureFormat::svg;
     if (ending == ".pdf")
         return FigureFormat::pdf;
-    fail_input(
-        ending.empty()
-            ? tr("the picture file {} has no ending: its name must end in .png, .svg or .pdf", path)
-            : tr("the picture file {} ends in {}: its name must end in .png, .svg or .pdf", path, ending));
+    fail_input(ending.empty()
+                   ? tr("figure.picture_file_no_ending",
+                        "the picture file {} has no ending: its name must end in .png, .svg or .pdf", path)
+                   : tr("figure.picture_file_ends_name",
+                        "the picture file {} ends in {}: its name must end in .png, .svg or .pdf", path,
+                        ending));
 }
 
 std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background, float paper) {

@@ -48,7 +48,8 @@ cairo_status_t append_bytes(void* to, const unsigned char* bytes, unsigned int s
 template<class Fill>
 std::string png_of(cairo_format_t format, std::int64_t width, std::int64_t height, const Fill& fill) {
     if (std::max(width, height) > largest_png_side)
-        fail_input(tr("a picture of {} x {} pixels can't be written; a PNG has at most {} pixels a side "
+        fail_input(tr("png.picture_x_pixels_cant",
+                      "a picture of {} x {} pixels can't be written; a PNG has at most {} pixels a side "
                       "here; write a .npy file, or take a smaller part",
                       width, height, largest_png_side));
     const std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface(

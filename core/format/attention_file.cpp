@@ -133,8 +133,9 @@ public:
         while (kept_.size() >= most_kept_)
             kept_.pop_back();
         require_memory(static_cast<std::uint64_t>(info_.H * info_.Tq * info_.Tk) * sizeof(float),
-                       tr("a layer of {}", info_.title),
-                       tr("save fewer heads, or a part of the rows and columns"));
+                       tr("attention_file.layer", "a layer of {}", info_.title),
+                       tr("attention_file.save_fewer_heads_part",
+                          "save fewer heads, or a part of the rows and columns"));
         auto weights = std::make_shared<Tensor>(Shape{1, info_.H, info_.Tq, info_.Tk});
         numbers_->read(l, 0, weights->values());
         kept_.emplace_front(l, std::move(weights));
@@ -174,7 +175,8 @@ void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int
                 const std::string& what) {
     const std::string shape = extents_text(extents);
     if (std::ranges::find(extents, 0) != extents.end())
-        fail_input(tr("{} of shape {} is empty; save it again with weights in it", what, shape));
+        fail_input(tr("attention_file.shape_empty_save_again",
+                      "{} of shape {} is empty; save it again with weights in it", what, shape));
     // (L, 1, H, Tq, Tk): one sequence. (1, H, Tq, Tk): one layer of a file with many tensors.
     if (extents.size() == 5 && extents[1] == 1)
         extents.erase(extents.begin() + 1);
@@ -182,13 +184,16 @@ void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int
     if (many && extents.size() == 4 && extents[0] == 1)
         extents.erase(extents.begin());
     if (many && extents.size() == 4)
-        fail_input(tr("{} of shape {} holds several sequences for each layer; save the layers of one of them",
+        fail_input(tr("attention_file.shape_holds_several",
+                      "{} of shape {} holds several sequences for each layer; save the layers of one of them",
                       what, shape));
     if (extents.size() == 5)
-        fail_input(tr("{} of shape {} has 5 axes; save one sequence, for example a[:, 0] of (L, B, H, T, T)",
+        fail_input(tr("attention_file.shape_5_axes_save",
+                      "{} of shape {} has 5 axes; save one sequence, for example a[:, 0] of (L, B, H, T, T)",
                       what, shape));
     if (extents.size() != 3 && extents.size() != 4)
-        fail_input(tr_n("{} of shape {} has {} axis; attention weights have the shape (H, T, T), (L, H, T, "
+        fail_input(tr_n("attention_file.shape_axis_attention",
+                        "{} of shape {} has {} axis; attention weights have the shape (H, T, T), (L, H, T, "
                         "T) or (B, H, T, T)",
                         "{} of shape {} has {} axes; attention weights have the shape (H, T, T), (L, H, T, "
                         "T) or (B, H, T, T)",
@@ -199,10 +204,12 @@ void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int
     info.Tk = extents[extents.size() - 1];
     constexpr std::int64_t most_maps = 1 << 16, most_tokens = 1 << 20;
     if (info.L > most_maps || info.H > most_maps / std::max<std::int64_t>(info.L, 1))
-        fail_input(tr("{} of shape {} has more than {} heads in all; save fewer layers or sequences", what,
+        fail_input(tr("attention_file.shape_more_heads_all",
+                      "{} of shape {} has more than {} heads in all; save fewer layers or sequences", what,
                       shape, most_maps));
     if (info.Tq > most_tokens || info.Tk > most_tokens)
-        fail_input(tr("{} of shape {} has more than {} tokens; save a part of the rows and columns", what,
+        fail_input(tr("attention_file.shape_more_tokens_save",
+                      "{} of shape {} has more than {} tokens; save a part of the rows and columns", what,
                       shape, most_tokens));
 }
 
@@ -211,14 +218,17 @@ void check_tokens(const AttentionTokens& tokens, const AttentionInfo& info) {
                            bool queries) {
         if (lists.size() > 1 && lists.size() != static_cast<std::size_t>(info.L))
             fail_input(
-                tr("{} has {} lists of tokens for {} sequences of weights; write one list, or one for each",
+                tr("attention_file.lists_tokens_sequences",
+                   "{} has {} lists of tokens for {} sequences of weights; write one list, or one for each",
                    tokens.from, lists.size(), info.L));
         for (const auto& list : lists)
             if (static_cast<std::int64_t>(list.size()) != count)
-                fail_input(queries ? tr("{} has {} tokens for {} queries (rows) of the weights; write one "
+                fail_input(queries ? tr("attention_file.tokens_queries_rows",
+                                        "{} has {} tokens for {} queries (rows) of the weights; write one "
                                         "for each, or remove it",
                                         tokens.from, list.size(), count)
-                                   : tr("{} has {} tokens for {} keys (columns) of the weights; write one "
+                                   : tr("attention_file.tokens_keys_columns",
+                                        "{} has {} tokens for {} keys (columns) of the weights; write one "
                                         "for each, or remove it",
                                         tokens.from, list.size(), count));
     };
@@ -227,7 +237,8 @@ void check_tokens(const AttentionTokens& tokens, const AttentionInfo& info) {
     for (const std::vector<bool>& mask : tokens.padding)
         if (std::ssize(mask) != info.Tq ||
             (tokens.padding.size() > 1 && std::ssize(tokens.padding) != info.L))
-            fail_input(tr("{} has an \"attention_mask\" of {} numbers for {} queries of the weights; write "
+            fail_input(tr("attention_file.attention_mask_numbers",
+                          "{} has an \"attention_mask\" of {} numbers for {} queries of the weights; write "
                           "one for each, or remove it",
                           tokens.from, mask.size(), info.Tq));
 }
@@ -245,10 +256,12 @@ AttentionTokens tokens_in(const Safetensors& file, const std::string& path) {
     const auto entry = file.metadata().find("tokens");
     if (entry == file.metadata().end())
         return tokens_beside(path);
-    AttentionTokens tokens = parse_attention_tokens(entry->second, tr("{}: the metadata entry tokens", path));
+    AttentionTokens tokens = parse_attention_tokens(
+        entry->second, tr("attention_file.metadata_entry_tokens", "{}: the metadata entry tokens", path));
     if (const auto keys = file.metadata().find("kv_tokens"); keys != file.metadata().end()) {
         AttentionTokens read =
-            parse_attention_tokens(keys->second, tr("{}: the metadata entry kv_tokens", path));
+            parse_attention_tokens(keys->second, tr("attention_file.metadata_entry_kv_tokens",
+                                                    "{}: the metadata entry kv_tokens", path));
         tokens.keys = std::move(read.queries);
         tokens.key_pieces = std::move(read.query_pieces);
     }
@@ -351,7 +364,7 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
     const SafetensorsEntry& first = *found.entries.front();
     AttentionInfo info;
     take_shape(info, first.extents, static_cast<std::int64_t>(found.entries.size()),
-               tr("{}: tensor {}", path, first.name));
+               tr("common.tensor", "{}: tensor {}", path, first.name));
     info.tensor = found.name;
     info.numbers = found.numbers;
     // In a trace of one layer, the first axis is the batch.

@@ -60,12 +60,14 @@ int rank_of(std::string_view pattern) {
                                   return entry.name + " " + entry.shape_text() + " " + entry.dtype;
                               });
     if (file.entries().size() > most)
-        list = tr("{}, and {} more", list, file.entries().size() - most);
+        list = tr("attention_tensors.more", "{}, and {} more", list, file.entries().size() - most);
     fail_input(list.empty()
-                   ? tr("{} has no tensor that is clearly attention weights; name one \"attentions\", of "
+                   ? tr("attention_tensors.no_tensor_clearly",
+                        "{} has no tensor that is clearly attention weights; name one \"attentions\", of "
                         "floats and of shape (H, T, T), (L, H, T, T) or (B, H, T, T): it has no tensors",
                         file.source())
-                   : tr("{} has no tensor that is clearly attention weights; name one \"attentions\", of "
+                   : tr("attention_tensors.no_tensor_clearly_2",
+                        "{} has no tensor that is clearly attention weights; name one \"attentions\", of "
                         "floats and of shape (H, T, T), (L, H, T, T) or (B, H, T, T): it has {}",
                         file.source(), list));
 }
@@ -78,7 +80,8 @@ AttentionTensors layers_of(const Safetensors& file,
         const SafetensorsEntry& first = *layers.begin()->second;
         if (entry->extents != first.extents || entry->dtype != first.dtype)
             fail_input(
-                tr("{}: tensor {} has the shape {} of {} and {} {} of {}; all layers should have the same",
+                tr("attention_tensors.tensor_shape_all",
+                   "{}: tensor {} has the shape {} of {} and {} {} of {}; all layers should have the same",
                    file.source(), entry->name, entry->shape_text(), entry->dtype, first.name,
                    first.shape_text(), first.dtype));
         out.numbers.push_back(number);

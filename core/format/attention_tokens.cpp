@@ -15,10 +15,12 @@ using nlohmann::json;
 std::vector<std::string> list_of(const json& value, const std::string& from) {
     std::vector<std::string> out;
     if (!value.is_array())
-        fail_input(tr("{} should be a JSON list of strings, one for each token", from));
+        fail_input(tr("attention_tokens.should_json_list",
+                      "{} should be a JSON list of strings, one for each token", from));
     for (const json& token : value) {
         if (!token.is_string())
-            fail_input(tr("{} should hold strings alone, and holds {}", from, shortened_json(token, 40)));
+            fail_input(tr("attention_tokens.should_hold_strings",
+                          "{} should hold strings alone, and holds {}", from, shortened_json(token, 40)));
         out.push_back(token.get<std::string>());
     }
     return out;
@@ -27,7 +29,8 @@ std::vector<std::string> list_of(const json& value, const std::string& from) {
 /// Reads one list, or a list of lists.
 std::vector<std::vector<std::string>> lists_of(const json& value, const std::string& from) {
     if (!value.is_array())
-        fail_input(tr("{} should be a JSON list of strings, one for each token", from));
+        fail_input(tr("attention_tokens.should_json_list",
+                      "{} should be a JSON list of strings, one for each token", from));
     if (value.empty()) // a trace without tokens has an empty list
         return {};
     if (!value.front().is_array())
@@ -48,7 +51,8 @@ std::vector<bool> mask_of(const json& value, const std::string& from) {
     std::vector<bool> padding;
     for (const json& one : value) {
         if (!one.is_boolean() && one != 0 && one != 1)
-            fail_input(tr("{} should have 1 or 0 in its \"attention_mask\" for each token, and has {}", from,
+            fail_input(tr("attention_tokens.should_1_0_attention",
+                          "{} should have 1 or 0 in its \"attention_mask\" for each token, and has {}", from,
                           one.dump().substr(0, 40)));
         padding.push_back(one == 0 || one == false);
     }
@@ -58,7 +62,8 @@ std::vector<bool> mask_of(const json& value, const std::string& from) {
 /// One list, or one for each sequence.
 std::vector<std::vector<bool>> masks_of(const json& value, const std::string& from) {
     if (!value.is_array())
-        fail_input(tr("{} should have a list of 1 and 0 as \"attention_mask\"", from));
+        fail_input(tr("attention_tokens.should_list_1_0",
+                      "{} should have a list of 1 and 0 as \"attention_mask\"", from));
     if (value.empty() || !value.front().is_array())
         return {mask_of(value, from)};
     std::vector<std::vector<bool>> masks;
@@ -98,7 +103,7 @@ AttentionTokens parse_attention_tokens(const std::string& text, const std::strin
     }
     const auto queries = value.find("tokens"), keys = value.find("key_tokens");
     if (queries == value.end())
-        fail_input(tr("{} should have a list \"tokens\"", from));
+        fail_input(tr("attention_tokens.should_list_tokens", "{} should have a list \"tokens\"", from));
     set_queries(tokens, lists_of(*queries, from));
     if (keys != value.end()) {
         tokens.key_pieces = lists_of(*keys, from);

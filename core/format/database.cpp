@@ -114,19 +114,22 @@ Database::Database(const std::string& file, int flags, std::string path) : path_
 void Database::fail(int code) const {
     const bool writes = sqlite3_db_readonly(database_.get(), "main") == 0;
     if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
-        fail_input(tr("{} is no SQLite database, or is damaged; name another file", path_));
+        fail_input(tr("database.no_sqlite_database_damaged",
+                      "{} is no SQLite database, or is damaged; name another file", path_));
     fail_input(
-        writes ? tr("cannot write {}: {}; free some space, or name a file in a folder that can be written to",
+        writes ? tr("database.cannot_write_free_some",
+                    "cannot write {}: {}; free some space, or name a file in a folder that can be written to",
                     path_, sqlite3_errstr(code))
-               : tr("cannot read {}: {}", path_, sqlite3_errstr(code)));
+               : tr("database.cannot_read", "cannot read {}: {}", path_, sqlite3_errstr(code)));
 }
 
 Database Database::open(const std::string& path) {
     std::error_code fault;
     if (!std::filesystem::is_regular_file(path, fault))
         fail_input(std::filesystem::exists(path, fault)
-                       ? tr("{} is no file that can hold a database; name another one", path)
-                       : tr("there is no file {}; name another one", path));
+                       ? tr("database.no_file_hold_database",
+                            "{} is no file that can hold a database; name another one", path)
+                       : tr("database.no_file_name_another", "there is no file {}; name another one", path));
     Database database(path, SQLITE_OPEN_READONLY, path);
     database.run("SELECT * FROM sqlite_master");
     // SQLite itself notices that a file was cut short only where it looks for what is gone.
@@ -152,7 +155,8 @@ void Database::write(const std::string& path, const std::function<void(Database&
         sync_folder_of(path);
     } catch (const std::filesystem::filesystem_error& error) {
         std::filesystem::remove(made, fault);
-        fail_input(tr("cannot write {}: {}; name a file in a folder that can be written to", path,
+        fail_input(tr("database.cannot_write_name_file",
+                      "cannot write {}: {}; name a file in a folder that can be written to", path,
                       system_reason(error.code().value())));
     } catch (...) {
         std::filesystem::remove(made, fault);

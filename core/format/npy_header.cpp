@@ -56,7 +56,8 @@ public:
 
 private:
     [[noreturn]] void damaged() const {
-        fail_input(tr("{} has a damaged .npy header; write the file again with numpy.save", path_));
+        fail_input(tr("npy_header.damaged_npy_header_write",
+                      "{} has a damaged .npy header; write the file again with numpy.save", path_));
     }
     void skip_blank() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
     bool take(char wanted) {
@@ -85,7 +86,8 @@ private:
     std::string descr() {
         skip_blank();
         if (at_ < text_.size() && text_[at_] == '[')
-            fail_input(tr("{} holds records with named fields; save one field alone, for example "
+            fail_input(tr("npy_header.holds_records_named_fields",
+                          "{} holds records with named fields; save one field alone, for example "
                           "numpy.save(path, a[\"weights\"])",
                           path_));
         return quoted();
@@ -130,13 +132,16 @@ const NumberType& float_type_of(const std::string& descr, const std::string& pat
         type != nullptr && type->read_floats != nullptr)
         return *type;
     if (descr.find('O') != std::string::npos)
-        fail_input(tr("{} holds Python objects (a pickle), which can run code and are not read here; save an "
+        fail_input(tr("npy_header.holds_python_objects_pickle",
+                      "{} holds Python objects (a pickle), which can run code and are not read here; save an "
                       "array of numbers: numpy.save(path, numpy.stack(list_of_arrays))",
                       path));
     if (descr.starts_with(">f"))
-        fail_input(
-            tr("{} holds big-endian numbers; save it again with numpy.save(path, a.astype(\"<f4\"))", path));
-    fail_input(tr("{} holds numbers of the type {}; attention weights are floats: save them with "
+        fail_input(tr("npy_header.holds_big_endian_numbers",
+                      "{} holds big-endian numbers; save it again with numpy.save(path, a.astype(\"<f4\"))",
+                      path));
+    fail_input(tr("npy_header.holds_numbers_type_attention",
+                  "{} holds numbers of the type {}; attention weights are floats: save them with "
                   "numpy.save(path, a.astype(\"float32\"))",
                   path, descr.substr(0, 40)));
 }
@@ -154,23 +159,28 @@ void check_size(const NpyHeader& header, const RandomAccessFile& file) {
     const std::string shape = extents_text(header.extents);
     fail_input(
         overflow
-            ? tr("{} was cut short: shape {} of {} needs more bytes, and {} are there; write or copy it "
+            ? tr("npy_header.cut_short_shape_needs",
+                 "{} was cut short: shape {} of {} needs more bytes, and {} are there; write or copy it "
                  "again",
                  file.path(), shape, header.type->name, there)
-            : tr("{} was cut short: shape {} of {} needs {} bytes, and {} are there; write or copy it again",
+            : tr("npy_header.cut_short_shape_needs_2",
+                 "{} was cut short: shape {} of {} needs {} bytes, and {} are there; write or copy it again",
                  file.path(), shape, header.type->name, wanted, there));
 }
 
 void refuse_what_is_not_npy(std::string_view start, const std::string& path) {
     if (start.starts_with("PK\x03\x04"))
-        fail_input(
-            tr("{} is a zip archive (.npz, .pt), not .npy; save one array alone with numpy.save", path));
+        fail_input(tr("npy_header.zip_archive_npz_pt",
+                      "{} is a zip archive (.npz, .pt), not .npy; save one array alone with numpy.save",
+                      path));
     if (start.starts_with("\x80"))
-        fail_input(tr("{} is a Python pickle, which can run code and is not read here; save an array of "
+        fail_input(tr("npy_header.python_pickle_run_code",
+                      "{} is a Python pickle, which can run code and is not read here; save an array of "
                       "numbers with numpy.save",
                       path));
     if (!start.starts_with(npy_magic))
-        fail_input(tr("{} is no .npy file: it does not begin as one; write it with numpy.save", path));
+        fail_input(tr("npy_header.no_npy_file_not",
+                      "{} is no .npy file: it does not begin as one; write it with numpy.save", path));
 }
 
 } // namespace
@@ -181,13 +191,15 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     file.read(0, start);
     refuse_what_is_not_npy(start, path);
     if (start.size() < before_length + 4)
-        fail_input(tr_n("{} has {} byte, too few for a .npy file; write or copy it again",
+        fail_input(tr_n("npy_header.byte_too_few_npy",
+                        "{} has {} byte, too few for a .npy file; write or copy it again",
                         "{} has {} bytes, too few for a .npy file; write or copy it again",
                         static_cast<std::int64_t>(file.size()), path, file.size()));
     const int version = static_cast<unsigned char>(start[npy_magic.size()]);
     if (version < 1 || version > 3)
         fail_input(
-            tr("{} is a .npy file of version {}; versions 1 to 3 are read: write it again with numpy.save",
+            tr("npy_header.npy_file_version_versions",
+               "{} is a .npy file of version {}; versions 1 to 3 are read: write it again with numpy.save",
                path, version));
     const std::size_t length_bytes = version == 1 ? 2 : 4;
     std::uint64_t length = 0;
@@ -196,7 +208,8 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     NpyHeader header;
     header.data = before_length + length_bytes + length;
     if (length > largest_npy_header || header.data > file.size())
-        fail_input(tr("{} was cut short or is damaged: it speaks of a header of {} bytes and has {} after "
+        fail_input(tr("npy_header.cut_short_damaged_speaks",
+                      "{} was cut short or is damaged: it speaks of a header of {} bytes and has {} after "
                       "its beginning; write or copy it again",
                       path, length, file.size() - before_length - length_bytes));
     std::string text(length, '\0');
@@ -204,12 +217,14 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
 
     const Literal::Fields fields = Literal(text, path).read();
     if (!fields.descr || !fields.fortran || !fields.shape)
-        fail_input(
-            tr("{} has a .npy header without type, order or shape; write it again with numpy.save", path));
+        fail_input(tr("npy_header.npy_header_without_type",
+                      "{} has a .npy header without type, order or shape; write it again with numpy.save",
+                      path));
     header.type = &float_type_of(*fields.descr, path);
     header.extents = *fields.shape;
     if (*fields.fortran && header.extents.size() > 1)
-        fail_input(tr("{} is stored in Fortran order, in which the numbers of one head lie scattered; save "
+        fail_input(tr("npy_header.stored_fortran_order_numbers",
+                      "{} is stored in Fortran order, in which the numbers of one head lie scattered; save "
                       "it again with numpy.save(path, numpy.ascontiguousarray(a))",
                       path));
     check_size(header, file);

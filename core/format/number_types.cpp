@@ -137,7 +137,7 @@ std::string float_type_names() {
     for (const NumberType& type : table)
         if (type.read_floats != nullptr)
             names.push_back(type.safetensors);
-    return tr("{} or {}", joined(std::span(names).first(names.size() - 1)), names.back());
+    return tr("common.or", "{} or {}", joined(std::span(names).first(names.size() - 1)), names.back());
 }
 
 } // namespace headscope::format

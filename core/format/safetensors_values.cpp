@@ -35,7 +35,8 @@ std::string_view Safetensors::bytes_of(const SafetensorsEntry& entry, std::strin
 }
 
 void Safetensors::refuse_dtype(const SafetensorsEntry& entry, const std::string& wanted) const {
-    fail_input(tr("{}: tensor {} is {}; store it as {}", source_, entry.name, entry.dtype, wanted));
+    fail_input(tr("safetensors_values.tensor_store", "{}: tensor {} is {}; store it as {}", source_,
+                  entry.name, entry.dtype, wanted));
 }
 
 TensorPtr Safetensors::tensor(std::string_view name) const {
@@ -55,7 +56,8 @@ TensorPtr Safetensors::tensor(std::string_view name) const {
         if (const double number = type.read_wide(bytes.data() + i * type.width);
             std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())
             fail_input(
-                tr("{}: number {} of tensor {} is {}, which float32 cannot hold; scale the tensor down",
+                tr("safetensors_values.number_tensor_float32",
+                   "{}: number {} of tensor {} is {}, which float32 cannot hold; scale the tensor down",
                    source_, i, entry.name, fmt::format("{}", number)));
     return out;
 }
@@ -84,7 +86,8 @@ BoolTensorPtr Safetensors::bools(std::string_view name) const {
     out->values.assign(bytes.begin(), bytes.end());
     if (const auto odd = std::ranges::find_if(out->values, [](std::uint8_t byte) { return byte > 1; });
         odd != out->values.end())
-        fail_input(tr("{}: number {} of tensor {} is {}; it should be 0 or 1", source_,
+        fail_input(tr("safetensors_values.number_tensor_should",
+                      "{}: number {} of tensor {} is {}; it should be 0 or 1", source_,
                       odd - out->values.begin(), entry.name, *odd));
     return out;
 }

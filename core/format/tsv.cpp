@@ -24,7 +24,8 @@ float parse_cell(std::string_view cell, std::int64_t row, std::int64_t col) {
     if (const auto value = number_of<float>(digits); value && std::isfinite(*value))
         return *value;
     constexpr std::size_t shown = 20;
-    fail_input(tr("row {}, column {} of what was pasted holds “{}”, which is no finite float32; paste "
+    fail_input(tr("tsv.row_column_pasted_holds",
+                  "row {}, column {} of what was pasted holds “{}”, which is no finite float32; paste "
                   "numbers alone, such as 0.25",
                   row, col, digits.substr(0, shown)));
 }
@@ -93,7 +94,8 @@ Table parse_tsv(std::string_view text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
         text.remove_suffix(1);
     if (text.empty())
-        fail_input(tr("there is no text to paste; copy cells of a spreadsheet first"));
+        fail_input(
+            tr("tsv.no_text_paste_copy", "there is no text to paste; copy cells of a spreadsheet first"));
     const bool tabs = text.find('\t') != std::string_view::npos;
     Table table;
     for (bool last = false; !last;) {
@@ -106,7 +108,8 @@ Table parse_tsv(std::string_view text) {
             table.cols = count;
         if (count != table.cols)
             fail_input(
-                tr("row {} of what was pasted has {} columns and the first row has {}; paste a rectangle",
+                tr("tsv.row_pasted_columns_first",
+                   "row {} of what was pasted has {} columns and the first row has {}; paste a rectangle",
                    table.rows, count, table.cols));
         for (std::int64_t col = 0; col < count; ++col)
             table.values.push_back(parse_cell(cells[static_cast<std::size_t>(col)], table.rows, col + 1));

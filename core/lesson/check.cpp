@@ -72,9 +72,9 @@ private:
         if (scene.model)
             return run_model(scene);
         if (scene.layer)
-            fail_input(tr("\"layer\" is of a model; add model: pocket"));
+            fail_input(tr("check.layer_model_add_model", "\"layer\" is of a model; add model: pocket"));
         if (scene.screen)
-            fail_input(tr("\"screen\" is of a model; add model: pocket"));
+            fail_input(tr("check.screen_model_add_model", "\"screen\" is of a model; add model: pocket"));
         return run(recipe_of(scene));
     }
 
@@ -109,13 +109,14 @@ private:
             guarded(line, [&] {
                 const CellRange cells = resolve(target, stage.problem);
                 if (one && cells.size() != 1)
-                    fail_input(
-                        tr("select names {} cells with {}; name one", cells.size(), target_text(target)));
+                    fail_input(tr("check.select_names_cells_name", "select names {} cells with {}; name one",
+                                  cells.size(), target_text(target)));
                 const Tensor* const tensor = stage.model != nullptr
                                                  ? tensor_of(*stage.model, stage.layer, target.tensor)
                                                  : tensor_of(stage.problem, stage.trace, target.tensor);
                 if (tensor == nullptr)
-                    fail_input(tr("this problem has no {}", tensor_info(target.tensor).name));
+                    fail_input(
+                        tr("common.problem_no", "this problem has no {}", tensor_info(target.tensor).name));
             });
         };
         if (scene.select)
@@ -130,7 +131,8 @@ private:
             guarded(line, [&] { check_screen(scene, *stage.model); });
         for (const auto& head : {scene.head, scene.other})
             if (head && (*head < 0 || *head >= stage.problem.dims.H))
-                faults_.push_back({line, tr("there is no head {}; heads are numbered 0 to {}", *head,
+                faults_.push_back({line, tr("common.no_head_heads_numbered",
+                                            "there is no head {}; heads are numbered 0 to {}", *head,
                                             stage.problem.dims.H - 1)});
     }
 
@@ -143,7 +145,8 @@ private:
         if (scene.screen != "patching")
             return;
         if (model.further->corrupted().inputs.T != model.inputs.T)
-            fail_input(tr("the second prompt has {} tokens and the sentence {}; patching needs as many",
+            fail_input(tr("check.second_prompt_tokens_sentence",
+                          "the second prompt has {} tokens and the sentence {}; patching needs as many",
                           model.further->corrupted().inputs.T, model.inputs.T));
         const auto kind = std::ranges::find(analysis::patch_kinds(), scene.patched.value_or("residual"),
                                             &analysis::PatchKindInfo::id);
@@ -153,7 +156,8 @@ private:
         const bool streams = kind->kind == analysis::PatchKind::residual;
         if ((*scene.patch)[0] >= architecture.layers + (streams ? 1 : 0) ||
             (*scene.patch)[1] >= (kind->by_head ? architecture.H : model.inputs.T))
-            fail_input(tr("the map of patches has no cell {}.{}", (*scene.patch)[0], (*scene.patch)[1]));
+            fail_input(tr("check.map_patches_no_cell", "the map of patches has no cell {}.{}",
+                          (*scene.patch)[0], (*scene.patch)[1]));
     }
 
     void check(const LiveValue& value, const LessonState& state) {
@@ -171,7 +175,8 @@ private:
             const std::string computed =
                 number == nullptr ? std::get<std::string>(found) : with_decimals(*number, decimals_of(typed));
             if (computed != typed)
-                fail_input(tr("the lesson says {} for {}, and the engine computes {}", typed,
+                fail_input(tr("check.lesson_says_engine_computes",
+                              "the lesson says {} for {}, and the engine computes {}", typed,
                               value.expression.text(), computed));
         });
     }
@@ -254,7 +259,8 @@ private:
         ++tally_.gates;
         tally_.words += count_words(gate.task);
         if (gate.condition.truth(with_view(before, scene)))
-            fail_input(tr("the gate \"{}\" is open before the learner did anything; ask for something that "
+            fail_input(tr("check.gate_open_before_learner",
+                          "the gate \"{}\" is open before the learner did anything; ask for something that "
                           "is not so yet",
                           gate.condition.text()));
         const StepScene solved = laid_over(scene, gate.solution);
@@ -268,10 +274,12 @@ private:
                 if (const auto* table = std::get_if<FillTable>(&block))
                     after.done.insert(table->id);
         if (!gate.condition.truth(after))
-            fail_input(tr("the gate \"{}\" stays closed after its solution", gate.condition.text()));
+            fail_input(tr("check.gate_stays_closed_after", "the gate \"{}\" stays closed after its solution",
+                          gate.condition.text()));
         for (const Span& span : gate.after)
             if (span.value && span.value->quoted.empty())
-                fail_input(tr("\"after\" stays on the page when the change is taken back; quote its number, "
+                fail_input(tr("check.after_stays_page_change",
+                              "\"after\" stays on the page when the change is taken back; quote its number, "
                               "as in {{{{{} = 0.42}}}}",
                               span.value->expression.text()));
         check(gate.after, after);
@@ -281,7 +289,8 @@ private:
     static LessonState with_view(LessonState state, const StepScene& scene) {
         if (scene.stage && is_around(*scene.stage) && !scene.model)
             fail_input(
-                tr("the stage \"{}\" stands around attention, where a preset has nothing; add model: pocket",
+                tr("check.stage_stands_around_attention",
+                   "the stage \"{}\" stands around attention, where a preset has nothing; add model: pocket",
                    group_info(*scene.stage).label));
         if (scene.stage)
             state.stage = group_info(*scene.stage).label;
@@ -308,7 +317,8 @@ private:
         play_changed(step, scene, stage);
         if (tally_.words - before < fewest_words)
             faults_.push_back(
-                {step.line, tr("the step \"{}\" has fewer than {} words; say what there is to see",
+                {step.line, tr("check.step_fewer_words_say",
+                               "the step \"{}\" has fewer than {} words; say what there is to see",
                                step.title, fewest_words)});
     }
 
@@ -358,8 +368,9 @@ private:
         if (said == own)
             return;
         const std::string now = printed(value, state_now(state)).text;
-        if (said != tr("was {}, now {}", own, now))
-            fail_input(tr("after a change the lesson prints {} for {}, which was {} and is {}", said,
+        if (said != tr("common.now", "was {}, now {}", own, now))
+            fail_input(tr("check.after_change_lesson_prints",
+                          "after a change the lesson prints {} for {}, which was {} and is {}", said,
                           value.expression.text(), own, now));
     }
 

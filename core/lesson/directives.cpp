@@ -24,7 +24,7 @@ StageGroup find_group(const std::string& name) {
     for (const auto& stage : {find_stage(name), find_block_stage(name)})
         if (stage)
             return tensor_info(*stage).group;
-    fail_input(tr("there is no stage \"{}\"", name));
+    fail_input(tr("directives.no_stage", "there is no stage \"{}\"", name));
 }
 
 TargetIndex row_index(const std::string& text) {
@@ -68,7 +68,8 @@ void refuse_beside_model(Fields& fields, const StepScene& scene) {
                                                              {"edit", !scene.edits.empty()}}};
     for (const auto& [key, stands] : given)
         if (stands)
-            fields.fault(key, tr("\"{}\" cannot stand beside \"model\": a model brings its own; sentence, "
+            fields.fault(key, tr("directives.cannot_stand_beside_model",
+                                 "\"{}\" cannot stand beside \"model\": a model brings its own; sentence, "
                                  "layer and gain can be given",
                                  key));
 }
@@ -91,7 +92,8 @@ void read_screen(Fields& fields, StepScene& scene) {
                                                         ? std::string_view()
                                                         : std::string_view(text).substr(point + 1));
         if (!row || !column)
-            fail_input(tr("\"{}\" is no cell; write \"2.14\" for row 2 and column 14 of the map", text));
+            fail_input(tr("directives.no_cell_write_2",
+                          "\"{}\" is no cell; write \"2.14\" for row 2 and column 14 of the map", text));
         scene.patch = {*row, *column};
     });
 }
@@ -117,7 +119,8 @@ StepScene scene_of(Fields& fields) {
         if (std::optional<HeadGain> read = head_gain(head, static_cast<float>(gain)))
             scene.gains.push_back(*read);
         else
-            fields.fault("gain", tr("\"{}\" is no head; write gain: {{0: 0.5}}, or {{\"2.7\": 0}} for head 7 "
+            fields.fault("gain", tr("directives.no_head_write_gain",
+                                    "\"{}\" is no head; write gain: {{0: 0.5}}, or {{\"2.7\": 0}} for head 7 "
                                     "of a model's layer 2",
                                     head));
     for (const auto& [target, value] : fields.numbers_by_name("edit"))
@@ -155,7 +158,8 @@ StepScene inner_scene(Fields& fields, const std::string& key) {
 
 void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
                        std::vector<LessonFault>& faults) {
-    Fields fields = Fields::parse(text, tr("the front matter"), first_line, faults);
+    Fields fields =
+        Fields::parse(text, tr("directives.front_matter", "the front matter"), first_line, faults);
     lesson.id = fields.needed_text("id");
     lesson.title = fields.needed_text("title");
     lesson.summary = fields.text("summary").value_or("");
@@ -163,10 +167,12 @@ void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
     lesson.number = static_cast<int>(fields.whole("number").value_or(0));
     lesson.minutes = static_cast<int>(fields.whole("minutes").value_or(0));
     if (lesson.minutes < 1)
-        fields.fault("minutes", tr("the front matter has no \"minutes\"; add minutes: 10"));
+        fields.fault("minutes", tr("directives.front_matter_no_minutes",
+                                   "the front matter has no \"minutes\"; add minutes: 10"));
     lesson.difficulty = fields.word("difficulty", {"beginner", "intermediate", "advanced"}).value_or("");
     if (lesson.difficulty.empty())
-        fields.fault("difficulty", tr("the front matter has no \"difficulty\"; add difficulty: beginner"));
+        fields.fault("difficulty", tr("directives.front_matter_no_difficulty",
+                                      "the front matter has no \"difficulty\"; add difficulty: beginner"));
     lesson.prerequisites = fields.texts("prerequisites");
     lesson.objectives = fields.texts("objectives");
     lesson.concepts = fields.texts("concepts");
@@ -175,14 +181,15 @@ void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
 }
 
 StepScene read_scene(const Fence& fence, std::vector<LessonFault>& faults) {
-    Fields fields = Fields::parse(fence.text, tr("the step block"), fence.line, faults);
+    Fields fields =
+        Fields::parse(fence.text, tr("directives.step_block", "the step block"), fence.line, faults);
     StepScene scene = scene_of(fields);
     fields.refuse_others();
     return scene;
 }
 
 std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faults) {
-    Fields fields = Fields::parse(fence.text, tr("the gate"), fence.line, faults);
+    Fields fields = Fields::parse(fence.text, tr("directives.gate", "the gate"), fence.line, faults);
     Gate gate;
     gate.line = fence.line;
     gate.task = fields.needed_text("task");
@@ -192,7 +199,8 @@ std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faul
         read = true;
     });
     if (!read)
-        fields.fault("when", tr("the gate has no condition that can be read; add when: entropy(0) > 1"));
+        fields.fault("when", tr("directives.gate_no_condition_read",
+                                "the gate has no condition that can be read; add when: entropy(0) > 1"));
     gate.solution = inner_scene(fields, "solution");
     if (const auto after = fields.text("after"))
         gate.after = read_spans(*after, fields.line("after"), faults);
@@ -201,7 +209,8 @@ std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faul
 }
 
 std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonFault>& faults) {
-    Fields fields = Fields::parse(fence.text, tr("the table to fill"), fence.line, faults);
+    Fields fields =
+        Fields::parse(fence.text, tr("directives.table_fill", "the table to fill"), fence.line, faults);
     FillTable table;
     table.line = fence.line;
     table.id = fields.needed_text("id");
@@ -213,13 +222,15 @@ std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonFault>&
         read = true;
     });
     if (!read)
-        fields.fault("cells", tr("the table to fill has no cells; add cells: weights[0]"));
+        fields.fault("cells", tr("directives.table_fill_no_cells",
+                                 "the table to fill has no cells; add cells: weights[0]"));
     fields.refuse_others();
     return read ? std::optional(table) : std::nullopt;
 }
 
 std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonFault>& faults) {
-    Fields fields = Fields::parse(fence.text, tr("the show block"), fence.line, faults);
+    Fields fields =
+        Fields::parse(fence.text, tr("directives.show_block", "the show block"), fence.line, faults);
     ShowMe show;
     show.line = fence.line;
     show.label = fields.needed_text("label");
@@ -229,7 +240,7 @@ std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonFault>& fa
 }
 
 std::optional<Question> read_question(const Fence& fence, std::vector<LessonFault>& faults) {
-    Fields fields = Fields::parse(fence.text, tr("the question"), fence.line, faults);
+    Fields fields = Fields::parse(fence.text, tr("directives.question", "the question"), fence.line, faults);
     Question question;
     question.line = fence.line;
     question.text = read_spans(fields.needed_text("question"), fields.line("question"), faults);
@@ -243,9 +254,11 @@ std::optional<Question> read_question(const Fence& fence, std::vector<LessonFaul
     }
     const auto count = static_cast<int>(question.choices.size());
     if (count < fewest_choices || count > most_choices)
-        fields.fault("choices", tr("the question has {} choices; it needs 3 to 5", count));
+        fields.fault("choices", tr("directives.question_choices_needs_3",
+                                   "the question has {} choices; it needs 3 to 5", count));
     if (std::ranges::count(question.choices, true, &QuizChoice::right) != 1)
-        fields.fault("choices", tr("a question needs one choice with right: true"));
+        fields.fault("choices", tr("directives.question_needs_one_choice",
+                                   "a question needs one choice with right: true"));
     question.scene = inner_scene(fields, "show");
     fields.refuse_others();
     return question;

@@ -51,7 +51,8 @@ private:
     /// The same place in another layer of the checkpoint.
     LessonState of_layer(std::int64_t l) const {
         if (state_.model == nullptr)
-            fail_input(tr("layers are read with L{}. where a model is on screen, and here is none", l));
+            fail_input(tr("expression_evaluate.layers_read_l_model",
+                          "layers are read with L{}. where a model is on screen, and here is none", l));
         const checkpoint::LayerRun& layer = lesson::layer_of(*state_.model, l);
         return {.problem = *layer.problem,
                 .trace = layer.trace,
@@ -72,14 +73,16 @@ private:
     /// The same layer of the checkpoint over the second prompt.
     LessonState of_corrupted() const {
         if (state_.model == nullptr)
-            fail_input(tr("corrupted reads a model's second prompt, and no model is on screen"));
+            fail_input(tr("expression_evaluate.corrupted_reads",
+                          "corrupted reads a model's second prompt, and no model is on screen"));
         return of_pass(state_.model->further->corrupted());
     }
 
     /// The same layer of the checkpoint without gains and edits.
     LessonState of_before() const {
         if (state_.model == nullptr)
-            fail_input(tr("before reads a model without its gains and edits, and no model is on screen"));
+            fail_input(tr("expression_evaluate.before_reads_model",
+                          "before reads a model without its gains and edits, and no model is on screen"));
         return of_pass(state_.model->edits.empty() ? *state_.model : state_.model->further->before());
     }
 
@@ -102,13 +105,15 @@ private:
         const LessonValue found = value(node);
         if (const auto* number = std::get_if<double>(&found))
             return *number;
-        fail_input(tr("\"{}\" stands where a number is needed", std::get<std::string>(found)));
+        fail_input(tr("expression_evaluate.stands_number_needed", "\"{}\" stands where a number is needed",
+                      std::get<std::string>(found)));
     }
 
     LessonValue single(const Expression::Node& node) const {
         const std::vector<float> values = cells(node);
         if (values.size() != 1)
-            fail_input(tr("{} is {} numbers; name one cell, or use sum, mean, max, min or norm",
+            fail_input(tr("expression_evaluate.numbers_name_one",
+                          "{} is {} numbers; name one cell, or use sum, mean, max, min or norm",
                           target_text(node.target), values.size()));
         return static_cast<double>(values.front());
     }
@@ -126,7 +131,7 @@ private:
         const CellRange place = resolve(node.target, state.problem);
         const Tensor* const tensor = tensor_of(*state.model, state.layer, place.tensor);
         if (tensor == nullptr)
-            fail_input(tr("this model has no {}", tensor_info(place.tensor).name));
+            fail_input(tr("common.model_no", "this model has no {}", tensor_info(place.tensor).name));
         return values_of(place, *tensor);
     }
 
@@ -164,7 +169,7 @@ private:
             {"retyped", state_.retyped ? 1.0 : 0.0}};
         const auto found = numbers.find(name);
         if (found == numbers.end())
-            fail_input(tr("there is no value \"{}\"", name));
+            fail_input(tr("expression_evaluate.no_value", "there is no value \"{}\"", name));
         return found->second;
     }
 
@@ -181,7 +186,8 @@ private:
         const auto* x = std::get_if<double>(&a);
         const auto* y = std::get_if<double>(&b);
         if (x == nullptr || y == nullptr)
-            fail_input(tr("\"{}\" stands between words; it needs numbers", sign));
+            fail_input(tr("expression_evaluate.stands_between_words",
+                          "\"{}\" stands between words; it needs numbers", sign));
         static const std::map<std::string_view, std::function<double(double, double)>> operations{
             {"+", std::plus<>()},
             {"-", std::minus<>()},
@@ -199,23 +205,25 @@ private:
         const double h = number(*call.arguments[argument]);
         const std::int64_t H = state_.problem.dims.H;
         if (h != std::floor(h) || h < 0 || h >= static_cast<double>(H))
-            fail_input(tr("{} names a head that is not there; heads are numbered 0 to {}", call.text, H - 1));
+            fail_input(tr("expression_evaluate.names_head_not_heads",
+                          "{} names a head that is not there; heads are numbered 0 to {}", call.text, H - 1));
         return static_cast<std::int64_t>(h);
     }
 
     const Expression::Node& target(const Expression::Node& call, std::size_t argument) const {
         const Expression::Node& node = *call.arguments[argument];
         if (node.kind == Kind::name && !find_tensor(node.text))
-            fail_input(tr("there is no tensor \"{}\"", node.text));
+            fail_input(tr("common.no_tensor", "there is no tensor \"{}\"", node.text));
         if (node.kind != Kind::cells)
-            fail_input(tr("{} needs cells, such as weights[0][1, :]", call.text));
+            fail_input(tr("expression_evaluate.needs_cells_such", "{} needs cells, such as weights[0][1, :]",
+                          call.text));
         return node;
     }
 
     const Tensor& weights() const {
         const Tensor* A = state_.trace.stage(TensorId::weights);
         if (A == nullptr)
-            fail_input(tr("this problem has no weights"));
+            fail_input(tr("expression_evaluate.problem_no_weights", "this problem has no weights"));
         return *A;
     }
 
@@ -233,7 +241,8 @@ private:
         const int last = tensor_info(row.tensor).rank() - 1;
         const auto axis = static_cast<std::size_t>(last);
         if (place.size() != place.count[axis])
-            fail_input(tr("top needs one row, such as weights[0][1, :]"));
+            fail_input(
+                tr("expression_evaluate.top_needs_one_row", "top needs one row, such as weights[0][1, :]"));
         const std::int64_t at = place.first[axis] + best;
         return tensor_info(row.tensor).axes[axis] == Axis::Tk ? state_.problem.key_label(at)
                                                               : std::to_string(at);
@@ -273,8 +282,10 @@ private:
         const auto need = [&](std::size_t low, std::size_t high) {
             if (given < low || given > high)
                 fail_input(high > low
-                               ? tr("{} was given {} arguments and takes {} or {}", name, given, low, high)
-                               : tr("{} was given {} arguments and takes {}", name, given, low));
+                               ? tr("common.given_arguments_takes",
+                                    "{} was given {} arguments and takes {} or {}", name, given, low, high)
+                               : tr("common.given_arguments_takes_2",
+                                    "{} was given {} arguments and takes {}", name, given, low));
         };
         static const std::map<std::string_view, std::function<double(std::span<const float>)>> reductions{
             {"sum", [](auto v) { return std::accumulate(v.begin(), v.end(), 0.0); }},
@@ -331,7 +342,8 @@ private:
             const LessonValue what = value(*node.arguments[0]);
             const auto* words = std::get_if<std::string>(&what);
             if (words == nullptr)
-                fail_input(tr("done needs a text, such as done(\"quiz 1\")"));
+                fail_input(tr("expression_evaluate.done_needs_text_such",
+                              "done needs a text, such as done(\"quiz 1\")"));
             return state_.done.contains(*words) ? 1.0 : 0.0;
         }
         if (name == "corrupted") {
@@ -345,7 +357,7 @@ private:
             arguments.push_back(is_bare(*argument) ? LessonValue(argument->text) : value(*argument));
         if (const auto found = model_function(name, arguments, state_))
             return *found;
-        fail_input(tr("there is no function \"{}\"", name));
+        fail_input(tr("expression_evaluate.no_function", "there is no function \"{}\"", name));
     }
 
     static bool holds(const CellRange& cells, const std::optional<CellRange>& cell) {
@@ -361,7 +373,8 @@ private:
     double difference(const Expression::Node& a, const Expression::Node& b) const {
         const std::vector<float> first = cells(a), second = cells(b);
         if (first.size() != second.size())
-            fail_input(tr("difference compares {} with {} numbers and {} with {}; they need as many",
+            fail_input(tr("expression_evaluate.difference_compares",
+                          "difference compares {} with {} numbers and {} with {}; they need as many",
                           target_text(a.target), first.size(), target_text(b.target), second.size()));
         return std::transform_reduce(
             first.begin(), first.end(), second.begin(), 0.0,

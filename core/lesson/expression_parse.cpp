@@ -27,18 +27,21 @@ public:
         ExpressionNode node = any();
         skip();
         if (at_ < text_.size())
-            fail(tr("something is left over from \"{}\" on", text::plain_beginning(text_.substr(at_))));
+            fail(tr("expression_parse.something_left_over", "something is left over from \"{}\" on",
+                    text::plain_beginning(text_.substr(at_))));
         return node;
     }
 
 private:
     [[noreturn]] void fail(const std::string& why) const {
-        fail_input(tr("the expression \"{}\" cannot be read: {}", text::plain_beginning(text_), why));
+        fail_input(tr("expression_parse.expression_cannot_read", "the expression \"{}\" cannot be read: {}",
+                      text::plain_beginning(text_), why));
     }
 
     void count_part() {
         if (++parts_ > most_parts)
-            fail(tr("it has more than {} operators, brackets and functions; shorten it", most_parts));
+            fail(tr("expression_parse.more_operators_brackets",
+                    "it has more than {} operators, brackets and functions; shorten it", most_parts));
     }
 
     void skip() {
@@ -120,12 +123,13 @@ private:
     ExpressionNode single() {
         skip();
         if (at_ >= text_.size())
-            fail(tr("it ends where a number, a name or a cell should stand"));
+            fail(tr("expression_parse.ends_number_name_cell",
+                    "it ends where a number, a name or a cell should stand"));
         if (take("(")) {
             count_part();
             ExpressionNode inner = any();
             if (!take(")"))
-                fail(tr("a bracket is not closed"));
+                fail(tr("expression_parse.bracket_not_closed", "a bracket is not closed"));
             return inner;
         }
         const char c = text_[at_];
@@ -135,13 +139,13 @@ private:
             return number();
         if (std::isalpha(static_cast<unsigned char>(c)) != 0)
             return name();
-        fail(tr("\"{}\" is not expected", c));
+        fail(tr("expression_parse.not_expected", "\"{}\" is not expected", c));
     }
 
     ExpressionNode quoted() {
         const auto close = text_.find('"', at_ + 1);
         if (close == std::string_view::npos)
-            fail(tr("a quotation mark is not closed"));
+            fail(tr("expression_parse.quotation_mark_not", "a quotation mark is not closed"));
         auto node = std::make_shared<Expression::Node>();
         node->kind = Kind::text;
         node->text = text_.substr(at_ + 1, close - at_ - 1);
@@ -154,7 +158,8 @@ private:
         const auto [end, fault] =
             std::from_chars(text_.data() + at_, text_.data() + text_.size(), node->number);
         if (fault != std::errc())
-            fail(tr("\"{}\" is no number", text::plain_beginning(text_.substr(at_))));
+            fail(tr("expression_parse.no_number", "\"{}\" is no number",
+                    text::plain_beginning(text_.substr(at_))));
         at_ = static_cast<std::size_t>(end - text_.data());
         return node;
     }
@@ -192,15 +197,17 @@ private:
             else
                 return node;
             if (!take(")"))
-                fail(tr("the bracket after {} is not closed", node->text));
+                fail(tr("expression_parse.bracket_after_not", "the bracket after {} is not closed",
+                        node->text));
             return node;
         }
         // One number without axes, such as the temperature, is a name.
         if (const auto id = find_named(node->text); !id || tensor_info(*id).rank() == 0) {
             if (node->layer)
-                fail(tr("\"{}\" is neither a tensor nor a function of a layer", node->text));
+                fail(tr("expression_parse.neither_tensor_nor",
+                        "\"{}\" is neither a tensor nor a function of a layer", node->text));
             if (!id && at_ < text_.size() && text_[at_] == '[')
-                fail(tr("there is no tensor \"{}\"", node->text));
+                fail(tr("common.no_tensor", "there is no tensor \"{}\"", node->text));
             node->kind = Kind::name;
             return node;
         }
@@ -208,7 +215,8 @@ private:
         while (at_ < text_.size() && text_[at_] == '[') {
             at_ = text_.find(']', at_);
             if (at_ == std::string_view::npos)
-                fail(tr("the bracket after {} is not closed", node->text));
+                fail(tr("expression_parse.bracket_after_not", "the bracket after {} is not closed",
+                        node->text));
             ++at_;
         }
         node->target = parse_target(text_.substr(begin, at_ - begin));
@@ -255,7 +263,8 @@ double Expression::number(const LessonState& state) const {
     const LessonValue found = value(state);
     if (const auto* number = std::get_if<double>(&found))
         return *number;
-    fail_input(tr("\"{}\" is the word \"{}\", and a number is needed", text_, std::get<std::string>(found)));
+    fail_input(tr("expression_parse.word_number_needed", "\"{}\" is the word \"{}\", and a number is needed",
+                  text_, std::get<std::string>(found)));
 }
 
 bool Expression::truth(const LessonState& state) const {

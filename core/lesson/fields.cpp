@@ -13,7 +13,7 @@ std::string alternatives(const std::vector<std::string>& words) {
     std::string out;
     for (std::size_t i = 0; i < words.size(); ++i)
         out = i == 0                  ? words[i]
-              : i + 1 == words.size() ? tr("{} or {}", out, words[i])
+              : i + 1 == words.size() ? tr("common.or", "{} or {}", out, words[i])
                                       : out + ", " + words[i];
     return out;
 }
@@ -32,12 +32,13 @@ Fields Fields::parse(std::string_view text, const std::string& what, int first_l
     try {
         node = YAML::Load(std::string(text));
         if (!node.IsNull() && !node.IsMap()) {
-            faults.push_back({first_line, tr("{} is no list of \"name: value\" lines", what)});
+            faults.push_back({first_line, tr("fields.no_list_name_value",
+                                             "{} is no list of \"name: value\" lines", what)});
             node = YAML::Node();
         }
     } catch (const YAML::Exception& fault) {
-        faults.push_back(
-            {first_line + std::max(fault.mark.line, 0), tr("{} is not YAML: {}", what, fault.msg)});
+        faults.push_back({first_line + std::max(fault.mark.line, 0),
+                          tr("fields.not_yaml", "{} is not YAML: {}", what, fault.msg)});
         node = YAML::Node();
     }
     return {node, what, first_line, faults};
@@ -67,7 +68,8 @@ std::optional<std::string> Fields::text(const std::string& key) {
     if (!node.IsDefined())
         return {};
     if (!node.IsScalar()) {
-        fault(key, tr("\"{0}\" of {1} is no text; write {0}: words", key, what_));
+        fault(key,
+              tr("fields.no_text_write_words", "\"{0}\" of {1} is no text; write {0}: words", key, what_));
         return {};
     }
     return node.Scalar();
@@ -76,7 +78,7 @@ std::optional<std::string> Fields::text(const std::string& key) {
 std::string Fields::needed_text(const std::string& key) {
     const std::optional<std::string> found = text(key);
     if (!found || found->empty())
-        faults_->push_back({line(), tr("{0} has no \"{1}\"; add {1}: ...", what_, key)});
+        faults_->push_back({line(), tr("fields.no_add", "{0} has no \"{1}\"; add {1}: ...", what_, key)});
     return found.value_or("");
 }
 
@@ -87,7 +89,7 @@ std::optional<double> Fields::number(const std::string& key) {
     double value = 0;
     if (node.IsScalar() && YAML::convert<double>::decode(node, value))
         return value;
-    fault(key, tr("\"{}\" of {} is no number", key, what_));
+    fault(key, tr("fields.no_number", "\"{}\" of {} is no number", key, what_));
     return {};
 }
 
@@ -98,7 +100,7 @@ std::optional<std::int64_t> Fields::whole(const std::string& key) {
     std::int64_t value = 0;
     if (node.IsScalar() && YAML::convert<std::int64_t>::decode(node, value))
         return value;
-    fault(key, tr("\"{}\" of {} is no whole number", key, what_));
+    fault(key, tr("fields.no_whole_number", "\"{}\" of {} is no whole number", key, what_));
     return {};
 }
 
@@ -109,14 +111,15 @@ std::optional<bool> Fields::flag(const std::string& key) {
     bool value = false;
     if (node.IsScalar() && YAML::convert<bool>::decode(node, value))
         return value;
-    fault(key, tr("\"{}\" of {} is neither true nor false", key, what_));
+    fault(key, tr("fields.neither_true_nor_false", "\"{}\" of {} is neither true nor false", key, what_));
     return {};
 }
 
 std::optional<std::string> Fields::word(const std::string& key, const std::vector<std::string>& choices) {
     std::optional<std::string> found = text(key);
     if (found && std::ranges::find(choices, *found) == choices.end()) {
-        fault(key, tr("\"{}\" of {} is \"{}\"; it can be {}", key, what_, *found, alternatives(choices)));
+        fault(key, tr("fields.of_is_it_can", "\"{}\" of {} is \"{}\"; it can be {}", key, what_, *found,
+                      alternatives(choices)));
         return {};
     }
     return found;
@@ -135,7 +138,8 @@ std::vector<std::string> Fields::texts(const std::string& key) {
                 all.push_back(item.Scalar());
     if (!node.IsSequence() || all.size() != node.size())
         fault(key,
-              tr("\"{}\" of {} is no list of texts; put texts with brackets in quotation marks", key, what_));
+              tr("fields.no_list_texts_put",
+                 "\"{}\" of {} is no list of texts; put texts with brackets in quotation marks", key, what_));
     return all;
 }
 
@@ -146,7 +150,8 @@ std::vector<std::int64_t> Fields::wholes(const std::string& key) {
         if (YAML::convert<std::int64_t>::decode(YAML::Node(one), value))
             all.push_back(value);
         else
-            fault(key, tr("\"{}\" in \"{}\" of {} is no whole number", one, key, what_));
+            fault(key, tr("fields.no_whole_number_2", "\"{}\" in \"{}\" of {} is no whole number", one, key,
+                          what_));
     }
     return all;
 }
@@ -156,10 +161,11 @@ std::optional<Fields> Fields::map(const std::string& key) {
     if (!node.IsDefined())
         return {};
     if (!node.IsMap()) {
-        fault(key, tr("\"{}\" of {} is no list of \"name: value\" lines", key, what_));
+        fault(key, tr("fields.no_list_name_value_2", "\"{}\" of {} is no list of \"name: value\" lines", key,
+                      what_));
         return {};
     }
-    return Fields(node, tr("\"{}\" of {}", key, what_), first_line_, *faults_);
+    return Fields(node, tr("fields.of", "\"{}\" of {}", key, what_), first_line_, *faults_);
 }
 
 std::vector<Fields> Fields::maps(const std::string& key) {
@@ -168,14 +174,16 @@ std::vector<Fields> Fields::maps(const std::string& key) {
     if (!node.IsDefined())
         return all;
     if (!node.IsSequence()) {
-        fault(key, tr("\"{}\" of {} is no list; begin each entry with \"- \"", key, what_));
+        fault(key, tr("fields.no_list_begin_each", "\"{}\" of {} is no list; begin each entry with \"- \"",
+                      key, what_));
         return all;
     }
     for (const YAML::Node& item : node)
         if (item.IsMap())
-            all.emplace_back(item, tr("an entry of \"{}\"", key), first_line_, *faults_);
+            all.emplace_back(item, tr("fields.entry", "an entry of \"{}\"", key), first_line_, *faults_);
         else
-            fault(key, tr("an entry of \"{}\" of {} is no list of \"name: value\" lines", key, what_));
+            fault(key, tr("fields.entry_no_list_name",
+                          "an entry of \"{}\" of {} is no list of \"name: value\" lines", key, what_));
     return all;
 }
 
@@ -190,7 +198,8 @@ std::vector<std::pair<std::string, double>> Fields::numbers_by_name(const std::s
             if (pair.second.IsScalar() && YAML::convert<double>::decode(pair.second, value))
                 all.emplace_back(pair.first.Scalar(), value);
     if (!node.IsMap() || all.size() != node.size())
-        fault(key, tr("\"{}\" of {} is no list of \"name: number\" lines", key, what_));
+        fault(key, tr("fields.no_list_name_number", "\"{}\" of {} is no list of \"name: number\" lines", key,
+                      what_));
     return all;
 }
 
@@ -218,8 +227,8 @@ void Fields::refuse_others() {
     for (const auto& pair : map_)
         if (!asked_.contains(pair.first.Scalar()))
             faults_->push_back({first_line_ + std::max(pair.first.Mark().line, 0),
-                                tr("{} has no entry \"{}\"; known are {}", what_, pair.first.Scalar(),
-                                   alternatives({asked_.begin(), asked_.end()}))});
+                                tr("fields.no_entry_known", "{} has no entry \"{}\"; known are {}", what_,
+                                   pair.first.Scalar(), alternatives({asked_.begin(), asked_.end()}))});
 }
 
 } // namespace headscope::lesson

@@ -34,13 +34,14 @@ public:
     Formula whole() {
         Formula row = parts_until("");
         if (at_ < text_.size())
-            fail(tr("\"{}\" closes nothing", text_[at_]));
+            fail(tr("formula.closes_nothing", "\"{}\" closes nothing", text_[at_]));
         return row;
     }
 
 private:
     [[noreturn]] void fail(const std::string& why) const {
-        fail_input(tr("the formula \"{}\" cannot be read: {}", text::plain_beginning(text_), why));
+        fail_input(tr("formula.formula_cannot_read", "the formula \"{}\" cannot be read: {}",
+                      text::plain_beginning(text_), why));
     }
 
     void skip() {
@@ -75,7 +76,8 @@ private:
             const bool down = text_[at_++] == '_';
             Formula& slot = down ? below : above;
             if (!slot.parts.empty() || !slot.text.empty())
-                fail(tr("two scripts stand at the same place; put them in braces"));
+                fail(tr("formula.two_scripts_stand_same",
+                        "two scripts stand at the same place; put them in braces"));
             slot = argument();
             any = true;
         }
@@ -95,7 +97,8 @@ private:
     /// One level deeper: every recursion of the reader goes through here.
     Formula single() {
         if (++levels_ > most_levels)
-            fail(tr("it is nested more than {} levels deep; flatten it", most_levels));
+            fail(tr("formula.nested_more_levels_deep", "it is nested more than {} levels deep; flatten it",
+                    most_levels));
         Formula found = part();
         --levels_;
         return found;
@@ -104,7 +107,7 @@ private:
     Formula part() {
         skip();
         if (at_ >= text_.size())
-            fail(tr("it ends where something should stand"));
+            fail(tr("formula.ends_something_should_stand", "it ends where something should stand"));
         const char c = text_[at_];
         if (c == '{')
             return braces();
@@ -141,7 +144,7 @@ private:
         ++at_;
         Formula inner = parts_until("");
         if (at_ >= text_.size())
-            fail(tr("a brace is not closed"));
+            fail(tr("formula.brace_not_closed", "a brace is not closed"));
         ++at_;
         return inner;
     }
@@ -150,7 +153,7 @@ private:
         skip();
         const auto close = text_.find('}', at_);
         if (at_ >= text_.size() || text_[at_] != '{' || close == std::string_view::npos)
-            fail(tr("words in braces are expected"));
+            fail(tr("formula.words_braces_expected", "words in braces are expected"));
         const std::string inner(text_.substr(at_ + 1, close - at_ - 1));
         at_ = close + 1;
         return inner;
@@ -182,21 +185,21 @@ private:
             return matrix();
         const auto known = symbols().find(name);
         if (known == symbols().end())
-            fail(tr("\\{} is not known", text::plain_beginning(name)));
+            fail(tr("formula.not_known", "\\{} is not known", text::plain_beginning(name)));
         return {.kind = Formula::Kind::text, .text = std::string(known->second), .parts = {}, .columns = 0};
     }
 
     char bracket() {
         skip();
         if (at_ >= text_.size())
-            fail(tr("a bracket is expected"));
+            fail(tr("formula.bracket_expected", "a bracket is expected"));
         return text_[at_++];
     }
 
     void expect(std::string_view what) {
         skip();
         if (!text_.substr(at_).starts_with(what))
-            fail(tr("{} is missing", what));
+            fail(tr("formula.missing", "{} is missing", what));
         at_ += what.size();
     }
 
@@ -222,7 +225,7 @@ private:
                 continue;
             }
             if (out.columns != 0 && out.columns != in_row)
-                fail(tr("the rows of the matrix are not equally long"));
+                fail(tr("formula.rows_matrix_not_equally", "the rows of the matrix are not equally long"));
             out.columns = in_row;
             in_row = 0;
             if (text_.substr(at_).starts_with("\\\\")) {

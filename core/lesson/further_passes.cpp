@@ -69,7 +69,8 @@ FurtherPasses::FurtherPasses(checkpoint::TextModelPtr model, checkpoint::ModelRu
 
 const LessonModel& FurtherPasses::second() {
     if (prompt_.empty())
-        fail_input(tr("there is no second prompt to compare with; add corrupted: and a text to the scene"));
+        fail_input(tr("further_passes.no_second_prompt_compare",
+                      "there is no second prompt to compare with; add corrupted: and a text to the scene"));
     if (corrupted_ == nullptr) {
         Progress progress;
         corrupted_ = std::make_shared<const LessonModel>(run_lesson_model(
@@ -118,7 +119,7 @@ double FurtherPasses::lost(analysis::HeadPlace head, Words words) {
     }
     const auto found = losses.find({head.layer, head.head});
     if (found == losses.end())
-        fail_input(tr("lost names a head that is not there"));
+        fail_input(tr("further_passes.lost_names_head_not", "lost names a head that is not there"));
     return found->second;
 }
 
@@ -131,7 +132,8 @@ double FurtherPasses::recovered(analysis::PatchKind kind, std::int64_t row, std:
     Progress progress;
     analysis::Patching& of = patching(words);
     if (row < 0 || row >= of.rows(kind) || column < 0 || column >= of.columns(kind))
-        fail_input(tr("recovered names a place that is not there"));
+        fail_input(
+            tr("further_passes.recovered_names_place_not", "recovered names a place that is not there"));
     const double share = of.recovered(of.patched(kind, row, column, progress));
     shares_[{words, kind, row, column}] = share;
     return share;

@@ -38,7 +38,8 @@ LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::
     out.run = run(*model, out.inputs, {.stages = every_stage(), .keep_problems = true, .edits = out.edits},
                   progress);
     if (out.run.logits == nullptr)
-        fail_input(tr("{} has no language-model head, and lessons read its predictions", model->name()));
+        fail_input(tr("lesson_model.no_language_model_head",
+                      "{} has no language-model head, and lessons read its predictions", model->name()));
     for (checkpoint::LayerRun& layer : out.run.layers) {
         layer.problem->dims.d_ff = model->model->architecture().d_ff;
         layer.problem->dims.vocab = model->model->architecture().vocab;
@@ -61,7 +62,8 @@ checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::Archit
     for (const HeadGain& gain : scene.gains) {
         const std::int64_t l = gain.layer.value_or(scene.layer.value_or(0));
         if (l < 0 || l >= architecture.layers || gain.head < 0 || gain.head >= architecture.H)
-            fail_input(tr("there is no head {}.{}; layers are numbered 0 to {} and heads 0 to {}", l,
+            fail_input(tr("lesson_model.no_head_layers_numbered",
+                          "there is no head {}.{}; layers are numbered 0 to {} and heads 0 to {}", l,
                           gain.head, architecture.layers - 1, architecture.H - 1));
         std::vector<float>& gains = edits[l].gains;
         gains.resize(static_cast<std::size_t>(architecture.H), 1.0F);
@@ -76,7 +78,8 @@ checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::Archit
 const checkpoint::LayerRun& layer_of(const LessonModel& model, std::int64_t l) {
     const auto layers = static_cast<std::int64_t>(model.run.layers.size());
     if (l < 0 || l >= layers)
-        fail_input(tr("there is no layer {}; layers are numbered 0 to {}", l, layers - 1));
+        fail_input(tr("common.no_layer_layers_numbered", "there is no layer {}; layers are numbered 0 to {}",
+                      l, layers - 1));
     return model.run.layers[static_cast<std::size_t>(l)];
 }
 

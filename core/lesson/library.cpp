@@ -120,14 +120,16 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
 Lesson open_lesson(const std::string& path) {
     ParsedLesson parsed = parse_lesson(read_file(path, largest_lesson), path);
     if (!parsed.faults.empty())
-        fail_input(tr("{}, line {}: {}; headscope lesson check lists all faults", path,
+        fail_input(tr("library.line_headscope_lesson_check",
+                      "{}, line {}: {}; headscope lesson check lists all faults", path,
                       parsed.faults.front().line, parsed.faults.front().sentence));
     return std::move(parsed.lesson);
 }
 
 std::vector<std::string> lesson_folders(const std::optional<std::string>& more) {
     if (std::error_code none; more && !more->empty() && !std::filesystem::is_directory(*more, none))
-        fail_input(tr("there is no folder {} to read lessons from; name another one", *more));
+        fail_input(tr("library.no_folder_read_lessons",
+                      "there is no folder {} to read lessons from; name another one", *more));
     std::vector<std::string> all;
     for (const std::string& folder : {user_lessons_folder(), more.value_or("")})
         if (!folder.empty())

@@ -58,7 +58,8 @@ std::string take_values(std::string_view text, int first_line, std::vector<std::
             const auto close = line.find(closes, open);
             if (close == std::string_view::npos) {
                 faults.push_back(
-                    {number, tr("a live value that begins with {{ does not end with }} on its line")});
+                    {number, tr("markdown.live_value_begins_line",
+                                "a live value that begins with {{ does not end with }} on its line")});
                 break;
             }
             out += line.substr(0, open);
@@ -107,7 +108,8 @@ public:
         };
         const int result = md_parse(text_.data(), static_cast<MD_SIZE>(text_.size()), &parser, this);
         if (result != 0 && result != stopped)
-            faults_.push_back({first_line_, tr("the text cannot be read as Markdown")});
+            faults_.push_back({first_line_, tr("markdown.text_cannot_read_markdown",
+                                               "the text cannot be read as Markdown")});
     }
 
 private:
@@ -119,7 +121,8 @@ private:
             if (callouts_.size() == most_quotations) {
                 faults_.push_back(
                     {first_line_ + static_cast<int>(counted_),
-                     tr("quotations stand more than {} deep in each other; take some of the > away",
+                     tr("markdown.quotations_stand_more_deep",
+                        "quotations stand more than {} deep in each other; take some of the > away",
                         most_quotations)});
                 return stopped;
             }

@@ -54,8 +54,9 @@ public:
         const auto* const words = std::get_if<std::string>(&arguments_[0]);
         const auto* const head = std::get_if<double>(&arguments_[0]);
         if (words != nullptr && *words != "mlp" && *words != "embedding")
-            fail_input(
-                tr("attribution is of a head by its number, of mlp or of embedding, not of \"{}\"", *words));
+            fail_input(tr("model_functions.attribution_head_number",
+                          "attribution is of a head by its number, of mlp or of embedding, not of \"{}\"",
+                          *words));
         const auto wanted = [&](const analysis::Writer& writer) {
             if (words != nullptr && *words == "embedding")
                 return writer.kind == WriterKind::embedding || writer.kind == WriterKind::position;
@@ -71,7 +72,8 @@ public:
                                   arguments_.size() == 3 ? std::optional(token(2, row)) : std::nullopt),
             Progress());
         if (std::ranges::none_of(all.parts, wanted, &analysis::LogitPart::writer))
-            fail_input(tr("attribution names a head that is not there"));
+            fail_input(
+                tr("model_functions.attribution_names_head", "attribution names a head that is not there"));
         return sum_of_parts(all, wanted);
     }
     LessonValue lost() const {
@@ -87,7 +89,8 @@ public:
         const auto kinds = analysis::patch_kinds();
         const auto kind = std::ranges::find(kinds, id == nullptr ? "" : *id, &analysis::PatchKindInfo::id);
         if (kind == kinds.end())
-            fail_input(tr("recovered takes what is patched, such as head or residual"));
+            fail_input(tr("model_functions.recovered_takes_patched",
+                          "recovered takes what is patched, such as head or residual"));
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
         return model_.further->recovered(kind->kind, state_.layer,
                                          kind->by_head ? head_number(1) : position(arguments_[1]),
@@ -98,7 +101,8 @@ public:
         const auto word = [&](std::size_t n) {
             const auto* const text = std::get_if<std::string>(&arguments_[n]);
             if (text == nullptr)
-                fail_input(tr("path takes words: two heads in quotation marks, such as \"0.4\", and what is "
+                fail_input(tr("model_functions.path_takes_words_two",
+                              "path takes words: two heads in quotation marks, such as \"0.4\", and what is "
                               "changed of the second"));
             return *text;
         };
@@ -107,7 +111,8 @@ public:
             {{"queries", q}, {"keys", k}, {"values", v}}};
         const auto input = std::ranges::find(inputs, word(2), [](const auto& known) { return known.first; });
         if (input == inputs.end())
-            fail_input(tr("path ends in queries, keys or values of a head"));
+            fail_input(tr("model_functions.path_ends_queries_keys",
+                          "path ends in queries, keys or values of a head"));
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
         return model_.further->path(head_place(word(0)), head_place(word(1)), input->second,
                                     {token(3, row), token(4, row)});
@@ -116,10 +121,12 @@ public:
 private:
     void need(std::size_t low, std::size_t high) const {
         if (arguments_.size() < low || arguments_.size() > high)
-            fail_input(
-                high > low
-                    ? tr("{} was given {} arguments and takes {} or {}", name_, arguments_.size(), low, high)
-                    : tr("{} was given {} arguments and takes {}", name_, arguments_.size(), low));
+            fail_input(high > low
+                           ? tr("common.given_arguments_takes",
+                                "{} was given {} arguments and takes {} or {}", name_, arguments_.size(), low,
+                                high)
+                           : tr("common.given_arguments_takes_2", "{} was given {} arguments and takes {}",
+                                name_, arguments_.size(), low));
     }
 
     /// Those of the position that argument `n` names; of the last token without such an argument.
@@ -141,7 +148,7 @@ private:
     std::int64_t head_number(std::size_t n) const {
         const auto* const number = std::get_if<double>(&arguments_[n]);
         if (number == nullptr || *number != std::floor(*number))
-            fail_input(tr("{} takes the number of a head", name_));
+            fail_input(tr("model_functions.takes_number_head", "{} takes the number of a head", name_));
         return static_cast<std::int64_t>(*number);
     }
 
@@ -151,7 +158,8 @@ private:
             return checkpoint::word_token(*model_.model, *word);
         const double place = std::get<double>(arguments_[n]);
         if (place < 1 || place != std::floor(place) || place > static_cast<double>(logits.size()))
-            fail_input(tr("{} takes a word, or 1 for the likeliest token, 2 for the next", name_));
+            fail_input(tr("model_functions.takes_word_1_likeliest",
+                          "{} takes a word, or 1 for the likeliest token, 2 for the next", name_));
         return checkpoint::likeliest(logits, static_cast<std::size_t>(place)).back().id;
     }
 
@@ -182,7 +190,8 @@ std::optional<LessonValue> model_function(const std::string& name, const Argumen
     if (found == functions.end())
         return {};
     if (state.model == nullptr)
-        fail_input(tr("{} reads a model's predictions, and no model is on screen", name));
+        fail_input(tr("model_functions.reads_models_predictions",
+                      "{} reads a model's predictions, and no model is on screen", name));
     return found->second(ModelCall(name, arguments, state, *state.model), *state.model);
 }
 

@@ -55,7 +55,8 @@ public:
             return std::ranges::find(panel.columns, column) != panel.columns.end();
         };
         if ((wants("attribution") || wants("effect") || wants("without")) && panel.word.empty())
-            fail_input(tr("the panel of heads speaks of a token's logit; add word: Mary"));
+            fail_input(tr("model_panels.panel_heads_speaks_tokens",
+                          "the panel of heads speaks of a token's logit; add word: Mary"));
         if (!panel.word.empty())
             token_ = checkpoint::word_token(*model.model, panel.word);
         if (!panel.against.empty())
@@ -120,7 +121,8 @@ private:
         }
         const analysis::HeadScoreInfo* const score = analysis::find_head_score(column);
         if (score == nullptr || !analysis::is_of_one_run(*score))
-            fail_input(tr("a panel of heads has no column \"{}\"; columns are reads, induction, attribution, "
+            fail_input(tr("model_panels.panel_heads_no_column",
+                          "a panel of heads has no column \"{}\"; columns are reads, induction, attribution, "
                           "effect, without and the scores of heads",
                           column));
         const checkpoint::LayerRun& layer = layer_of(model_, head.layer);

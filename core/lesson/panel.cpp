@@ -101,45 +101,56 @@ std::vector<double> lengths() {
 std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
     KnobList list(set);
     std::visit(
-        Overloaded{[&](const CostPanel& p) {
-                       list.whole("T", tr("tokens"), p.T, lengths());
-                       const std::int64_t D =
-                           list.whole("D", tr("width of x"), p.D, powers_of_two(16, widest, true));
-                       const std::int64_t H =
-                           list.stop("H", tr("heads; H divides D"), p.H, divisors(D, most_heads));
-                       list.stop("Hkv", tr("key/value heads; Hkv divides H"), p.Hkv == 0 ? H : p.Hkv,
-                                 divisors(H, most_heads));
-                   },
-                   [&](const CachePanel& p) {
-                       list.whole("T", tr("tokens kept"), p.T, lengths());
-                       list.whole("layers", tr("layers of the model"), p.layers,
-                                  powers_of_two(1, most_layers, true));
-                       const std::int64_t H =
-                           list.whole("H", tr("query heads"), p.H, powers_of_two(1, most_heads, true));
-                       list.stop("Hkv", tr("key/value heads; Hkv divides H"), p.Hkv, divisors(H, most_heads));
-                       list.whole("dk", tr("width of a head"), p.dk, powers_of_two(16, 256, true));
-                       list.stop("bytes", tr("bytes per number"), p.bytes, {1, 2, 4});
-                   },
-                   [&](const BlurPanel&) {
-                       list.number(std::string(translatable("merged")),
-                                   tr("how much of the others' questions each head asks, too"), 0, 0, 1);
-                   },
-                   [](const LoopPanel&) {},
-                   [&](const SamplingPanel& p) {
-                       list.number("temperature", tr("divides the logits"), p.temperature, 0.1, 3);
-                       list.whole("top_k", tr("only so many of the likeliest tokens"), p.top_k,
-                                  {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, SamplingPanel::most_top_k});
-                       list.number("top_p", tr("only the likeliest tokens that together reach this"), p.top_p,
-                                   0.05, 1);
-                   },
-                   [](const HeadsPanel&) {}, [](const PathPanel&) {},
-                   [&](const PositionsPanel& p) {
-                       constexpr std::int64_t last = 63;
-                       list.whole("query", tr("position of the token that asks"), p.query, counted(last));
-                       list.whole("key", tr("position of the token that is asked"), p.key, counted(last));
-                       list.whole("pair", tr("pair of numbers that turns together"), p.pair,
-                                  counted(p.dk / 2 - 1));
-                   }},
+        Overloaded{
+            [&](const CostPanel& p) {
+                list.whole("T", tr("common.tokens_2", "tokens"), p.T, lengths());
+                const std::int64_t D =
+                    list.whole("D", tr("panel.width_x", "width of x"), p.D, powers_of_two(16, widest, true));
+                const std::int64_t H = list.stop("H", tr("panel.heads_h_divides_d", "heads; H divides D"),
+                                                 p.H, divisors(D, most_heads));
+                list.stop("Hkv", tr("panel.key_value_heads_hkv", "key/value heads; Hkv divides H"),
+                          p.Hkv == 0 ? H : p.Hkv, divisors(H, most_heads));
+            },
+            [&](const CachePanel& p) {
+                list.whole("T", tr("panel.tokens_kept", "tokens kept"), p.T, lengths());
+                list.whole("layers", tr("panel.layers_model", "layers of the model"), p.layers,
+                           powers_of_two(1, most_layers, true));
+                const std::int64_t H = list.whole("H", tr("panel.query_heads", "query heads"), p.H,
+                                                  powers_of_two(1, most_heads, true));
+                list.stop("Hkv", tr("panel.key_value_heads_hkv", "key/value heads; Hkv divides H"), p.Hkv,
+                          divisors(H, most_heads));
+                list.whole("dk", tr("panel.width_head", "width of a head"), p.dk,
+                           powers_of_two(16, 256, true));
+                list.stop("bytes", tr("panel.bytes_per_number", "bytes per number"), p.bytes, {1, 2, 4});
+            },
+            [&](const BlurPanel&) {
+                list.number(std::string(translatable("panel.merged", "merged")),
+                            tr("panel.how_much_others_questions",
+                               "how much of the others' questions each head asks, too"),
+                            0, 0, 1);
+            },
+            [](const LoopPanel&) {},
+            [&](const SamplingPanel& p) {
+                list.number("temperature", tr("panel.divides_logits", "divides the logits"), p.temperature,
+                            0.1, 3);
+                list.whole("top_k", tr("panel.many_likeliest_tokens", "only so many of the likeliest tokens"),
+                           p.top_k, {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, SamplingPanel::most_top_k});
+                list.number("top_p",
+                            tr("panel.likeliest_tokens_together_reach",
+                               "only the likeliest tokens that together reach this"),
+                            p.top_p, 0.05, 1);
+            },
+            [](const HeadsPanel&) {}, [](const PathPanel&) {},
+            [&](const PositionsPanel& p) {
+                constexpr std::int64_t last = 63;
+                list.whole("query", tr("panel.position_token_asks", "position of the token that asks"),
+                           p.query, counted(last));
+                list.whole("key", tr("panel.position_token_asked", "position of the token that is asked"),
+                           p.key, counted(last));
+                list.whole("pair",
+                           tr("panel.pair_numbers_turns_together", "pair of numbers that turns together"),
+                           p.pair, counted(p.dk / 2 - 1));
+            }},
         panel.kind);
     return std::move(list.all);
 }
@@ -150,17 +161,18 @@ void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& n
     const std::vector<Knob> knobs = knobs_of(panel, wanted);
     const auto knob = std::ranges::find(knobs, name, &Knob::name);
     if (knob == knobs.end())
-        fail_input(tr("the panel has no knob \"{}\"", name));
+        fail_input(tr("common.panel_no_knob", "the panel has no knob \"{}\"", name));
     if (knob->value == value)
         return;
     if (knob->decimals > 0)
-        fail_input(tr("{} takes numbers from {} to {}", name, std::to_string(knob->low).substr(0, 4),
-                      std::to_string(knob->high).substr(0, 4)));
+        fail_input(tr("panel.takes_numbers", "{} takes numbers from {} to {}", name,
+                      std::to_string(knob->low).substr(0, 4), std::to_string(knob->high).substr(0, 4)));
     const auto text = [](double number) { return std::to_string(static_cast<std::int64_t>(number)); };
     if (value < knob->low || value > knob->high || value != std::round(value))
-        fail_input(tr("{} takes whole numbers from {} to {}", name, text(knob->low), text(knob->high)));
-    fail_input(tr("{} = {} does not fit the sizes beside it; it can be {}", name, text(value),
-                  joined(knob->stops, text)));
+        fail_input(tr("panel.takes_whole_numbers", "{} takes whole numbers from {} to {}", name,
+                      text(knob->low), text(knob->high)));
+    fail_input(tr("panel.not_fit_sizes_beside", "{} = {} does not fit the sizes beside it; it can be {}",
+                  name, text(value), joined(knob->stops, text)));
 }
 
 } // namespace headscope::lesson

@@ -16,7 +16,8 @@ analysis::HeadPlace head_place(const std::string& text) {
     const TargetIndex layer = parse_index(text.substr(0, point)),
                       head = parse_index(point == std::string::npos ? "" : text.substr(point + 1));
     if (layer.kind != TargetIndex::Kind::number || head.kind != TargetIndex::Kind::number)
-        fail_input(tr("\"{}\" is no head; write 2.7 for head 7 of layer 2", text));
+        fail_input(tr("panel_directive.no_head_write_2", "\"{}\" is no head; write 2.7 for head 7 of layer 2",
+                      text));
     return {layer.first, head.first};
 }
 
@@ -29,7 +30,8 @@ void take(Fields& fields, const Sizes& sizes) {
     for (const auto& [key, size] : sizes) {
         *size = fields.whole(key).value_or(*size);
         if (*size < 1 && !(std::string_view(key) == "Hkv" && *size == 0))
-            fields.fault(key, tr("\"{}\" of the panel is {}; it starts at 1", key, *size));
+            fields.fault(key, tr("panel_directive.panel_starts_1",
+                                 "\"{}\" of the panel is {}; it starts at 1", key, *size));
     }
 }
 
@@ -65,7 +67,8 @@ BlurPanel blur_panel(Fields& fields) {
         named = panel.row.kind == TargetIndex::Kind::word || panel.row.kind == TargetIndex::Kind::number;
     });
     if (!named)
-        fields.fault("row", tr("the panel has no row whose weights it shows; add row: cat"));
+        fields.fault("row", tr("panel_directive.panel_no_row_whose",
+                               "the panel has no row whose weights it shows; add row: cat"));
     if (const std::vector<std::int64_t> heads = fields.wholes("heads"); !heads.empty())
         panel.heads = heads;
     panel.H = fields.whole("H").value_or(0);
@@ -84,7 +87,8 @@ HeadsPanel heads_panel(Fields& fields) {
     HeadsPanel panel;
     panel.columns = fields.texts("columns");
     if (panel.columns.empty())
-        fields.fault("columns", tr("the panel of heads has no columns; add columns: [reads, attribution]"));
+        fields.fault("columns", tr("panel_directive.panel_heads_no_columns",
+                                   "the panel of heads has no columns; add columns: [reads, attribution]"));
     panel.word = fields.text("word").value_or("");
     panel.against = fields.text("against").value_or("");
     take(fields, {{"rows", &panel.rows}});
@@ -98,7 +102,8 @@ PathPanel path_panel(Fields& fields) {
     fields.use("row", [&](const std::string& text) { panel.row = parse_index(text); });
     fields.use("key", [&](const std::string& text) { panel.key = parse_index(text); });
     if (panel.to.empty())
-        fields.fault("to", tr("the panel of a path names no head that reads; add to: [2.4]"));
+        fields.fault("to", tr("panel_directive.panel_path_names_no",
+                              "the panel of a path names no head that reads; add to: [2.4]"));
     return panel;
 }
 
@@ -110,7 +115,8 @@ PositionsPanel positions_panel(Fields& fields) {
     panel.key = fields.whole("key").value_or(panel.key);
     panel.pair = fields.whole("pair").value_or(panel.pair);
     if (panel.dk < 2 || panel.dk % 2 != 0 || panel.base <= 1)
-        fields.fault("dk", tr("the panel of positions needs an even dk and a base above 1"));
+        fields.fault("dk", tr("panel_directive.panel_positions_needs",
+                              "the panel of positions needs an even dk and a base above 1"));
     return panel;
 }
 
@@ -128,7 +134,7 @@ const std::map<std::string, ReadPanel> kinds{
 } // namespace
 
 std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFault>& faults) {
-    Fields fields = Fields::parse(fence.text, tr("the panel"), fence.line, faults);
+    Fields fields = Fields::parse(fence.text, tr("panel_directive.panel", "the panel"), fence.line, faults);
     LessonPanel panel;
     panel.line = fence.line;
     const auto kind = kinds.find(fields.text("kind").value_or(""));
@@ -136,8 +142,10 @@ std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFaul
         const std::string names = joined(kinds, [](const auto& one) { return one.first; });
         const std::optional<std::string> given = fields.text("kind");
         fields.fault("kind",
-                     given ? tr("\"kind\" of the panel is \"{}\"; it should be one of {}", *given, names)
-                           : tr("the panel has no \"kind\"; it should be one of {}", names));
+                     given ? tr("panel_directive.kind_panel_should_one",
+                                "\"kind\" of the panel is \"{}\"; it should be one of {}", *given, names)
+                           : tr("panel_directive.panel_no_kind_should",
+                                "the panel has no \"kind\"; it should be one of {}", names));
         return {};
     }
     kind->second(fields, panel);
@@ -146,7 +154,7 @@ std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFaul
     const std::vector<Knob> all = knobs_of(panel, {});
     for (const std::string& name : panel.knobs)
         if (std::ranges::find(all, name, &Knob::name) == all.end())
-            fields.fault("knobs", tr("the panel has no knob \"{}\"", name));
+            fields.fault("knobs", tr("common.panel_no_knob", "the panel has no knob \"{}\"", name));
     return panel;
 }
 

@@ -62,7 +62,8 @@ CacheFigure cache_figure(std::int64_t T, std::int64_t layers, std::int64_t H, st
 
 void demand_small(const Problem& problem, std::int64_t runs) {
     if (cost_of(problem.dims, false).flops() > most_flops / runs)
-        fail_input(tr("this problem is too large for the panel, which computes along with every move of the "
+        fail_input(tr("panel_figure.problem_too_large_panel",
+                      "this problem is too large for the panel, which computes along with every move of the "
                       "mouse; type a shorter sentence"));
 }
 
@@ -114,7 +115,8 @@ BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_s
 
 const LessonModel& of_model(const LessonModel* model) {
     if (model == nullptr)
-        fail_input(tr("this panel reads a model, and no model is on screen"));
+        fail_input(
+            tr("panel_figure.panel_reads_model_no", "this panel reads a model, and no model is on screen"));
     return *model;
 }
 

@@ -45,7 +45,8 @@ private:
     }
 
     void add(LessonBlock block, int line) {
-        if (!outside(line, tr("text stands before the first step; begin a step with \"## Title\"")))
+        if (!outside(line, tr("parse.text_stands_before_first",
+                              "text stands before the first step; begin a step with \"## Title\"")))
             lesson_.steps.back().blocks.push_back(std::move(block));
     }
 
@@ -60,7 +61,8 @@ private:
                 lesson_.quiz.push_back(std::move(*question));
             return {};
         }
-        if (outside(fence.line, tr("a block stands before the first step; begin a step with \"## Title\"")))
+        if (outside(fence.line, tr("parse.block_stands_before_first",
+                                   "a block stands before the first step; begin a step with \"## Title\"")))
             return {};
         if (fence.word == "step") {
             lesson_.steps.back().scene = read_scene(fence, faults_);
@@ -97,7 +99,8 @@ std::string with_plain_lines(std::string_view text, std::vector<LessonFault>& fa
         const std::string plain = text::plain_text(without_tabs);
         if (plain != without_tabs)
             faults.push_back(
-                {number, tr("the line has bytes that are no text in UTF-8; save the file as UTF-8")});
+                {number, tr("parse.line_bytes_no_text",
+                            "the line has bytes that are no text in UTF-8; save the file as UTF-8")});
         out += plain == without_tabs ? line : plain;
         if (end < given.size())
             out += '\n';
@@ -116,7 +119,8 @@ ParsedLesson parse_lesson(std::string_view given, const std::string& path) {
     int line = 1;
     const auto end = body.starts_with(rule) ? body.find("\n---\n", rule.size() - 1) : std::string_view::npos;
     if (end == std::string_view::npos) {
-        out.faults.push_back({1, tr("the front matter is missing; begin the file with ---, lines such as id: "
+        out.faults.push_back({1, tr("parse.front_matter_missing_begin",
+                                    "the front matter is missing; begin the file with ---, lines such as id: "
                                     "masks, and --- again")});
     } else {
         read_front_matter(body.substr(rule.size(), end + 1 - rule.size()), 2, out.lesson, out.faults);
@@ -130,9 +134,11 @@ ParsedLesson parse_lesson(std::string_view given, const std::string& path) {
                &step == &out.lesson.steps.back();
     });
     if (out.lesson.steps.empty())
-        out.faults.push_back({line, tr("the lesson has no step; begin one with \"## Title\"")});
+        out.faults.push_back(
+            {line, tr("parse.lesson_no_step_begin", "the lesson has no step; begin one with \"## Title\"")});
     if (out.lesson.quiz.empty())
-        out.faults.push_back({line, tr("the lesson has no quiz; add a ```quiz block at the end")});
+        out.faults.push_back(
+            {line, tr("parse.lesson_no_quiz_add", "the lesson has no quiz; add a ```quiz block at the end")});
     std::ranges::stable_sort(out.faults, {}, &LessonFault::line);
     return out;
 }

@@ -110,7 +110,7 @@ std::string print_value(const LiveValue& value, const LessonState& state) {
     if (!now || now->text == own->text || (own->exact && now->exact))
         return own->text;
     // Translators: a number in the prose of a lesson, and the same number after the learner's change
-    return tr("was {}, now {}", own->text, now->text);
+    return tr("common.now", "was {}, now {}", own->text, now->text);
 }
 
 } // namespace headscope::lesson

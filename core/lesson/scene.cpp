@@ -103,17 +103,20 @@ project::Recipe recipe_of(const StepScene& scene) {
     const Problem built = project::build_recipe(recipe).problem;
     for (const auto& [layer, head, gain] : scene.gains) {
         if (layer)
-            fail_input(tr("a preset is one layer; write gain: {{{}: 0}}", head));
+            fail_input(
+                tr("scene.preset_one_layer_write", "a preset is one layer; write gain: {{{}: 0}}", head));
         if (head < 0 || head >= built.dims.H)
-            fail_input(tr("there is no head {}; heads are numbered 0 to {}", head, built.dims.H - 1));
+            fail_input(tr("common.no_head_heads_numbered", "there is no head {}; heads are numbered 0 to {}",
+                          head, built.dims.H - 1));
         recipe.gains.resize(static_cast<std::size_t>(built.dims.H), 1.0F);
         recipe.gains[static_cast<std::size_t>(head)] = gain;
     }
     for (const auto& [target, value] : scene.edits) {
         const Tensor* now = built.input(target.tensor);
         if (now == nullptr)
-            fail_input(
-                tr("{} cannot be edited: it is computed, or this problem has none", target_text(target)));
+            fail_input(tr("common.cannot_edited_computed_problem",
+                          "{} cannot be edited: it is computed, or this problem has none",
+                          target_text(target)));
         const auto edited = recipe.edits.find(target.tensor);
         Tensor changed(now->shape(), edited == recipe.edits.end() ? now->values() : edited->second->values());
         for (const std::int64_t offset : offsets_of(resolve(target, built), changed.shape()))

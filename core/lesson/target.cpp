@@ -56,9 +56,10 @@ std::int64_t find_word(const std::string& word, const std::vector<std::string>& 
     const auto is = [&](const std::string& token) { return is_word(token, word); };
     const auto first = std::ranges::find_if(tokens, is);
     if (first == tokens.end())
-        fail_input(tr("there is no token \"{}\" in the sentence", word));
+        fail_input(tr("target.no_token_sentence", "there is no token \"{}\" in the sentence", word));
     if (std::find_if(first + 1, tokens.end(), is) != tokens.end())
-        fail_input(tr("\"{0}\" stands more than once in the sentence; write {0}@{1} for the first", word,
+        fail_input(tr("target.stands_more_once_sentence",
+                      "\"{0}\" stands more than once in the sentence; write {0}@{1} for the first", word,
                       first - tokens.begin()));
     return first - tokens.begin();
 }
@@ -73,7 +74,8 @@ std::int64_t CellRange::size() const {
 TargetIndex parse_index(std::string_view raw) {
     const std::string_view text = trimmed(raw, blanks_between);
     if (text.empty())
-        fail_input(tr("an index is missing; write a number, a word, : or a:b"));
+        fail_input(
+            tr("target.index_missing_write_number", "an index is missing; write a number, a word, : or a:b"));
     if (text == ":")
         return {};
     if (const auto number = number_of<std::int64_t>(text))
@@ -102,13 +104,13 @@ Target parse_target(std::string_view text) {
     const std::string_view name = trimmed(all.substr(0, open), blanks_between);
     const auto id = find_named(name);
     if (!id)
-        fail_input(tr("there is no tensor \"{}\"", name));
+        fail_input(tr("common.no_tensor", "there is no tensor \"{}\"", name));
     Target target{.tensor = *id, .indices = {}};
     for (std::string_view rest = open == std::string_view::npos ? std::string_view{} : all.substr(open);
          !rest.empty(); rest = trimmed(rest, blanks_between)) {
         const auto close = rest.find(']');
         if (rest.front() != '[' || close == std::string_view::npos)
-            fail_input(tr("\"{}\" has a bracket that is not closed", all));
+            fail_input(tr("target.bracket_not_closed", "\"{}\" has a bracket that is not closed", all));
         for (std::string_view inner = rest.substr(1, close - 1);;) {
             const auto comma = inner.find(',');
             target.indices.push_back(parse_index(inner.substr(0, comma)));
@@ -138,7 +140,8 @@ std::int64_t query_row(const TargetIndex& index, const Problem& problem) {
     const std::int64_t row =
         index.kind == TargetIndex::Kind::word ? find_word(index.word, problem.tokens) : index.first;
     if (row < 0 || row >= problem.dims.Tq)
-        fail_input(tr("there is no row {}; rows are numbered 0 to {}", row, problem.dims.Tq - 1));
+        fail_input(tr("target.no_row_rows_numbered", "there is no row {}; rows are numbered 0 to {}", row,
+                      problem.dims.Tq - 1));
     return row;
 }
 
@@ -147,7 +150,8 @@ CellRange resolve(const Target& target, const Problem& problem) {
     const Shape shape = info.shape(problem.dims);
     const int batch = info.rank() > 0 && info.axes[0] == Axis::B ? 1 : 0;
     if (static_cast<int>(target.indices.size()) > info.rank() - batch)
-        fail_input(tr("{} has {} indices; {} has {} (the batch is not counted)", target_text(target),
+        fail_input(tr("target.indices_batch_not_counted",
+                      "{} has {} indices; {} has {} (the batch is not counted)", target_text(target),
                       target.indices.size(), info.name, info.rank() - batch));
     CellRange cells{.tensor = target.tensor, .first = {}, .count = {}};
     if (batch == 1)
@@ -163,14 +167,15 @@ CellRange resolve(const Target& target, const Problem& problem) {
         } else if (index.kind == TargetIndex::Kind::word) {
             const auto* labels = labels_of(problem, target.tensor, axis);
             if (labels == nullptr)
-                fail_input(tr("{}: index {} of {} is a number, and \"{}\" is a word", target_text(target),
+                fail_input(tr("target.index_number_word",
+                              "{}: index {} of {} is a number, and \"{}\" is a word", target_text(target),
                               given, info.name, index.word));
             first = find_word(index.word, *labels);
             end = first + 1;
         }
         if (first < 0 || end > shape[axis])
-            fail_input(tr("{}: index {} goes to {}, and {} has 0 to {} there", target_text(target), given,
-                          end - 1, info.name, shape[axis] - 1));
+            fail_input(tr("target.index_goes_0", "{}: index {} goes to {}, and {} has 0 to {} there",
+                          target_text(target), given, end - 1, info.name, shape[axis] - 1));
         cells.first[at] = first;
         cells.count[at] = end - first;
     }
@@ -207,7 +212,7 @@ std::vector<float> values_of(const CellRange& cells, const Tensor& tensor) {
 std::vector<float> values_of(const CellRange& cells, const Problem& problem, const Trace& trace) {
     const Tensor* tensor = tensor_of(problem, trace, cells.tensor);
     if (tensor == nullptr)
-        fail_input(tr("this problem has no {}", tensor_info(cells.tensor).name));
+        fail_input(tr("common.problem_no", "this problem has no {}", tensor_info(cells.tensor).name));
     return values_of(cells, *tensor);
 }
 

@@ -19,9 +19,10 @@ struct Listed {
     std::string_view group;
 };
 // The groups of the table of contents.
-constexpr std::string_view program = translatable("Using the program"), models = translatable("Models"),
-                           command_line = translatable("Command line"),
-                           about = translatable("About the program");
+constexpr std::string_view program = translatable("manual.using_program", "Using the program"),
+                           models = translatable("manual.models", "Models"),
+                           command_line = translatable("manual.command_line", "Command line"),
+                           about = translatable("manual.about_program", "About the program");
 /// The table of contents.
 constexpr Listed contents[] = {
     {"stages", program},

@@ -22,7 +22,8 @@ TensorPtr read_tokens(const format::Safetensors& file, const std::string& name) 
     if (shape.rank() == 2)
         return make_tensor({1, shape[0], shape[1]}, tensor->values());
     if (shape.rank() != 3)
-        fail_input(tr("{}: tensor {} has shape {}; it should be (B, T, width) or (T, width)", file.source(),
+        fail_input(tr("case_file.tensor_shape_should_b",
+                      "{}: tensor {} has shape {}; it should be (B, T, width) or (T, width)", file.source(),
                       name, shape.text()));
     return tensor;
 }
@@ -34,7 +35,8 @@ TensorPtr read_weights(const format::Safetensors& file, const format::Safetensor
     if (file.has(name))
         return file.tensor(name);
     if (needed)
-        fail_input(tr("{} has no tensor {}; add it, or name a file that has it with --weights", file.source(),
+        fail_input(tr("case_file.no_tensor_add_name",
+                      "{} has no tensor {}; add it, or name a file that has it with --weights", file.source(),
                       name));
     return nullptr;
 }
@@ -45,6 +47,7 @@ void add_file_masks(const format::Safetensors& file, Mask& mask) {
         if (const auto* rule = std::get_if<AdditiveMask>(&mask[i]);
             rule != nullptr && rule->add == nullptr && !has_add)
             fail_input(tr(
+                "case_file.mask_rule_additive_no",
                 "mask rule {} (\"additive\") has no \"add\", and {} has no tensor mask.add; give one of them",
                 i, file.source()));
     std::erase_if(mask, [](const MaskRule& rule) {
@@ -64,7 +67,8 @@ std::optional<std::int64_t> heads_in_metadata(const format::Safetensors& file, c
     const std::string& text = found->second;
     const auto count = number_of<std::int64_t>(text);
     if (!count || *count < 1)
-        fail_input(tr("{}: the metadata \"{}\" is \"{}\"; it should be a number of heads, 1 or more",
+        fail_input(tr("case_file.metadata_should_number_heads",
+                      "{}: the metadata \"{}\" is \"{}\"; it should be a number of heads, 1 or more",
                       file.source(), key, text));
     return count;
 }
@@ -88,17 +92,19 @@ std::vector<std::string> labels_in(const format::Safetensors& file, const std::s
     const auto found = file.metadata().find(key);
     if (found == file.metadata().end())
         return {};
-    const std::string from = tr("{}: the metadata entry {}", file.source(), key);
+    const std::string from = tr("case_file.metadata_entry", "{}: the metadata entry {}", file.source(), key);
     const format::AttentionTokens tokens = format::parse_attention_tokens(found->second, from);
     if (tokens.query_pieces.empty())
         return {};
     const std::vector<std::string>& pieces = tokens.query_pieces.front();
     for (const std::vector<std::string>& list : tokens.query_pieces)
         if (std::ssize(list) != count)
-            fail_input(tr("{} has {} tokens for {} rows; write one for each, or remove it", from, list.size(),
+            fail_input(tr("case_file.tokens_rows_write_one",
+                          "{} has {} tokens for {} rows; write one for each, or remove it", from, list.size(),
                           count));
         else if (list != pieces)
-            fail_input(tr("{} has different tokens for the {} entries of the batch, which are shown with one "
+            fail_input(tr("case_file.different_tokens_entries_batch",
+                          "{} has different tokens for the {} entries of the batch, which are shown with one "
                           "list; save one entry, or one list",
                           from, batch));
     const std::vector<std::string>& readable = tokens.queries.front();

@@ -92,10 +92,12 @@ std::vector<SetActivation> read_activations(const JsonField& root) {
         const JsonField name = one.at("tensor"), value = one.at("value");
         const auto id = find_block_stage(name.string());
         if (!id)
-            name.fail(tr("it should be a stage around the attention"));
+            name.fail(
+                tr("checkpoint_project.should_stage_around", "it should be a stage around the attention"));
         const float number = value.value().is_number() ? value.value().get<float>() : INFINITY;
         if (!std::isfinite(number))
-            value.fail(tr("it should be a number that float32 can hold"));
+            value.fail(tr("checkpoint_project.should_number_float32",
+                          "it should be a number that float32 can hold"));
         read.push_back({one.at("attention").whole_number(checkpoint::most_layers), *id,
                         one.at("row").whole_number(largest_number),
                         one.at("column").whole_number(largest_number), number});
@@ -106,7 +108,8 @@ std::vector<SetActivation> read_activations(const JsonField& root) {
 void read_structure(const JsonField& root, CheckpointProject& project) {
     if (const JsonField format = root.at("format");
         format.whole_number(largest_number) != checkpoint_project_format)
-        format.fail(tr("this program reads version 1; use the one that wrote it"));
+        format.fail(
+            tr("common.program_reads_version_1", "this program reads version 1; use the one that wrote it"));
     project.program = root.string_or("program", "");
     const JsonField model = root.at("model");
     project.model = {.packaged = model.string_or("packaged", ""),
@@ -192,7 +195,8 @@ OpenedCheckpointProject parse_checkpoint_project(std::string bytes, const std::s
         read_structure(JsonField(structure, place), project);
     }
     if (is_damaged(holds, opened.file, structure))
-        fail_input(tr("{} is damaged: its bytes are not those that were saved; open a copy of it", source));
+        fail_input(tr("checkpoint_project.damaged_bytes_not",
+                      "{} is damaged: its bytes are not those that were saved; open a copy of it", source));
     return opened;
 }
 
@@ -202,8 +206,8 @@ checkpoint::ModelEdits edits_of_project(const checkpoint::Model& model,
     const std::int64_t count = checkpoint::attention_count(model.architecture());
     for (const SetActivation& one : opened.project.activations) {
         if (one.attention >= count)
-            fail_input(tr("{} changes layer {}; {} has layers 0 to {}", opened.file.source(), one.attention,
-                          model.path(), count - 1));
+            fail_input(tr("common.changes_layer_layers_0", "{} changes layer {}; {} has layers 0 to {}",
+                          opened.file.source(), one.attention, model.path(), count - 1));
         edits[one.attention].patched.push_back(
             {.at = one.at,
              .first = one.row,
@@ -250,9 +254,11 @@ bool could_be_model(const OpenedCheckpointProject& opened, const std::string& mo
 
 std::string missing_model(const CheckpointProject& project, const std::string& project_path) {
     const std::string name = fs::path(project_path).filename().string();
-    return project.model.path.empty() ? tr("{} belongs to the model {}, which is not known on this machine",
+    return project.model.path.empty() ? tr("checkpoint_project.belongs_model_not",
+                                           "{} belongs to the model {}, which is not known on this machine",
                                            name, project.model_name)
-                                      : tr("{} was saved with the model {}, which is no longer at {}", name,
+                                      : tr("checkpoint_project.saved_model_no_longer",
+                                           "{} was saved with the model {}, which is no longer at {}", name,
                                            project.model_name, project.model.path);
 }
 

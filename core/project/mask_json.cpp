@@ -29,7 +29,7 @@ std::string shown(const json& value) {
 const json& need(const json& rule, const char* field, const std::string& where) {
     const auto found = rule.find(field);
     if (found == rule.end())
-        fail_input(tr("{} has no \"{}\"; add it", where, field));
+        fail_input(tr("common.no_add", "{} has no \"{}\"; add it", where, field));
     return *found;
 }
 
@@ -38,8 +38,8 @@ std::int64_t read_window(const json& rule, const char* field, std::int64_t small
     const json& value = need(rule, field, where);
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::uint64_t{largest_window} ||
         value.get<std::int64_t>() < smallest)
-        fail_input(tr("{}: {} is {}; give a whole number from {} to {}", where, field, shown(value), smallest,
-                      largest_window));
+        fail_input(tr("mask_json.give_whole_number", "{}: {} is {}; give a whole number from {} to {}", where,
+                      field, shown(value), smallest, largest_window));
     return value.get<std::int64_t>();
 }
 
@@ -50,11 +50,13 @@ std::vector<std::int64_t> nested_extents(const json& value, int levels_min, int 
     for (const json* level = &value; level->is_array(); level = &level->front()) {
         extents.push_back(static_cast<std::int64_t>(level->size()));
         if (level->empty())
-            fail_input(tr("{} holds an empty list; give one number for each query and key", where));
+            fail_input(tr("mask_json.holds_empty_list_give",
+                          "{} holds an empty list; give one number for each query and key", where));
     }
     const auto levels = static_cast<int>(extents.size());
     if (levels < levels_min || levels > levels_max)
-        fail_input(tr("{} should be nested lists of {} to {} levels; it has {}", where, levels_min,
+        fail_input(tr("mask_json.should_nested_lists_levels",
+                      "{} should be nested lists of {} to {} levels; it has {}", where, levels_min,
                       levels_max, levels));
     return extents;
 }
@@ -69,6 +71,7 @@ void flatten(const json& value, std::span<const std::int64_t> extents, const std
     }
     if (!value.is_array() || static_cast<std::int64_t>(value.size()) != extents.front())
         fail_input(tr(
+            "mask_json.ragged_found_list_should",
             "{} is ragged: found {} where a list of {} should be; give all lists of a level the same length",
             where, shown(value), extents.front()));
     for (const json& element : value)
@@ -87,7 +90,8 @@ BoolTensorPtr read_bools(const json& rule, const char* field, int levels_min, in
             return element.get<bool>() ? 1 : 0;
         if (element.is_number() && (element == 0 || element == 1))
             return element == 1 ? 1 : 0;
-        fail_input(tr("{} holds {}; use 1 (may attend) and 0", where, shown(element)));
+        fail_input(
+            tr("mask_json.holds_use_1_may", "{} holds {}; use 1 (may attend) and 0", where, shown(element)));
     };
     flatten(value, std::span(extents), where, convert, out->values);
     return out;
@@ -99,11 +103,13 @@ TensorPtr read_numbers(const json& value, const std::string& where) {
         if (element == "-inf")
             return -std::numeric_limits<float>::infinity();
         if (!element.is_number())
-            fail_input(tr("{} holds {}; use numbers, or \"-inf\" to forbid", where, shown(element)));
+            fail_input(tr("mask_json.holds_use_numbers_inf",
+                          "{} holds {}; use numbers, or \"-inf\" to forbid", where, shown(element)));
         const auto number = element.get<double>();
         if (std::abs(number) > std::numeric_limits<float>::max())
-            fail_input(
-                tr("{} holds {}, which float32 cannot hold; use \"-inf\" to forbid", where, shown(element)));
+            fail_input(tr("mask_json.holds_float32_cannot_hold",
+                          "{} holds {}, which float32 cannot hold; use \"-inf\" to forbid", where,
+                          shown(element)));
         return static_cast<float>(number);
     };
     std::vector<float> numbers;
@@ -115,14 +121,16 @@ TensorPtr read_numbers(const json& value, const std::string& where) {
 void refuse_other_fields(const json& rule, std::string_view own, const std::string& where) {
     for (const std::string_view field : known_fields)
         if (field != own && rule.contains(field))
-            fail_input(tr("{} takes no \"{}\"; take it out or use another kind", where, field));
+            fail_input(tr("mask_json.takes_no_take_out",
+                          "{} takes no \"{}\"; take it out or use another kind", where, field));
 }
 
 MaskRule read_rule(const json& rule, std::size_t index) {
-    std::string where = tr("mask rule {}", index);
+    std::string where = tr("mask_json.mask_rule", "mask rule {}", index);
     if (!rule.is_object())
-        fail_input(
-            tr("{} is {}; it should be an object such as {{\"kind\":\"causal\"}}", where, shown(rule)));
+        fail_input(tr("mask_json.should_object_such",
+                      "{} is {}; it should be an object such as {{\"kind\":\"causal\"}}", where,
+                      shown(rule)));
     const json& kind_value = need(rule, "kind", where);
     const std::string kind = kind_value.is_string() ? kind_value.get<std::string>() : "";
     where += " (" + shown(kind_value) + ")";
@@ -153,7 +161,8 @@ MaskRule read_rule(const json& rule, std::size_t index) {
         refuse_other_fields(rule, "add", where);
         return AdditiveMask{rule.contains("add") ? read_numbers(rule["add"], where + ": add") : nullptr};
     }
-    fail_input(tr("{} is of an unknown kind; use causal, key_padding, sliding_window_causal, "
+    fail_input(tr("mask_json.unknown_kind_use_causal",
+                  "{} is of an unknown kind; use causal, key_padding, sliding_window_causal, "
                   "sliding_window_symmetric, explicit or additive",
                   where));
 }
@@ -195,16 +204,18 @@ Mask parse_mask(std::string_view text) {
     text = trimmed(text, blanks);
     if (text.empty())
         fail_input(
-            tr("the mask is empty; give a word such as causal, or a list such as [{\"kind\":\"causal\"}]"));
+            tr("mask_json.mask_empty_give_word",
+               "the mask is empty; give a word such as causal, or a list such as [{\"kind\":\"causal\"}]"));
     if (text == "causal")
         return {CausalMask{}};
     if (text == "none")
         return {};
     if (text.front() != '[' && text.front() != '{')
-        fail_input(tr("the mask \"{}\" is not known; use the word causal or none, or a list such as "
+        fail_input(tr("mask_json.mask_not_known_use",
+                      "the mask \"{}\" is not known; use the word causal or none, or a list such as "
                       "[{{\"kind\":\"sliding_window_causal\",\"window\":4}}]",
                       text.substr(0, 40)));
-    const json rules = parse_json(text, tr("the mask"));
+    const json rules = parse_json(text, tr("mask_json.mask", "the mask"));
     if (rules.is_object())
         return {read_rule(rules, 0)};
     Mask mask;

@@ -24,6 +24,7 @@ using nlohmann::json;
 void check_size(std::uint64_t size, const std::string& source) {
     if (size > largest_project)
         fail_input(tr(
+            "project_file.bytes_project_most_2",
             "{} has {} bytes; a project has at most 2 GB, so this is another kind of file or a damaged one",
             source, size));
 }
@@ -63,10 +64,12 @@ std::string changed_since(const StoredProject& stored, const std::string& source
     if (const text::PresetInfo* preset =
             stored.recipe.base == nullptr ? text::find_preset(stored.recipe.preset) : nullptr)
         return tr(
+            "project_file.preset_changed_since_saved",
             "The preset {} has changed since {} was saved. The project shows the numbers that were saved, "
             "until you type a sentence or choose a preset.",
             tr(preset->title), source);
     return tr(
+        "project_file.saved_headscope_program",
         "{} was saved by Headscope {}, and this program ({}) builds other numbers from the same choices; "
         "the saved numbers are kept as a problem of their own, until you type a sentence or choose a "
         "preset.",
@@ -80,7 +83,8 @@ OpenedProject with_saved_numbers(StoredProject stored, const std::string& source
         const BuiltRecipe built = build_recipe(stored.recipe);
         static_cast<void>(with_edits(built.problem, stored.recipe));
         opened.notes.push_back(
-            tr("The numbers of {} are built anew and may differ from those that were saved.", source));
+            tr("project_file.numbers_built_anew_may",
+               "The numbers of {} are built anew and may differ from those that were saved.", source));
         return opened;
     }
     const auto gives_stored = [&](const Recipe& recipe) {
@@ -100,7 +104,8 @@ OpenedProject with_saved_numbers(StoredProject stored, const std::string& source
     opened.recipe.temperature = stored.problem->temperature;
     opened.recipe.base = std::make_shared<const Problem>(*stored.problem);
     opened.notes.push_back(
-        tr("{} was saved by Headscope {}, and this program ({}) builds other numbers from the same choices; "
+        tr("project_file.saved_headscope_program_2",
+           "{} was saved by Headscope {}, and this program ({}) builds other numbers from the same choices; "
            "the saved numbers are kept as a problem of their own, until you type a sentence or choose a "
            "preset, and its edits are part of that problem.",
            source, stored.program, HEADSCOPE_VERSION));
@@ -124,10 +129,11 @@ format::Safetensors repaired(const std::string& bytes, const std::string& source
     for (std::size_t i = std::min(length_bytes, bytes.size()); i-- > 0;)
         header_bytes = header_bytes << 8U | static_cast<unsigned char>(bytes[i]);
     if (bytes.size() < length_bytes || header_bytes > bytes.size() - length_bytes)
-        fail_input(tr("{} ends before its structure does; nothing of it can be recovered", source));
+        fail_input(tr("project_file.ends_before_structure",
+                      "{} ends before its structure does; nothing of it can be recovered", source));
     const auto header_end = length_bytes + static_cast<std::size_t>(header_bytes);
     const json header = parse_json(std::string_view(bytes).substr(length_bytes, header_end - length_bytes),
-                                   tr("the header of {}", source));
+                                   tr("common.header", "the header of {}", source));
     const std::size_t data_bytes = bytes.size() - header_end;
     std::uint64_t wanted = 0;
     for (const auto& [name, entry] : header.items()) {
@@ -169,7 +175,7 @@ format::Safetensors header_of(const std::string& path) {
 json checkpoint_json(const format::Safetensors& file) {
     json structure = parse_json_with_bytes(file.metadata().at(std::string(checkpoint_key)), file.source());
     if (!structure.is_object() || !structure.value("format", json()).is_number_unsigned())
-        fail_input(tr("{}: its {} has no format", file.source(), checkpoint_key));
+        fail_input(tr("project_file.no_format", "{}: its {} has no format", file.source(), checkpoint_key));
     return structure;
 }
 
@@ -191,7 +197,8 @@ OpenedProject parse_project(std::string bytes, const std::string& source) {
     const json project = project_json(file);
     check_format(project, source);
     if (is_damaged(holds, file, project))
-        fail_input(tr("{} is damaged: its bytes are not those that were saved; open a copy of it, or open it "
+        fail_input(tr("project_file.damaged_bytes_not_saved",
+                      "{} is damaged: its bytes are not those that were saved; open a copy of it, or open it "
                       "in the window, which recovers what it can",
                       source));
     return settled(file, {}, source);
@@ -207,9 +214,10 @@ OpenedProject recover_project_bytes(std::string bytes, const std::string& source
     const format::Safetensors file = repaired(bytes, source, rules.lost);
     OpenedProject opened = settled(file, rules, source);
     if (is_damaged(checksum_holds(bytes), file, project_json(file)))
-        opened.notes.insert(
-            opened.notes.begin(),
-            tr("{} is damaged, and its numbers may be others than those that were saved.", source));
+        opened.notes.insert(opened.notes.begin(),
+                            tr("project_file.damaged_numbers_may_others",
+                               "{} is damaged, and its numbers may be others than those that were saved.",
+                               source));
     return opened;
 }
 

@@ -26,7 +26,7 @@ std::string dump(const json& value) {
 }
 
 std::vector<float> read_numbers(const checkpoint::ConfigReader& object, const char* key) {
-    const std::string wanted = tr("a list of finite numbers");
+    const std::string wanted = tr("project_reader.list_finite_numbers", "a list of finite numbers");
     std::vector<float> numbers;
     const json* list = object.find(key);
     if (list == nullptr)
@@ -48,7 +48,8 @@ float read_positive(const checkpoint::ConfigReader& object, const char* key, flo
         return usual;
     const auto number = static_cast<float>(object.positive(key, static_cast<double>(usual)));
     if (!std::isfinite(number) || number <= 0)
-        object.refuse(key, tr("a number above 0 that float32 can hold"));
+        object.refuse(key,
+                      tr("project_reader.number_above_0_float32", "a number above 0 that float32 can hold"));
     return number;
 }
 
@@ -66,7 +67,8 @@ public:
         } catch (const Error& fault) {
             if (!rules_.leave_out || fault.kind() != ErrorKind::input)
                 throw;
-            notes_.push_back(tr("{} could not be recovered ({}).", what, fault.what()));
+            notes_.push_back(tr("project_reader.could_not_recovered", "{} could not be recovered ({}).", what,
+                                fault.what()));
             return std::nullopt;
         }
     }
@@ -82,15 +84,18 @@ public:
     TensorPtr finite_tensor(const json& name, const std::string& what) {
         TensorPtr read = tensor(name, what);
         if (read->count() == 0)
-            fail_input(tr("{}: tensor {} ({}) has shape {} and so no number; no extent should be 0",
+            fail_input(tr("project_reader.tensor_shape_no_number",
+                          "{}: tensor {} ({}) has shape {} and so no number; no extent should be 0",
                           file_.source(), dump(name), what, read->shape().text()));
         const auto values = read->values();
         const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
         if (bad != values.end())
             fail_input(std::isnan(*bad)
-                           ? tr("{}: number {} of tensor {} ({}) is NaN; every number should be finite",
+                           ? tr("project_reader.number_tensor_nan_every",
+                                "{}: number {} of tensor {} ({}) is NaN; every number should be finite",
                                 file_.source(), bad - values.begin(), dump(name), what)
-                           : tr("{}: number {} of tensor {} ({}) is infinite; every number should be finite",
+                           : tr("project_reader.number_tensor_infinite",
+                                "{}: number {} of tensor {} ({}) is infinite; every number should be finite",
                                 file_.source(), bad - values.begin(), dump(name), what));
         return read;
     }
@@ -110,7 +115,8 @@ public:
             return ExplicitMask{bools(*named, what)};
         if (value.value("kind", json()) == "additive")
             return AdditiveMask{tensor(*named, what)};
-        fail_input(tr("{}: {} is {}; only explicit and additive rules name a tensor", file_.source(), what,
+        fail_input(tr("project_reader.explicit_additive_rules",
+                      "{}: {} is {}; only explicit and additive rules name a tensor", file_.source(), what,
                       dump(value)));
     }
     /// With `whole`, a rule that cannot be read is an error even where parts may be left out.
@@ -120,9 +126,9 @@ public:
         if (rules == nullptr)
             return mask;
         if (!rules->is_array())
-            object.refuse(key, tr("a list of rules"));
+            object.refuse(key, tr("project_reader.list_rules", "a list of rules"));
         for (const json& value : *rules) {
-            const std::string what = tr("mask rule {} of {}", mask.size(), owner);
+            const std::string what = tr("project_reader.mask_rule", "mask rule {} of {}", mask.size(), owner);
             if (whole)
                 mask.push_back(rule(value, what));
             else if (auto read = part(what, [&] { return rule(value, what); }))
@@ -138,11 +144,13 @@ public:
 private:
     std::string checked_name(const json& name, const std::string& what) const {
         if (!name.is_string())
-            fail_input(tr("{}: {} is {}; it should be the name of a tensor of the file", file_.source(), what,
+            fail_input(tr("project_reader.should_name_tensor_file",
+                          "{}: {} is {}; it should be the name of a tensor of the file", file_.source(), what,
                           dump(name)));
         std::string key = name.get<std::string>();
         if (rules_.lost.contains(key))
-            fail_input(tr("tensor {} lies in the part of {} that is missing; take it from another copy", key,
+            fail_input(tr("project_reader.tensor_lies_part_missing",
+                          "tensor {} lies in the part of {} that is missing; take it from another copy", key,
                           file_.source()));
         return key;
     }
@@ -155,8 +163,9 @@ private:
         }
         const auto* additive = std::get_if<AdditiveMask>(&read.front());
         if (additive != nullptr && additive->add == nullptr)
-            fail_input(
-                tr("{}: {} has no \"add\" and names no tensor; give one of them", file_.source(), what));
+            fail_input(tr("project_reader.no_add_names_no",
+                          "{}: {} has no \"add\" and names no tensor; give one of them", file_.source(),
+                          what));
         return read.front();
     }
 
@@ -171,7 +180,8 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
     Problem problem;
     const auto dims = object.object("dims");
     if (!dims)
-        object.refuse("dims", tr("an object with B, Tq, Tk, D, Dkv, H, Hkv, dk and dv"));
+        object.refuse("dims", tr("project_reader.object_b_tq_tk",
+                                 "an object with B, Tq, Tk, D, Dkv, H, Hkv, dk and dv"));
     Dims& d = problem.dims;
     for (const auto& [key, extent] :
          {std::pair("B", &d.B), std::pair("Tq", &d.Tq), std::pair("Tk", &d.Tk), std::pair("D", &d.D),
@@ -180,17 +190,20 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
         if (const auto value = dims->integer(key, 1))
             *extent = *value;
         else
-            dims->refuse(key, tr("a whole number from 1 to {}", largest_extent));
+            dims->refuse(key,
+                         tr("project_reader.whole_number_1", "a whole number from 1 to {}", largest_extent));
 
     const json* tensors = object.find("tensors");
     if (tensors == nullptr || !tensors->is_object())
-        object.refuse("tensors", tr("an object that names the tensor for x, W_Q and the others"));
+        object.refuse("tensors", tr("project_reader.object_names_tensor_x",
+                                    "an object that names the tensor for x, W_Q and the others"));
     std::set<std::string_view> known;
     const auto read = [&](std::string_view name) {
         known.insert(name);
         const auto value = tensors->find(name);
         // Translators: "W_Q of the problem on screen"
-        return value == tensors->end() ? nullptr : finite_tensor(*value, tr("{} of {}", name, owner));
+        return value == tensors->end() ? nullptr
+                                       : finite_tensor(*value, tr("common.of_2", "{} of {}", name, owner));
     };
     const auto key = [](const Field& field) { return std::string(field.name); };
     visit_fields(
@@ -214,12 +227,14 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
         problem);
     for (const auto& [name, value] : tensors->items())
         if (!known.contains(name))
-            fail_input(tr("{}: {} names a tensor for {}, which no problem has; take it out", file_.source(),
+            fail_input(tr("project_reader.names_tensor_no_problem",
+                          "{}: {} names a tensor for {}, which no problem has; take it out", file_.source(),
                           owner, name));
     try {
         validate(problem);
     } catch (const Error& fault) {
-        throw Error(fault.kind(), tr("{}: in {}, {}", file_.source(), owner, fault.what()));
+        throw Error(fault.kind(),
+                    tr("project_reader.in", "{}: in {}, {}", file_.source(), owner, fault.what()));
     }
     return problem;
 }
@@ -231,17 +246,21 @@ std::map<TensorId, TensorPtr> Reader::inputs(const checkpoint::ConfigReader& obj
     if (named == nullptr)
         return read;
     if (!named->is_object())
-        object.refuse(key, tr("an object that names a tensor for each input"));
+        object.refuse(key, tr("project_reader.object_names_tensor_each",
+                              "an object that names a tensor for each input"));
     for (const auto& [name, value] : named->items()) {
-        const std::string what = edits ? tr("the edit of {}", name) : tr("the unedited {}", name);
+        const std::string what = edits ? tr("project_reader.edit", "the edit of {}", name)
+                                       : tr("project_reader.unedited", "the unedited {}", name);
         const auto tensor = part(what, [&, &input = name, &tensor_name = value] {
             const auto id = find_tensor(input);
             if (!id || !is_editable(*id))
-                fail_input(
-                    tr("{}: there is no input {}; edits are of x, x_kv, W_* and b_*", file_.source(), input));
+                fail_input(tr("project_reader.no_input_edits_x",
+                              "{}: there is no input {}; edits are of x, x_kv, W_* and b_*", file_.source(),
+                              input));
             TensorPtr found = finite_tensor(tensor_name, what);
             if (found->shape().rank() != tensor_info(*id).rank())
-                fail_input(tr_n("{}: tensor {} ({}) has shape {}; it should have {} axes",
+                fail_input(tr_n("project_reader.tensor_shape_should_axes",
+                                "{}: tensor {} ({}) has shape {}; it should have {} axes",
                                 "{}: tensor {} ({}) has shape {}; it should have {} axes",
                                 tensor_info(*id).rank(), file_.source(), dump(tensor_name), what,
                                 found->shape().text(), tensor_info(*id).rank()));
@@ -257,7 +276,8 @@ MaskChoice read_mask_choice(const checkpoint::ConfigReader& object) {
     const std::string name = object.text("mask", "none");
     const auto row = std::ranges::find(mask_choice_names, name);
     if (row == mask_choice_names.end())
-        object.refuse("mask", tr("none, causal, causal_window or symmetric_window"));
+        object.refuse("mask", tr("project_reader.none_causal_causal_window",
+                                 "none, causal, causal_window or symmetric_window"));
     return static_cast<MaskChoice>(row - mask_choice_names.begin());
 }
 
@@ -271,19 +291,21 @@ Recipe Reader::recipe(const checkpoint::ConfigReader& object) {
     recipe.Hkv = object.integer("Hkv", 0).value_or(0);
     if (const json* seed = object.find("seed"); seed != nullptr) {
         if (!seed->is_number_unsigned())
-            object.refuse("seed", tr("a whole number from 0 to 2^64 - 1"));
+            object.refuse("seed", tr("project_reader.whole_number_0_2", "a whole number from 0 to 2^64 - 1"));
         recipe.seed = seed->get<std::uint64_t>();
     }
     recipe.identity_W_O = object.flag("identity_W_O", false);
     if (const auto base = object.object("base"))
-        if (auto read = part(tr("The problem from a file"),
-                             [&] { return problem(*base, tr("the problem from a file")); }))
+        if (auto read = part(tr("project_reader.problem_file", "The problem from a file"), [&] {
+                return problem(*base, tr("project_reader.problem_file_2", "the problem from a file"));
+            }))
             recipe.base = std::make_shared<const Problem>(std::move(*read));
     recipe.edits = inputs(object, "edits", true);
     recipe.gains = read_numbers(object, "gains");
     recipe.temperature = read_positive(object, "temperature", 1.0F);
-    recipe.extra_mask = mask(object, "extra_mask", tr("the recipe"), false);
-    recipe.painted_mask = mask(object, "painted_mask", tr("the painted mask"), false);
+    recipe.extra_mask = mask(object, "extra_mask", tr("project_reader.recipe", "the recipe"), false);
+    recipe.painted_mask =
+        mask(object, "painted_mask", tr("project_reader.painted_mask", "the painted mask"), false);
     return recipe;
 }
 
@@ -305,12 +327,15 @@ bool is_project(const format::Safetensors& file) {
 nlohmann::json project_json(const format::Safetensors& file) {
     const auto entry = file.metadata().find(std::string(project_key));
     if (entry == file.metadata().end())
-        fail_input(
-            tr("{} is a safetensors file without a project in it; open it as a tensor file", file.source()));
-    json project = parse_json_with_bytes(entry->second, tr("the project in {}", file.source()));
+        fail_input(tr("project_reader.safetensors_file_without",
+                      "{} is a safetensors file without a project in it; open it as a tensor file",
+                      file.source()));
+    json project = parse_json_with_bytes(entry->second,
+                                         tr("project_reader.project", "the project in {}", file.source()));
     if (!project.is_object() || !project.contains("format") || !project["format"].is_number_unsigned() ||
         project["format"] == 0)
-        fail_input(tr("{}: the project has no format number; it should be 1 or above", file.source()));
+        fail_input(tr("project_reader.project_no_format_number",
+                      "{}: the project has no format number; it should be 1 or above", file.source()));
     return project;
 }
 
@@ -320,10 +345,12 @@ void check_format(const json& project, const std::string& source) {
         return;
     const json writer = project.value("program", json());
     fail_input(writer.is_string()
-                   ? tr("{} is a project of format {}, written by Headscope {}; this is Headscope {}, which "
+                   ? tr("project_reader.project_format_written",
+                        "{} is a project of format {}, written by Headscope {}; this is Headscope {}, which "
                         "reads up to format {}; open it with a newer Headscope",
                         source, format, writer.get<std::string>(), HEADSCOPE_VERSION, project_format)
-                   : tr("{} is a project of format {}, written by Headscope of another version; this is "
+                   : tr("project_reader.project_format_written_2",
+                        "{} is a project of format {}, written by Headscope of another version; this is "
                         "Headscope {}, which reads up to format {}; open it with a newer Headscope",
                         source, format, HEADSCOPE_VERSION, project_format));
 }
@@ -334,16 +361,18 @@ StoredProject read_stored_project(const format::Safetensors& file, const Reading
     const checkpoint::ConfigReader object(project, file.source());
     StoredProject stored;
     Reader reader(file, rules, stored.notes);
-    stored.program = object.text("program", tr("another program"));
-    stored.problem = reader.part(tr("The problem as it was on screen"), [&] {
+    stored.program = object.text("program", tr("project_reader.another_program", "another program"));
+    stored.problem = reader.part(tr("project_reader.problem_screen", "The problem as it was on screen"), [&] {
         const auto problem = object.object("problem");
         if (!problem)
-            object.refuse("problem", tr("an object with dims, tensors and the others"));
-        return reader.problem(*problem, tr("the problem on screen"));
+            object.refuse("problem", tr("project_reader.object_dims_tensors",
+                                        "an object with dims, tensors and the others"));
+        return reader.problem(*problem, tr("project_reader.problem_screen_2", "the problem on screen"));
     });
     const auto recipe = object.object("recipe");
     if (!recipe && !stored.problem)
-        object.refuse("recipe", tr("an object with preset, sentence and the others"));
+        object.refuse("recipe", tr("project_reader.object_preset_sentence",
+                                   "an object with preset, sentence and the others"));
     stored.recipe = recipe ? reader.recipe(*recipe) : recipe_for(*stored.problem);
     stored.unedited = reader.inputs(object, "unedited", false);
     return stored;

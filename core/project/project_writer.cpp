@@ -32,7 +32,8 @@ public:
     std::string put_finite(const std::string& name, const TensorPtr& tensor) {
         if (!std::ranges::all_of(tensor->values(), [](float value) { return std::isfinite(value); }))
             fail_input(
-                tr("the tensor {} holds NaN or infinity, which a project cannot keep; give it finite numbers",
+                tr("project_writer.tensor_holds_nan_infinity",
+                   "the tensor {} holds NaN or infinity, which a project cannot keep; give it finite numbers",
                    name));
         return put(name, tensor);
     }
@@ -46,8 +47,9 @@ private:
 /// `what` is their key in the file.
 ordered_json finite_numbers(std::span<const float> values, std::string_view what) {
     if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
-        fail_input(
-            tr("one of the {} is NaN or infinite, which a project cannot keep; give finite numbers", what));
+        fail_input(tr("project_writer.one_nan_infinite_project",
+                      "one of the {} is NaN or infinite, which a project cannot keep; give finite numbers",
+                      what));
     return std::vector<float>(values.begin(), values.end());
 }
 
@@ -148,7 +150,8 @@ std::string title_of(const Recipe& recipe, const Problem& problem) {
     std::string title;
     for (const std::string& token : problem.tokens)
         title += (title.empty() ? "" : " ") + token;
-    return title.empty() ? std::string(translatable("a problem from a file")) : title;
+    return title.empty() ? std::string(translatable("project_writer.problem_file", "a problem from a file"))
+                         : title;
 }
 
 } // namespace
@@ -174,7 +177,8 @@ std::string project_bytes(const Recipe& recipe, const Problem& problem,
     writer.set_metadata(std::string(project_key), dump_json(project));
     std::string bytes = writer.bytes();
     if (bytes.size() > largest_project)
-        fail_input(tr("the project would have {} bytes, more than the 2 GB a project may have; take fewer "
+        fail_input(tr("project_writer.project_would_bytes_more",
+                      "the project would have {} bytes, more than the 2 GB a project may have; take fewer "
                       "tokens or a smaller model",
                       bytes.size()));
     put_checksum(bytes);

@@ -14,7 +14,8 @@ namespace {
 Problem with_identity_output(Problem problem) {
     const Dims& dims = problem.dims;
     if (dims.H * dims.dv != dims.D)
-        fail_input(tr("W_O can be the identity only when it is square, and here it has {} rows (H·dv) and {} "
+        fail_input(tr("recipe.w_o_identity_square",
+                      "W_O can be the identity only when it is square, and here it has {} rows (H·dv) and {} "
                       "columns (D); keep the learned W_O",
                       dims.H * dims.dv, dims.D));
     Tensor identity({dims.D, dims.D}, 0.0F);
@@ -47,7 +48,7 @@ BuiltRecipe build_recipe(const Recipe& recipe) {
     if (recipe.base != nullptr) {
         built.problem = *recipe.base;
         // Translators: the title of the document, where it is of no preset
-        built.title = translatable("from a file");
+        built.title = translatable("recipe.file", "from a file");
     } else {
         text::PresetProblem preset =
             text::build_preset(recipe.preset, recipe.sentence, recipe.seed, recipe.kv_sentence);

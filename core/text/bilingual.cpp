@@ -32,11 +32,13 @@ WordMeanings parse_list(std::string_view text) {
         if (line.starts_with("# "))
             continue;
         if (const auto tabs = std::ranges::count(line, '\t'); tabs != 1)
-            fail_input(tr("line {} of bilingual.tsv has {} tabs; it should have one, between the English and "
+            fail_input(tr("bilingual.line_bilingual_tsv_tabs",
+                          "line {} of bilingual.tsv has {} tabs; it should have one, between the English and "
                           "the French words",
                           number, tabs));
         if (meaning == most_meanings)
-            fail_input(tr("line {} of bilingual.tsv is one meaning too many; there may be {}", number,
+            fail_input(tr("bilingual.line_bilingual_tsv_one",
+                          "line {} of bilingual.tsv is one meaning too many; there may be {}", number,
                           most_meanings));
         std::istringstream fields{line};
         int count = 0;
@@ -47,7 +49,8 @@ WordMeanings parse_list(std::string_view text) {
         }
         if (count == 0)
             fail_input(
-                tr("line {} of bilingual.tsv has no word; write the English words, a tab and the French ones",
+                tr("bilingual.line_bilingual_tsv_no",
+                   "line {} of bilingual.tsv has no word; write the English words, a tab and the French ones",
                    number));
         ++meaning;
     }

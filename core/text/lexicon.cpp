@@ -17,16 +17,28 @@ namespace headscope::text {
 namespace {
 
 constexpr std::array<std::string_view, word_class_count> class_names = {
-    translatable("noun"),       translatable("pronoun"),     translatable("verb"),
-    translatable("auxiliary"),  translatable("adjective"),   translatable("adverb"),
-    translatable("determiner"), translatable("preposition"), translatable("conjunction"),
-    translatable("particle"),   translatable("numeral"),     translatable("punctuation"),
-    translatable("unknown")};
+    translatable("common.noun", "noun"),
+    translatable("lexicon.pronoun", "pronoun"),
+    translatable("common.verb", "verb"),
+    translatable("lexicon.auxiliary", "auxiliary"),
+    translatable("lexicon.adjective", "adjective"),
+    translatable("common.adverb", "adverb"),
+    translatable("lexicon.determiner", "determiner"),
+    translatable("lexicon.preposition", "preposition"),
+    translatable("lexicon.conjunction", "conjunction"),
+    translatable("lexicon.particle", "particle"),
+    translatable("lexicon.numeral", "numeral"),
+    translatable("common.punctuation", "punctuation"),
+    translatable("lexicon.unknown", "unknown")};
 constexpr std::array<std::string_view, word_category_count> category_names = {
-    translatable("person"), translatable("animal"),  translatable("place"),  translatable("nature"),
-    translatable("water"),  translatable("money"),   translatable("food"),   translatable("time"),
-    translatable("body"),   translatable("thing"),   translatable("motion"), translatable("speech"),
-    translatable("mind"),   translatable("feeling"), translatable("size"),   translatable("colour")};
+    translatable("lexicon.person", "person"), translatable("lexicon.animal", "animal"),
+    translatable("common.place", "place"),    translatable("lexicon.nature", "nature"),
+    translatable("lexicon.water", "water"),   translatable("lexicon.money", "money"),
+    translatable("lexicon.food", "food"),     translatable("lexicon.time", "time"),
+    translatable("lexicon.body", "body"),     translatable("lexicon.thing", "thing"),
+    translatable("lexicon.motion", "motion"), translatable("lexicon.speech", "speech"),
+    translatable("lexicon.mind", "mind"),     translatable("lexicon.feeling", "feeling"),
+    translatable("common.size", "size"),      translatable("lexicon.colour", "colour")};
 
 WordTable read_table(const std::string& file) {
     WordTable made;
@@ -122,7 +134,8 @@ bool all_digits(std::string_view word) {
 
 [[noreturn]] void fail_line(std::string_view file, std::size_t number, const std::string& what) {
     // Translators: the second {} is a file, the third, for example, "has no word".
-    fail_input(tr("line {} of {} {}; it should be word, class, category, band (0 to 4), separated by tabs",
+    fail_input(tr("lexicon.line_should_word_class",
+                  "line {} of {} {}; it should be word, class, category, band (0 to 4), separated by tabs",
                   number, file, what));
 }
 
@@ -210,26 +223,28 @@ std::vector<LexiconLine> parse_lexicon(std::string_view text, std::string_view f
         for (std::size_t f = 0; f < fields.size(); ++f) {
             const std::size_t tab = f + 1 < fields.size() ? line.find('\t', begin) : line.size();
             if (tab == std::string_view::npos)
-                fail_line(file, number, tr("has {} fields", f + 1));
+                fail_line(file, number, tr("lexicon.fields", "has {} fields", f + 1));
             fields[f] = line.substr(begin, tab - begin);
             begin = tab + 1;
         }
         const auto word_class = std::ranges::find(class_names, fields[1]);
         const auto category = std::ranges::find(category_names, fields[2]);
         if (fields[0].empty())
-            fail_line(file, number, tr("has no word"));
+            fail_line(file, number, tr("lexicon.no_word", "has no word"));
         if (word_class == class_names.end())
-            fail_line(file, number, tr("has the unknown class \"{}\"", fields[1]));
+            fail_line(file, number, tr("lexicon.unknown_class", "has the unknown class \"{}\"", fields[1]));
         if (category == category_names.end() && fields[2] != "-")
-            fail_line(file, number, tr("has the unknown category \"{}\"", fields[2]));
+            fail_line(file, number,
+                      tr("lexicon.unknown_category", "has the unknown category \"{}\"", fields[2]));
         if (fields[3].size() != 1 || fields[3][0] < '0' || fields[3][0] > '0' + rarest_band)
-            fail_line(file, number, tr("has the band \"{}\"", fields[3]));
+            fail_line(file, number, tr("lexicon.band", "has the band \"{}\"", fields[3]));
         LexiconLine row{folded_word(fields[0]),
                         {static_cast<WordClass>(word_class - class_names.begin()),
                          fields[2] == "-" ? -1 : static_cast<int>(category - category_names.begin()),
                          fields[3][0] - '0'}};
         if (const auto [first, added] = seen.emplace(row.word, number); !added)
-            fail_line(file, number, tr("has \"{}\", already on line {}", row.word, first->second));
+            fail_line(file, number,
+                      tr("lexicon.already_line", "has \"{}\", already on line {}", row.word, first->second));
         lines.push_back(std::move(row));
     }
     return lines;

@@ -83,30 +83,36 @@ Problem make_problem(const std::vector<Word>& words, std::int64_t H, TensorPtr x
 namespace {
 
 constexpr std::array<PresetInfo, 5> infos = {{
-    {"first-lesson", translatable("Two heads"),
+    {"first-lesson", translatable("preset.two_heads", "Two heads"),
      translatable(
+         "preset.two_built_heads_one",
          "Two built heads: one finds the class of word that each word needs, one finds the word before."),
      "The cat sat down", "A dog ran away quickly", 8, 2, 64},
-    {"cat-sleeps", translatable("Cat sleeps"),
-     translatable("Two words small enough to compute by hand; every weight is an identity."), "Cat sleeps",
-     "", 4, 2, 2, true},
-    {"eight-experts", translatable("Eight experts"),
-     translatable("Eight built heads, each with a job that shows in any sentence."),
+    {"cat-sleeps", translatable("preset.cat_sleeps", "Cat sleeps"),
+     translatable("preset.two_words_small_enough",
+                  "Two words small enough to compute by hand; every weight is an identity."),
+     "Cat sleeps", "", 4, 2, 2, true},
+    {"eight-experts", translatable("preset.eight_experts", "Eight experts"),
+     translatable("preset.eight_built_heads_each",
+                  "Eight built heads, each with a job that shows in any sentence."),
      "The animal didn't cross the street because it was too tired.", "The dog slept. Nobody woke it.", 64, 8,
      128},
-    {"translation", translatable("Translation"),
-     translatable("English words read a French sentence: one built head finds the same meaning, one the same "
+    {"translation", translatable("preset.translation", "Translation"),
+     translatable("preset.english_words_read_french",
+                  "English words read a French sentence: one built head finds the same meaning, one the same "
                   "position."),
      "The cat drinks cold water", "Le chat boit de l'eau froide", 16, 2, 64, false, true},
-    {"random", translatable("Random"),
-     translatable("Weights drawn by a seed, as they are before any training."),
+    {"random", translatable("preset.random", "Random"),
+     translatable("preset.weights_drawn_seed_before",
+                  "Weights drawn by a seed, as they are before any training."),
      "The cat sat on the mat and looked at the moon.", "A dog ran home.", 32, 4, 256},
 }};
 
 const PresetInfo& info_of(std::string_view id) {
     if (const PresetInfo* info = find_preset(id))
         return *info;
-    fail_input(tr("there is no preset \"{}\"; choose one of {}", id, joined(infos, &PresetInfo::id)));
+    fail_input(tr("preset.no_preset_choose_one", "there is no preset \"{}\"; choose one of {}", id,
+                  joined(infos, &PresetInfo::id)));
 }
 
 std::vector<Word> words_for(const PresetInfo& info, std::string_view sentence) {
@@ -114,11 +120,13 @@ std::vector<Word> words_for(const PresetInfo& info, std::string_view sentence) {
     if (info.fixed_sentence) {
         const std::vector<Word> own = split_words(info.sentence);
         if (!std::ranges::equal(words, own, {}, &Word::text, &Word::text))
-            fail_input(tr("the sentence \"{}\" is part of the preset {}; choose another preset for a "
+            fail_input(tr("preset.sentence_part_preset_choose",
+                          "the sentence \"{}\" is part of the preset {}; choose another preset for a "
                           "sentence of {} tokens of your own",
                           info.sentence, info.id, words.size()));
     } else if (std::ssize(words) > info.max_tokens)
-        fail_input(tr("the sentence has {} tokens, and the preset {} takes at most {}: shorten it or choose "
+        fail_input(tr("preset.sentence_tokens_preset_takes",
+                      "the sentence has {} tokens, and the preset {} takes at most {}: shorten it or choose "
                       "another preset",
                       words.size(), info.id, info.max_tokens));
     return words;
@@ -160,7 +168,8 @@ PresetProblem build_preset(std::string_view id, std::string_view sentence, std::
     if (kv_sentence.empty())
         return build(info, words, std::ssize(words), seed);
     if (info.kv_sentence.empty())
-        fail_input(tr("the preset {} has the words of its own sentence alone; choose another preset for a "
+        fail_input(tr("preset.preset_words_own_sentence",
+                      "the preset {} has the words of its own sentence alone; choose another preset for a "
                       "second sentence",
                       info.id));
     const std::vector<Word> kv_words = words_for(info, kv_sentence);

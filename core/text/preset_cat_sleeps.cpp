@@ -11,7 +11,8 @@ PresetProblem problem(const std::vector<Word>& words) {
         identity->at(i, i) = 1;
     const Weights weights = make_weights(identity, identity, identity, identity);
     return {make_problem(words, 2, make_tensor({1, 2, 4}, x), weights),
-            {tr("columns 0 and 1"), tr("columns 2 and 3")},
+            {tr("preset_cat_sleeps.columns_0_1", "columns 0 and 1"),
+             tr("preset_cat_sleeps.columns_2_3", "columns 2 and 3")},
             {}};
 }
 

@@ -144,13 +144,16 @@ std::vector<std::string> names() {
         out.push_back(tr(name));
     for (const auto name : word_category_names())
         // Translators: {} is a field of meaning, such as "animal".
-        out.push_back(tr("about: {}", tr(name)));
-    out.insert(out.end(), {tr("constant"), tr("first token"), tr("rarity"), tr("refers to person")});
+        out.push_back(tr("preset_eight_experts.about", "about: {}", tr(name)));
+    out.insert(out.end(),
+               {tr("preset_eight_experts.constant", "constant"), tr("common.first_token", "first token"),
+                tr("preset_eight_experts.rarity", "rarity"),
+                tr("preset_eight_experts.refers_person", "refers to person")});
     for (const double period : periods)
         for (const char* function : {"sin", "cos"})
             out.push_back(std::string(function) + " 2πt/" + std::to_string(static_cast<int>(period)));
     for (std::int64_t i = word_columns; i < D; ++i)
-        out.push_back(tr("word {}", i - word_columns));
+        out.push_back(tr("preset_eight_experts.word", "word {}", i - word_columns));
     return out;
 }
 
@@ -194,8 +197,12 @@ PresetProblem problem(const std::vector<Word>& words, std::uint64_t seed) {
     const TensorPtr mixing = mixing_matrix(D);
     const Weights weights = make_weights(W_Q, W_K, mixing, mixing);
     return {make_problem(words, H, x, weights),
-            {tr("previous token"), tr("next token"), tr("verb → subject"), tr("determiner → noun"),
-             tr("same category"), tr("pronoun → noun"), tr("rare word"), tr("punctuation")},
+            {tr("common.previous_token", "previous token"), tr("common.next_token", "next token"),
+             tr("preset_eight_experts.verb_subject", "verb → subject"),
+             tr("preset_eight_experts.determiner_noun", "determiner → noun"),
+             tr("preset_eight_experts.same_category", "same category"),
+             tr("preset_eight_experts.pronoun_noun", "pronoun → noun"),
+             tr("preset_eight_experts.rare_word", "rare word"), tr("common.punctuation", "punctuation")},
             names()};
 }
 

@@ -151,11 +151,13 @@ PresetProblem problem(const std::vector<Word>& words, std::int64_t longest) {
     look_for_class(*W_Q, *W_K);
     look_back(*W_Q, *W_K, positions);
     const Weights weights = make_weights(W_Q, W_K, values(), output_projection());
-    return {make_problem(words, H, x, weights),
-            {tr("word class"), tr("previous token")},
-            {tr("noun-like"), tr("verb-like"), tr("modifier"), tr("adverb-like"),
-             column_name("sin", positions.fast), column_name("cos", positions.fast),
-             column_name("sin", positions.slow), column_name("cos", positions.slow)}};
+    return {
+        make_problem(words, H, x, weights),
+        {tr("preset_first_lesson.word_class", "word class"), tr("common.previous_token", "previous token")},
+        {tr("preset_first_lesson.noun_like", "noun-like"), tr("preset_first_lesson.verb_like", "verb-like"),
+         tr("common.modifier", "modifier"), tr("preset_first_lesson.adverb_like", "adverb-like"),
+         column_name("sin", positions.fast), column_name("cos", positions.fast),
+         column_name("sin", positions.slow), column_name("cos", positions.slow)}};
 }
 
 } // namespace headscope::text::preset::first_lesson

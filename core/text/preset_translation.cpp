@@ -29,7 +29,7 @@ Wave wave(std::size_t i) {
 std::vector<std::string> column_names() {
     std::vector<std::string> names;
     for (std::int64_t c = 0; c < meaning_width; ++c)
-        names.push_back(tr("meaning {}", c));
+        names.push_back(tr("preset_translation.meaning", "meaning {}", c));
     for (const int period : periods)
         for (const char* function : {"sin", "cos"})
             names.push_back(std::string(function) + " 2πt/" + std::to_string(period));
@@ -56,7 +56,8 @@ PresetProblem problem(const std::vector<Word>& words) {
                           position_key_gain);
     }
     return {make_problem(words, H, x, make_weights(W_Q, W_K, W_V, mixing_matrix(D))),
-            {tr("same meaning"), tr("same position")},
+            {tr("preset_translation.same_meaning", "same meaning"),
+             tr("preset_translation.same_position", "same position")},
             column_names()};
 }
 

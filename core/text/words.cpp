@@ -68,7 +68,8 @@ LetterKind kind_of(utf8proc_int32_t c) {
 [[noreturn]] void fail_encoding(std::string_view sentence, std::size_t at) {
     static constexpr char digits[] = "0123456789ABCDEF";
     const auto byte = static_cast<unsigned char>(sentence[at]);
-    fail_input(tr("the sentence is not UTF-8: byte {} (0x{}) starts no valid character; save or paste the "
+    fail_input(tr("words.sentence_not_utf_8",
+                  "the sentence is not UTF-8: byte {} (0x{}) starts no valid character; save or paste the "
                   "text as UTF-8",
                   at, std::string{digits[byte >> 4U], digits[byte & 15U]}));
 }
@@ -137,17 +138,20 @@ std::vector<Word> split_words(std::string_view sentence) {
         const std::size_t begin = clusters[first].begin;
         const std::size_t end = clusters[at - 1].end;
         if (letters > max_word_letters)
-            fail_input(tr("the word at byte {} of the sentence has {} code points; a word may have {}: put "
+            fail_input(tr("words.word_byte_sentence_code",
+                          "the word at byte {} of the sentence has {} code points; a word may have {}: put "
                           "spaces between its parts",
                           begin, letters, max_word_letters));
         if (words.size() == max_words)
-            fail_input(tr("the sentence has more than {} words and marks, the most there may be: shorten it",
+            fail_input(tr("words.sentence_more_words_marks",
+                          "the sentence has more than {} words and marks, the most there may be: shorten it",
                           max_words));
         words.push_back({composed(sentence.substr(begin, end - begin)), begin, end,
                          kind(first) == LetterKind::mark || kind(first) == LetterKind::joiner});
     }
     if (words.empty())
-        fail_input(tr("the sentence of {} bytes has no word: type at least one word", sentence.size()));
+        fail_input(tr("words.sentence_bytes_no_word",
+                      "the sentence of {} bytes has no word: type at least one word", sentence.size()));
     return words;
 }
 

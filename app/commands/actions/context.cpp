@@ -13,17 +13,20 @@ std::optional<CellAddress> cell_of(const Situation& now) {
 }
 
 std::string needs_known_cell(const Situation& now) {
-    return now.shown != nullptr && cell_of(now) ? "" : tr("Nothing is computed yet");
+    return now.shown != nullptr && cell_of(now)
+               ? ""
+               : tr("common.nothing_computed_yet", "Nothing is computed yet");
 }
 
 std::string needs_score(const Situation& now) {
     const auto cell = cell_of(now);
     if (!cell || !is_score(cell->tensor))
-        return tr("Only a score or a weight is taken apart; select one");
+        return tr("context.score_weight_taken_apart", "Only a score or a weight is taken apart; select one");
     if (now.weights_read)
-        return tr("The weights are filtered or merged; switch that off in Heads");
+        return tr("context.weights_filtered_merged_switch",
+                  "The weights are filtered or merged; switch that off in Heads");
     return now.two_texts && now.view.attention.stack != checkpoint::Stack::own
-               ? tr("Only scores of self-attention are taken apart")
+               ? tr("context.scores_self_attention_taken", "Only scores of self-attention are taken apart")
                : "";
 }
 
@@ -37,9 +40,10 @@ bool has_scores_taken_apart(const Situation& now) {
 }
 
 std::string needs_edits_of_head(const Situation& now) {
-    return now.checkpoint && !now.edited        ? tr("Nothing is edited")
-           : now.view.head < now.problem.dims.H ? ""
-                                                : tr("A mean of heads has no weights");
+    return now.checkpoint && !now.edited ? tr("context.nothing_edited", "Nothing is edited")
+           : now.view.head < now.problem.dims.H
+               ? ""
+               : tr("context.mean_heads_no_weights", "A mean of heads has no weights");
 }
 
 Actions reset_head(const Situation& now) {
@@ -59,12 +63,14 @@ std::function<Actions(const Situation&)> copy_of(CopyOne::What what) {
 }
 
 std::string needs_token(const Situation& now) {
-    return now.token >= 0 ? "" : tr("Press the right mouse button on a token first");
+    return now.token >= 0
+               ? ""
+               : tr("context.press_right_mouse_button", "Press the right mouse button on a token first");
 }
 
 std::string needs_row(const Situation& now) {
     const bool query = now.shown == nullptr || (now.token < now.shown->Tq && !now.token_of_second);
-    return query ? needs_token(now) : tr("It is no query of this stage");
+    return query ? needs_token(now) : tr("context.no_query_stage", "It is no query of this stage");
 }
 
 Actions step_to_token(const Situation& now) {
@@ -103,15 +109,15 @@ std::vector<ActionInfo> context_actions() {
     using What = CopyOne::What;
     return {
         // clang-format off
-        {"copy number", tr("Copy this number"), tr("Copies the selected number with all its digits"), {}, anywhere, copy_of(What::number), needs_known_cell},
-        {"copy row", tr("Copy its row"), tr("Copies the row of the matrix that the selected number stands in, for a spreadsheet"), {}, anywhere, copy_of(What::row), needs_known_cell},
-        {"why score", tr("Why this score"), tr("Takes the selected score apart: who wrote what its query and its key are made of"), {}, has_scores_taken_apart, explain_score, needs_score},
-        {"open head", tr("Open the head in the stages"), tr("Shows the stages of the head in focus"), {}, on_other_screen, open_this_head},
-        {"copy head name", tr("Copy the head’s name"), tr("Copies the name of the head in focus, such as L5 H3"), {}, anywhere, copy_of(What::head)},
-        {"reset head", tr("Set the head back"), tr("The weights and the gain of the head in focus, as the preset or the file gave them"), {}, has_stages, reset_head, needs_edits_of_head},
-        {"copy token", tr("Copy the token"), tr("Copies the text of the token that the context menu is about"), {}, anywhere, copy_of(What::token), needs_token},
-        {"row of token", tr("Step to the token’s row"), tr("Shows the row of the token as the query"), {}, has_stages, step_to_token, needs_row},
-        {"context menu", tr("Context menu"), tr("What can be done with the selected number, else with the head in focus; the right mouse button opens the menu at any thing"), {{Key::menu}, shift(Key::F10)}, anywhere, just(OpenContextMenu{}), {}, tr("menu of the selection; of anything: right button")},
+        {"copy number", tr("context.copy_number", "Copy this number"), tr("context.copies_selected_number_all", "Copies the selected number with all its digits"), {}, anywhere, copy_of(What::number), needs_known_cell},
+        {"copy row", tr("context.copy_row", "Copy its row"), tr("context.copies_row_matrix_selected", "Copies the row of the matrix that the selected number stands in, for a spreadsheet"), {}, anywhere, copy_of(What::row), needs_known_cell},
+        {"why score", tr("common.why_score", "Why this score"), tr("context.takes_selected_score_apart", "Takes the selected score apart: who wrote what its query and its key are made of"), {}, has_scores_taken_apart, explain_score, needs_score},
+        {"open head", tr("context.open_head_stages", "Open the head in the stages"), tr("context.shows_stages_head_focus", "Shows the stages of the head in focus"), {}, on_other_screen, open_this_head},
+        {"copy head name", tr("context.copy_heads_name", "Copy the head’s name"), tr("context.copies_name_head_focus", "Copies the name of the head in focus, such as L5 H3"), {}, anywhere, copy_of(What::head)},
+        {"reset head", tr("context.set_head_back", "Set the head back"), tr("context.weights_gain_head_focus", "The weights and the gain of the head in focus, as the preset or the file gave them"), {}, has_stages, reset_head, needs_edits_of_head},
+        {"copy token", tr("context.copy_token", "Copy the token"), tr("context.copies_text_token_context", "Copies the text of the token that the context menu is about"), {}, anywhere, copy_of(What::token), needs_token},
+        {"row of token", tr("context.step_tokens_row", "Step to the token’s row"), tr("context.shows_row_token_query", "Shows the row of the token as the query"), {}, has_stages, step_to_token, needs_row},
+        {"context menu", tr("context.context_menu", "Context menu"), tr("context.done_selected_number_else", "What can be done with the selected number, else with the head in focus; the right mouse button opens the menu at any thing"), {{Key::menu}, shift(Key::F10)}, anywhere, just(OpenContextMenu{}), {}, tr("context.menu_selection_anything_right", "menu of the selection; of anything: right button")},
         // clang-format on
     };
 }

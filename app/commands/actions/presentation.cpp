@@ -26,7 +26,8 @@ std::function<Actions(const Situation&)> step(int by) {
 }
 
 std::string needs_pages(const Situation& now) {
-    return now.map != nullptr ? tr("A map of a long text has one page") : "";
+    return now.map != nullptr ? tr("presentation.map_long_text_one", "A map of a long text has one page")
+                              : "";
 }
 
 Actions flip_darkness(const Situation& now) {
@@ -39,10 +40,10 @@ std::vector<ActionInfo> presentation_actions() {
     return {
         // clang-format off
         // Translators: the verb
-        {"present", tr("Present"), tr("Shows the canvas alone and larger, with a lesson's text beside it, and a spot at the mouse; again, or Esc: the window as it was"), {{Key::F5}}, anywhere, just(Present{}), {}, tr("present to a class; again or Esc: leave"), Over::list},
-        {"present next", tr("Next of the presentation"), tr("On in the lesson's text, then its next page; without a lesson the next stage"), {{Key::page_down}}, presenting, step(1), needs_pages, tr("on in the lesson, or the next stage; back")},
-        {"present before", tr("Back in the presentation"), tr("Back in the lesson's text, then its page before; without a lesson the stage before"), {{Key::page_up}}, presenting, step(-1), needs_pages, ""},
-        {"darken", tr("Darken the screen"), tr("Hides what is presented; again: shows it"), {{Key::period}}, presenting, flip_darkness, {}, tr("darken the screen, and back")},
+        {"present", tr("presentation.present", "Present"), tr("presentation.shows_canvas_alone_larger", "Shows the canvas alone and larger, with a lesson's text beside it, and a spot at the mouse; again, or Esc: the window as it was"), {{Key::F5}}, anywhere, just(Present{}), {}, tr("presentation.present_class_again_esc", "present to a class; again or Esc: leave"), Over::list},
+        {"present next", tr("presentation.next_presentation", "Next of the presentation"), tr("presentation.lessons_text_next_page", "On in the lesson's text, then its next page; without a lesson the next stage"), {{Key::page_down}}, presenting, step(1), needs_pages, tr("presentation.lesson_next_stage_back", "on in the lesson, or the next stage; back")},
+        {"present before", tr("presentation.back_presentation", "Back in the presentation"), tr("presentation.back_lessons_text_page", "Back in the lesson's text, then its page before; without a lesson the stage before"), {{Key::page_up}}, presenting, step(-1), needs_pages, ""},
+        {"darken", tr("presentation.darken_screen", "Darken the screen"), tr("presentation.hides_presented_again_shows", "Hides what is presented; again: shows it"), {{Key::period}}, presenting, flip_darkness, {}, tr("presentation.darken_screen_back", "darken the screen, and back")},
         // clang-format on
     };
 }

@@ -34,18 +34,25 @@ inline std::function<Actions(const Situation&)> just(Action action) {
 
 /// Keys that a selected number takes for itself.
 inline std::string unless_number(const Situation& now) {
-    return now.number_selected() ? tr("These keys belong to the selected number; Esc lets go of it") : "";
+    return now.number_selected() ? tr("rows.keys_belong_selected_number",
+                                      "These keys belong to the selected number; Esc lets go of it")
+                                 : "";
 }
 inline std::string needs_trace(const Situation& now) {
     return now.shown != nullptr ? ""
-           : now.long_document  ? tr("The stages of so many tokens are too large to be held")
-                                : tr("Nothing is computed yet");
+           : now.long_document
+               ? tr("rows.stages_many_tokens_too", "The stages of so many tokens are too large to be held")
+               : tr("common.nothing_computed_yet", "Nothing is computed yet");
 }
 inline std::string needs_stages_of_text(const Situation& now) {
-    return now.long_document ? tr("The stages of so many tokens are too large to be held") : "";
+    return now.long_document
+               ? tr("rows.stages_many_tokens_too", "The stages of so many tokens are too large to be held")
+               : "";
 }
 inline std::string needs_number(const Situation& now) {
-    return now.number_selected() ? "" : tr("Select a number of X, W_Q to W_O or a bias first");
+    return now.number_selected()
+               ? ""
+               : tr("rows.select_number_x_w", "Select a number of X, W_Q to W_O or a bias first");
 }
 
 } // namespace headscope::app

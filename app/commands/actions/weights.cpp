@@ -17,7 +17,7 @@ bool reads_map(const Situation& now, const Chord& key) {
 std::string needs_map(const Situation& now) {
     return now.weights_alone || now.view.group == StageGroup::weights
                ? unless_number(now)
-               : tr("Only maps of weights can be zoomed");
+               : tr("weights.maps_weights_zoomed", "Only maps of weights can be zoomed");
 }
 
 using Option = bool analysis::ReadingOptions::*;
@@ -35,10 +35,11 @@ std::string lacking(const Situation& now, Option option) {
     if (now.view.attention.possible.*option)
         return {};
     if (now.long_document)
-        return tr("A long text is shown with its weights as they are");
+        return tr("weights.long_text_shown_weights", "A long text is shown with its weights as they are");
     // Translators: {} is what makes a switch useless: "one key alone", "weights alone, and no values"
-    return now.checkpoint ? tr("This checkpoint, on this prompt, has {}", tr(reading->lacks))
-                          : tr("This file has {}", tr(reading->lacks));
+    return now.checkpoint ? tr("weights.checkpoint_prompt", "This checkpoint, on this prompt, has {}",
+                               tr(reading->lacks))
+                          : tr("weights.file", "This file has {}", tr(reading->lacks));
 }
 
 bool slides_heads(const Situation& now) {
@@ -51,7 +52,7 @@ ActionInfo reading(Option option, const Chord& key, const std::string& line) {
     const auto& info = *std::ranges::find(analysis::readings(), option, &analysis::ReadingInfo::option);
     const auto missing = [option](const Situation& now) {
         return option == &analysis::ReadingOptions::hide_special_tokens && slides_heads(now)
-                   ? tr("On split and concat this key slides the heads")
+                   ? tr("weights.split_concat_key_slides", "On split and concat this key slides the heads")
                    : lacking(now, option);
     };
     const auto here = [key](const Situation& now) { return has_readings(now) || reads_map(now, key); };
@@ -86,7 +87,9 @@ std::function<Actions(const Situation&)> weight(int rows, int cols) {
 }
 
 std::string needs_weight(const Situation& now) {
-    return now.shown != nullptr && now.spoken_of && now.spoken_of() ? "" : tr("Nothing is computed yet");
+    return now.shown != nullptr && now.spoken_of && now.spoken_of()
+               ? ""
+               : tr("common.nothing_computed_yet", "Nothing is computed yet");
 }
 
 } // namespace
@@ -95,25 +98,25 @@ std::vector<ActionInfo> weight_actions() {
     using R = analysis::ReadingOptions;
     return {
         // clang-format off
-        {"weight to the right", tr("Next weight"), tr("The weight of the next key"), {shift(Key::right)}, weights_only, weight(0, 1), needs_weight, tr("the next weight of the open head"), {}, true},
-        {"weight to the left", tr("Weight before"), tr("The weight of the key before"), {shift(Key::left)}, weights_only, weight(0, -1), needs_weight, "", {}, true},
-        {"weight below", tr("Weight below"), tr("The weight of the next query"), {shift(Key::down)}, weights_only, weight(1, 0), needs_weight, "", {}, true},
-        {"weight above", tr("Weight above"), tr("The weight of the query before"), {shift(Key::up)}, weights_only, weight(-1, 0), needs_weight, "", {}, true},
-        reading(&R::hide_first_token, {letter('F')}, tr("hide the first token, the special tokens")),
+        {"weight to the right", tr("weights.next_weight", "Next weight"), tr("weights.weight_next_key", "The weight of the next key"), {shift(Key::right)}, weights_only, weight(0, 1), needs_weight, tr("weights.next_weight_open_head", "the next weight of the open head"), {}, true},
+        {"weight to the left", tr("weights.weight_before", "Weight before"), tr("weights.weight_key_before", "The weight of the key before"), {shift(Key::left)}, weights_only, weight(0, -1), needs_weight, "", {}, true},
+        {"weight below", tr("weights.weight_below", "Weight below"), tr("weights.weight_next_query", "The weight of the next query"), {shift(Key::down)}, weights_only, weight(1, 0), needs_weight, "", {}, true},
+        {"weight above", tr("weights.weight_above", "Weight above"), tr("weights.weight_query_before", "The weight of the query before"), {shift(Key::up)}, weights_only, weight(-1, 0), needs_weight, "", {}, true},
+        reading(&R::hide_first_token, {letter('F')}, tr("weights.hide_first_token_special", "hide the first token, the special tokens")),
         reading(&R::hide_special_tokens, {letter('S')}, ""),
-        reading(&R::merge_words, {letter('P')}, tr("merge the pieces of words")),
-        reading(&R::means, shift(letter('M')), tr("means beside the heads and below the layers")),
-        reading(&R::norm_weighted, shift(letter('N')), tr("weights times the length of what each key brings")),
-        reading(&R::rollout, shift(letter('R')), tr("rollout, or flow, of all layers so far beside the heads")),
+        reading(&R::merge_words, {letter('P')}, tr("weights.merge_pieces_words", "merge the pieces of words")),
+        reading(&R::means, shift(letter('M')), tr("weights.means_beside_heads_below", "means beside the heads and below the layers")),
+        reading(&R::norm_weighted, shift(letter('N')), tr("weights.weights_times_length_each", "weights times the length of what each key brings")),
+        reading(&R::rollout, shift(letter('R')), tr("weights.rollout_flow_all_layers", "rollout, or flow, of all layers so far beside the heads")),
         reading(&R::flow, shift(letter('F')), ""),
-        {"log colours", tr("Colours by the logarithm"), tr("Shows small weights more clearly"), {shift(letter('C'))}, has_readings, flip_log_colours},
-        {"enlarge map", tr("Enlarge the map"), tr("Shows a smaller part of a large map, larger"), {{Key::plus}}, has_readings, just(ZoomMap{2}), needs_map, tr("zoom into a large map, out of it"), {}, true},
-        {"shrink map", tr("Shrink the map"), tr("Shows a larger part of the map, smaller"), {{Key::minus}}, has_readings, just(ZoomMap{0.5F}), needs_map, "", {}, true},
-        {"whole map", tr("Whole map"), tr("Shows all of the map"), {{Key::home}}, weights_only, just(WholeMap{}), {}, tr("show all of the map")},
-        {"zoom at mouse", tr("Zoom at the mouse"), tr("Ctrl and the wheel zoom where the mouse is; the wheel and dragging move a zoomed map"), {}, has_readings, {}, {}, tr("zoom at the mouse; move a zoomed map"), {}, false, tr("Ctrl wheel  wheel  drag")},
-        {"encoder heads", tr("Heads of the encoder"), tr("How the source reads itself"), {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, tr("heads of the encoder, of the decoder itself, of its cross-attention")},
-        {"decoder heads", tr("Heads of the decoder’s self-attention"), tr("How the target reads what stands before"), {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},
-        {"cross heads", tr("Heads of the cross-attention"), tr("How the target reads the source"), {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
+        {"log colours", tr("weights.colours_logarithm", "Colours by the logarithm"), tr("weights.shows_small_weights_more", "Shows small weights more clearly"), {shift(letter('C'))}, has_readings, flip_log_colours},
+        {"enlarge map", tr("weights.enlarge_map", "Enlarge the map"), tr("weights.shows_smaller_part_large", "Shows a smaller part of a large map, larger"), {{Key::plus}}, has_readings, just(ZoomMap{2}), needs_map, tr("weights.zoom_large_map_out", "zoom into a large map, out of it"), {}, true},
+        {"shrink map", tr("weights.shrink_map", "Shrink the map"), tr("weights.shows_larger_part_map", "Shows a larger part of the map, smaller"), {{Key::minus}}, has_readings, just(ZoomMap{0.5F}), needs_map, "", {}, true},
+        {"whole map", tr("common.whole_map", "Whole map"), tr("common.shows_all_map", "Shows all of the map"), {{Key::home}}, weights_only, just(WholeMap{}), {}, tr("weights.show_all_map", "show all of the map")},
+        {"zoom at mouse", tr("weights.zoom_mouse", "Zoom at the mouse"), tr("weights.ctrl_wheel_zoom_mouse", "Ctrl and the wheel zoom where the mouse is; the wheel and dragging move a zoomed map"), {}, has_readings, {}, {}, tr("weights.zoom_mouse_move_zoomed", "zoom at the mouse; move a zoomed map"), {}, false, tr("weights.ctrl_wheel_wheel_drag", "Ctrl wheel  wheel  drag")},
+        {"encoder heads", tr("weights.heads_encoder", "Heads of the encoder"), tr("weights.how_source_reads_itself", "How the source reads itself"), {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, tr("weights.heads_encoder_decoder_itself", "heads of the encoder, of the decoder itself, of its cross-attention")},
+        {"decoder heads", tr("weights.heads_decoders_self_attention", "Heads of the decoder’s self-attention"), tr("weights.how_target_reads_stands", "How the target reads what stands before"), {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},
+        {"cross heads", tr("weights.heads_cross_attention", "Heads of the cross-attention"), tr("weights.how_target_reads_source", "How the target reads the source"), {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
         // clang-format on
     };
 }

@@ -48,11 +48,13 @@ Actions let_go(const Situation& now) {
 }
 
 std::string needs_control(const Situation& now) {
-    return now.walking ? "" : tr("Tab goes to a control first");
+    return now.walking ? "" : tr("window.tab_goes_control_first", "Tab goes to a control first");
 }
 
 std::string needs_stepped(const Situation& now) {
-    return now.stepping ? "" : tr("Tab goes to a slider, a threshold or an edge first");
+    return now.stepping
+               ? ""
+               : tr("window.tab_goes_slider_threshold", "Tab goes to a slider, a threshold or an edge first");
 }
 
 /// The arrow keys of the control that Tab has reached; with Shift in finer steps.
@@ -91,19 +93,24 @@ Actions flip_theme(const Situation& now) {
     return {SetDark{!now.view.dark}};
 }
 std::string needs_place_back(const Situation& now) {
-    return !now.manual_open   ? tr("The manual is closed; {} opens it", key_hint("help"))
-           : !now.manual_back ? tr("This is the first place of the manual that was looked at")
+    return !now.manual_open
+               ? tr("window.manual_closed_opens", "The manual is closed; {} opens it", key_hint("help"))
+           : !now.manual_back ? tr("window.first_place_manual_looked",
+                                   "This is the first place of the manual that was looked at")
                               : "";
 }
 std::string needs_place_ahead(const Situation& now) {
-    return !now.manual_open    ? tr("The manual is closed; {} opens it", key_hint("help"))
-           : !now.manual_forth ? tr("This is the last place of the manual that was looked at")
+    return !now.manual_open
+               ? tr("window.manual_closed_opens", "The manual is closed; {} opens it", key_hint("help"))
+           : !now.manual_forth ? tr("window.last_place_manual_looked",
+                                    "This is the last place of the manual that was looked at")
                                : "";
 }
 
 std::string needs_find(const Situation& now) {
     return now.map == nullptr ? needs_trace(now)
-                              : tr("The field at the top right of the map finds its tokens and weights");
+                              : tr("window.field_top_right_map",
+                                   "The field at the top right of the map finds its tokens and weights");
 }
 
 } // namespace
@@ -113,36 +120,36 @@ std::vector<ActionInfo> window_actions() {
     constexpr int to_end = ControlSteps::to_end;
     return {
         // clang-format off
-        {"sentence", tr("Type a sentence"), tr("Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint"), {{Key::slash}}, has_sentence, just(TypeSentence{}), {}, tr("type a sentence, the prompt of a checkpoint")},
-        {"palette", tr("Commands…"), tr("Finds a command, a stage, a head, a token, a lesson or a file by some of its letters"), {ctrl('P'), ctrl_shift('P')}, anywhere, just(OpenPalette{}), {}, tr("find a command, stage, head, token, lesson or file"), field},
-        {"find", tr("Find in the view"), tr("Finds tokens by their letters, and cells by the number printed in them"), {ctrl('F')}, anywhere, just(OpenFind{}), needs_find, tr("find a token or a printed number"), field},
-        {"left panel", tr("Left panel"), tr("Folds or shows the panel on the left"), {{Key::left_bracket}}, in_window, flip_left, {}, tr("fold or show the left panel, the inspector"), list},
-        {"inspector", tr("Inspector"), tr("Folds or shows the inspector on the right"), {{Key::right_bracket}}, in_window, flip_inspector, {}, "", list},
-        {"next control", tr("Next control"), tr("Walks to the next button or field; in a lesson first to the task of its page"), {{Key::tab}}, anywhere, just(WalkControls{1}), unless_number, tr("walk through all controls, press one"), {}, true},
-        {"press control", tr("Press the control"), tr("Does what a click on the framed button would do"), {{Key::enter}}, anywhere, just(PressControl{}), needs_control, ""},
-        {"control before", tr("Control before"), tr("Walks to the button or field before"), {shift(Key::tab)}, anywhere, just(WalkControls{-1}), unless_number, tr("walk back through the controls"), {}, true},
-        step_row("step right", tr("Control to the right"), tr("Moves the framed slider, threshold, edge or scrubber to the right"), {Key::right}, 1, 0, tr("move the framed slider, threshold, edge or scrubber")),
-        step_row("step left", tr("Control to the left"), tr("Moves the framed slider, threshold, edge or scrubber to the left"), {Key::left}, -1, 0),
-        step_row("step up", tr("Control up"), tr("Moves the framed control up, or makes it larger"), {Key::up}, 0, 1),
-        step_row("step down", tr("Control down"), tr("Moves the framed control down, or makes it smaller"), {Key::down}, 0, -1),
-        step_row("fine right", tr("Control a little to the right"), tr("Moves the framed control by its smallest step"), shift(Key::right), 1, 0, tr("move it by its smallest step")),
-        step_row("fine left", tr("Control a little to the left"), tr("Moves the framed control back by its smallest step"), shift(Key::left), -1, 0),
-        step_row("fine up", tr("Control a little up"), tr("Moves the framed control up by its smallest step"), shift(Key::up), 0, 1),
-        step_row("fine down", tr("Control a little down"), tr("Moves the framed control down by its smallest step"), shift(Key::down), 0, -1),
-        step_row("step to start", tr("Control to its start"), tr("Moves the framed control to its lower end"), {Key::home}, -to_end, 0, tr("move it to its ends")),
-        step_row("step to end", tr("Control to its end"), tr("Moves the framed control to its upper end"), {Key::end}, to_end, 0),
-        {"larger", tr("Larger"), tr("Makes everything in the window larger, up to twice its size"), {ctrl(Key::plus)}, anywhere, resize(1), {}, tr("larger, smaller, 100 %"), dialog},
-        {"smaller", tr("Smaller"), tr("Makes everything in the window smaller again"), {ctrl(Key::minus)}, anywhere, resize(-1), {}, "", dialog},
-        {"usual size", tr("Usual size"), tr("Everything at 100 %"), {ctrl(digit(0))}, anywhere, resize(0), {}, "", dialog},
-        {"full screen", tr("Full screen"), tr("The window fills the screen, or has its place and size again"), {{Key::F11}}, anywhere, just(ToggleFullScreen{}), {}, {}, dialog},
-        {"theme", tr("Light or dark theme"), tr("Changes between dark on light and light on dark"), {{letter('L')}}, anywhere, flip_theme},
-        {"motion", tr("Motion on or off"), tr("Pages, stages and changed cells come on screen in a moment of motion, or at once"), {shift(letter('L'))}, anywhere, flip_motion, {}, tr("motion on or off")},
-        {"settings", tr("Settings…"), tr("Theme, size, motion, colours, device and what is remembered, in one place"), {ctrl(Key::comma)}, anywhere, settings, {}, tr("settings"), list},
-        {"let go", tr("Let go"), tr("Lets go of the selection, closes a note or this list, leaves a presentation, or stops the runs that fill a map"), {{Key::escape}}, anywhere, let_go, {}, tr("let go of the selection, close a note or this"), field},
-        {"help", tr("Manual"), tr("Opens the manual at what is on screen; again: the list of what the keys do"), {{Key::F1}}, anywhere, just(AskHelp{}), {}, tr("the manual at what is on screen; again: this list"), field},
-        {"search manual", tr("Search the manual"), tr("Opens the manual with its field of search"), {shift(Key::F1)}, in_window, just(SearchManual{}), {}, tr("search the manual"), field},
-        {"manual back", tr("Back in the manual"), tr("The place of the manual that was looked at before"), {alt(Key::left)}, in_window, just(StepManual{-1}), needs_place_back, tr("back and forward in the manual"), field, true},
-        {"manual forward", tr("Forward in the manual"), tr("Goes on again after going back"), {alt(Key::right)}, in_window, just(StepManual{1}), needs_place_ahead, "", field, true},
+        {"sentence", tr("common.type_sentence", "Type a sentence"), tr("window.puts_keyboard_field_sentence", "Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint"), {{Key::slash}}, has_sentence, just(TypeSentence{}), {}, tr("window.type_sentence_prompt_checkpoint", "type a sentence, the prompt of a checkpoint")},
+        {"palette", tr("window.commands", "Commands…"), tr("window.finds_command_stage_head", "Finds a command, a stage, a head, a token, a lesson or a file by some of its letters"), {ctrl('P'), ctrl_shift('P')}, anywhere, just(OpenPalette{}), {}, tr("window.find_command_stage_head", "find a command, stage, head, token, lesson or file"), field},
+        {"find", tr("window.find_view", "Find in the view"), tr("window.finds_tokens_letters_cells", "Finds tokens by their letters, and cells by the number printed in them"), {ctrl('F')}, anywhere, just(OpenFind{}), needs_find, tr("window.find_token_printed_number", "find a token or a printed number"), field},
+        {"left panel", tr("window.left_panel", "Left panel"), tr("window.folds_shows_panel_left", "Folds or shows the panel on the left"), {{Key::left_bracket}}, in_window, flip_left, {}, tr("window.fold_show_left_panel", "fold or show the left panel, the inspector"), list},
+        {"inspector", tr("common.inspector", "Inspector"), tr("window.folds_shows_inspector_right", "Folds or shows the inspector on the right"), {{Key::right_bracket}}, in_window, flip_inspector, {}, "", list},
+        {"next control", tr("window.next_control", "Next control"), tr("window.walks_next_button_field", "Walks to the next button or field; in a lesson first to the task of its page"), {{Key::tab}}, anywhere, just(WalkControls{1}), unless_number, tr("window.walk_through_all_controls", "walk through all controls, press one"), {}, true},
+        {"press control", tr("window.press_control", "Press the control"), tr("window.click_framed_button_would", "Does what a click on the framed button would do"), {{Key::enter}}, anywhere, just(PressControl{}), needs_control, ""},
+        {"control before", tr("window.control_before", "Control before"), tr("window.walks_button_field_before", "Walks to the button or field before"), {shift(Key::tab)}, anywhere, just(WalkControls{-1}), unless_number, tr("window.walk_back_through_controls", "walk back through the controls"), {}, true},
+        step_row("step right", tr("window.control_right", "Control to the right"), tr("window.moves_framed_slider_threshold", "Moves the framed slider, threshold, edge or scrubber to the right"), {Key::right}, 1, 0, tr("window.move_framed_slider_threshold", "move the framed slider, threshold, edge or scrubber")),
+        step_row("step left", tr("window.control_left", "Control to the left"), tr("window.moves_framed_slider_threshold_2", "Moves the framed slider, threshold, edge or scrubber to the left"), {Key::left}, -1, 0),
+        step_row("step up", tr("window.control_up", "Control up"), tr("window.moves_framed_control_up", "Moves the framed control up, or makes it larger"), {Key::up}, 0, 1),
+        step_row("step down", tr("window.control_down", "Control down"), tr("window.moves_framed_control_down", "Moves the framed control down, or makes it smaller"), {Key::down}, 0, -1),
+        step_row("fine right", tr("window.control_little_right", "Control a little to the right"), tr("window.moves_framed_control_smallest", "Moves the framed control by its smallest step"), shift(Key::right), 1, 0, tr("window.move_smallest_step", "move it by its smallest step")),
+        step_row("fine left", tr("window.control_little_left", "Control a little to the left"), tr("window.moves_framed_control_back", "Moves the framed control back by its smallest step"), shift(Key::left), -1, 0),
+        step_row("fine up", tr("window.control_little_up", "Control a little up"), tr("window.moves_framed_control_up_2", "Moves the framed control up by its smallest step"), shift(Key::up), 0, 1),
+        step_row("fine down", tr("window.control_little_down", "Control a little down"), tr("window.moves_framed_control_down_2", "Moves the framed control down by its smallest step"), shift(Key::down), 0, -1),
+        step_row("step to start", tr("window.control_start", "Control to its start"), tr("window.moves_framed_control_lower", "Moves the framed control to its lower end"), {Key::home}, -to_end, 0, tr("window.move_ends", "move it to its ends")),
+        step_row("step to end", tr("window.control_end", "Control to its end"), tr("window.moves_framed_control_upper", "Moves the framed control to its upper end"), {Key::end}, to_end, 0),
+        {"larger", tr("window.larger", "Larger"), tr("window.makes_everything_window_larger", "Makes everything in the window larger, up to twice its size"), {ctrl(Key::plus)}, anywhere, resize(1), {}, tr("window.larger_smaller_100", "larger, smaller, 100 %"), dialog},
+        {"smaller", tr("window.smaller", "Smaller"), tr("window.makes_everything_window_smaller", "Makes everything in the window smaller again"), {ctrl(Key::minus)}, anywhere, resize(-1), {}, "", dialog},
+        {"usual size", tr("window.usual_size", "Usual size"), tr("window.everything_100", "Everything at 100 %"), {ctrl(digit(0))}, anywhere, resize(0), {}, "", dialog},
+        {"full screen", tr("window.full_screen", "Full screen"), tr("window.window_fills_screen_place", "The window fills the screen, or has its place and size again"), {{Key::F11}}, anywhere, just(ToggleFullScreen{}), {}, {}, dialog},
+        {"theme", tr("window.light_dark_theme", "Light or dark theme"), tr("window.changes_between_dark_light", "Changes between dark on light and light on dark"), {{letter('L')}}, anywhere, flip_theme},
+        {"motion", tr("window.motion", "Motion on or off"), tr("window.pages_stages_changed_cells", "Pages, stages and changed cells come on screen in a moment of motion, or at once"), {shift(letter('L'))}, anywhere, flip_motion, {}, tr("window.motion_2", "motion on or off")},
+        {"settings", tr("window.settings", "Settings…"), tr("window.theme_size_motion_colours", "Theme, size, motion, colours, device and what is remembered, in one place"), {ctrl(Key::comma)}, anywhere, settings, {}, tr("window.settings_2", "settings"), list},
+        {"let go", tr("window.let_go", "Let go"), tr("window.lets_go_selection_closes", "Lets go of the selection, closes a note or this list, leaves a presentation, or stops the runs that fill a map"), {{Key::escape}}, anywhere, let_go, {}, tr("window.let_go_selection_close", "let go of the selection, close a note or this"), field},
+        {"help", tr("common.manual", "Manual"), tr("window.opens_manual_screen_again", "Opens the manual at what is on screen; again: the list of what the keys do"), {{Key::F1}}, anywhere, just(AskHelp{}), {}, tr("window.manual_screen_again_list", "the manual at what is on screen; again: this list"), field},
+        {"search manual", tr("common.search_manual", "Search the manual"), tr("window.opens_manual_field_search", "Opens the manual with its field of search"), {shift(Key::F1)}, in_window, just(SearchManual{}), {}, tr("window.search_manual", "search the manual"), field},
+        {"manual back", tr("window.back_manual", "Back in the manual"), tr("window.place_manual_looked_before", "The place of the manual that was looked at before"), {alt(Key::left)}, in_window, just(StepManual{-1}), needs_place_back, tr("window.back_forward_manual", "back and forward in the manual"), field, true},
+        {"manual forward", tr("window.forward_manual", "Forward in the manual"), tr("window.goes_again_after_going", "Goes on again after going back"), {alt(Key::right)}, in_window, just(StepManual{1}), needs_place_ahead, "", field, true},
         // clang-format on
     };
 }

@@ -184,9 +184,10 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
     float x = tiles.left;
     const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, 12); };
     // Translators: a tile is a paper in one colour with marks on it
-    const std::string paper_says = tr("paper: {}", name_of(scene.look.colour)),
-                      marks_say =
-                          context.log_colours() ? tr("marks: weight, log scale") : tr("marks: weight");
+    const std::string paper_says = tr("atlas_board.paper", "paper: {}", name_of(scene.look.colour)),
+                      marks_say = context.log_colours()
+                                      ? tr("atlas_board.marks_weight_log_scale", "marks: weight, log scale")
+                                      : tr("atlas_board.marks_weight", "marks: weight");
     constexpr float beside = 8, apart = 22;
     // Long words take from the colours, down to the room of the numbers below them.
     const float left = (right - tiles.left - wide(paper_says) - wide(marks_say) - 2 * beside - apart) / 2;

@@ -29,15 +29,18 @@ std::string score_sentence(const analysis::HeadScoreInfo& score) {
 std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
     if (!label)
-        return tr("No score that names heads reaches its threshold here.") +
+        return tr("atlas_card.no_score_names_heads",
+                  "No score that names heads reaches its threshold here.") +
                (scene.atlas.survey != nullptr ? ""
-                                              : " " + tr("One text says little: a head may do on another one "
+                                              : " " + tr("atlas_card.one_text_says_little",
+                                                         "One text says little: a head may do on another one "
                                                          "what it does not do on this one."));
     const analysis::HeadScoreInfo& score = analysis::info_of(*label);
     const analysis::HeadMetrics& metrics = *scene.atlas.at(l, h);
     if (analysis::is_beside_first(metrics, scene.view().thresholds))
         return score_sentence(score) + " " +
-               tr("Most of its weight is on the first token, and the label was found beside it: in what "
+               tr("atlas_card.most_weight_first_token",
+                  "Most of its weight is on the first token, and the label was found beside it: in what "
                   "remains "
                   "of each row, made to add up to 1 again, it is {}; from {} on a head is called so.",
                   score_text(*label, metrics.beside[static_cast<std::size_t>(*label)]),
@@ -48,15 +51,18 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const auto measured = [&] { // the score, and from where on it names heads
         if (score.of == analysis::ScoreSource::probe)
             return tr_n(
+                "atlas_card.over_text_random_tokens",
                 "It is {} over {} text of {} random tokens said twice; from {} on a head is called so.",
                 "It is {} over {} texts of {} random tokens said twice; from {} on a head is called so.",
                 scene.atlas.probe_texts, value, grouped(scene.atlas.probe_texts),
                 grouped(scene.atlas.probe_length), from);
         if (scene.atlas.survey != nullptr)
-            return tr_n("It is {} on average over {} piece of the corpus; from {} on a head is called so.",
+            return tr_n("atlas_card.average_over_piece_corpus",
+                        "It is {} on average over {} piece of the corpus; from {} on a head is called so.",
                         "It is {} on average over {} pieces of the corpus; from {} on a head is called so.",
                         scene.atlas.survey->pieces, value, grouped(scene.atlas.survey->pieces), from);
-        return tr("It is {} over the rows of this text; from {} on a head is called so.", value, from);
+        return tr("atlas_card.over_rows_text_head",
+                  "It is {} over the rows of this text; from {} on a head is called so.", value, from);
     };
     return score_sentence(score) + " " + measured();
 }
@@ -70,26 +76,32 @@ std::string other_name(const AtlasScene& scene, std::int64_t l, std::int64_t h) 
     if (pattern.letter == scene.letter(l, h))
         return {};
     return pattern.label.empty()
-               ? tr("The tab Heads and the board beside the stages go by the rows of this text and the usual "
+               ? tr("atlas_card.tab_heads_board_beside",
+                    "The tab Heads and the board beside the stages go by the rows of this text and the usual "
                     "thresholds alone: there it has no name.")
-               : tr("The tab Heads and the board beside the stages go by the rows of this text and the usual "
+               : tr("atlas_card.tab_heads_board_beside_2",
+                    "The tab Heads and the board beside the stages go by the rows of this text and the usual "
                     "thresholds alone: there it is called “{}”.",
                     tr(pattern.label));
 }
 
 std::string being_measured(analysis::ScoreSource source, const std::string& share) {
     using enum analysis::ScoreSource;
-    return source == probe          ? tr("The probe is being measured: {} done.", share)
-           : source == further_runs ? tr("The ablation effect is being measured: {} done.", share)
-           : source == needles      ? tr("Retrieval is being measured: {} done.", share)
-                                    : tr("OV copying is being measured: {} done.", share);
+    return source == probe
+               ? tr("atlas_card.probe_measured_done", "The probe is being measured: {} done.", share)
+           : source == further_runs ? tr("atlas_card.ablation_effect_measured_done",
+                                         "The ablation effect is being measured: {} done.", share)
+           : source == needles
+               ? tr("atlas_card.retrieval_measured_done", "Retrieval is being measured: {} done.", share)
+               : tr("atlas_card.ov_copying_measured_done", "OV copying is being measured: {} done.", share);
 }
 
 void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     // Translators: stands over the ranks of a head among so many
-    sheet.section(tr_in("of a head", "Scores"), tr("rank of {}", grouped(scene.atlas.L * scene.atlas.H)));
+    sheet.section(tr("atlas_card.scores_head", "Scores"),
+                  tr("atlas_card.rank", "rank of {}", grouped(scene.atlas.L * scene.atlas.H)));
     const float bar = sheet.left + 128, rank = sheet.right, value = sheet.right - 36;
     const float length = std::max(16.0F, value - 62 - bar);
     for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {
@@ -124,7 +136,8 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
             sheet.paragraph(being_measured(source, percent_text(static_cast<double>(*work.fraction))),
                             theme.muted);
     if (scene.atlas.needle)
-        sheet.paragraph(tr_n("Retrieval: of the needle's different tokens the model wrote {} (mean of {} "
+        sheet.paragraph(tr_n("atlas_card.retrieval_needles_different",
+                             "Retrieval: of the needle's different tokens the model wrote {} (mean of {} "
                              "text); no head can "
                              "copy more.",
                              "Retrieval: of the needle's different tokens the model wrote {} (mean of {} "
@@ -195,14 +208,16 @@ void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const s
 
 /// Why a button does nothing while the weights are read otherwise than they are.
 Action read_otherwise() {
-    return Explain{tr("The weights are filtered or merged; show them as they are first.")};
+    return Explain{tr("atlas_card.weights_filtered_merged_show",
+                      "The weights are filtered or merged; show them as they are first.")};
 }
 
 void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) {
     const DrawContext& context = sheet.context;
-    sheet.section(tr("Where it acts most"), tr("weight"));
+    sheet.section(tr("atlas_card.acts_most", "Where it acts most"), tr("common.weight", "weight"));
     if (acts.cells.empty())
-        sheet.paragraph(tr("It reads nothing but the first token."), context.theme.muted);
+        sheet.paragraph(tr("atlas_card.reads_nothing_first_token", "It reads nothing but the first token."),
+                        context.theme.muted);
     const bool why = has_screen(*context.shown.document, Screen::why) &&
                      context.view.attention.stack == checkpoint::Stack::own;
     const bool as_they_are = scene.info().reading.empty();
@@ -210,21 +225,22 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
     for (const analysis::PlacedWeight& weight : acts.cells) {
         const auto opens = [&](Screen screen) { return ShowWeight{weight.i, weight.j, screen}; };
         const std::string cell = std::to_string(weight.i) + " " + std::to_string(weight.j);
-        const float wide = context.measure(tr("why?"), Font::ui_medium, 12) + 8;
+        const float wide = context.measure(tr("atlas_card.why", "why?"), Font::ui_medium, 12) + 8;
         const figure::Rect link{sheet.right - 46 - wide, sheet.y + 27, wide, 20};
         if (why && context.controls) // over the example: asked first
-            sheet.picture.add_spot(link, "why " + cell,
-                                   as_they_are ? Action(opens(Screen::why)) : read_otherwise(),
-                                   tr("Shows what the score of this weight is made of"));
+            sheet.picture.add_spot(
+                link, "why " + cell, as_they_are ? Action(opens(Screen::why)) : read_otherwise(),
+                tr("atlas_card.shows_score_weight_made", "Shows what the score of this weight is made of"));
         draw_example(sheet, same_tokens ? acts.keys : acts.queries, acts.keys, weight,
-                     tr("{} reads {}", shortened(acts.queries[static_cast<std::size_t>(weight.i)], 10),
+                     tr("atlas_card.reads", "{} reads {}",
+                        shortened(acts.queries[static_cast<std::size_t>(weight.i)], 10),
                         shortened(acts.keys[static_cast<std::size_t>(weight.j)], 10)),
                      number(static_cast<double>(weight.value), 2), "example " + cell, opens(Screen::stages),
-                     tr("Shows this weight in the head’s map"));
+                     tr("atlas_card.shows_weight_heads_map", "Shows this weight in the head’s map"));
         if (!why || !context.controls)
             continue;
-        draw_text(sheet.picture, context, link.x + 4, link.y + 16, tr("why?"), Font::ui_medium, 12,
-                  context.theme.ink);
+        draw_text(sheet.picture, context, link.x + 4, link.y + 16, tr("atlas_card.why", "why?"),
+                  Font::ui_medium, 12, context.theme.ink);
         sheet.picture.scene.add(figure::LineItem{
             {link.x + 4, link.bottom() - 1}, {link.right() - 4, link.bottom() - 1}, context.theme.ink, 1});
     }
@@ -251,18 +267,20 @@ void add_pieces(Sheet& sheet, const AtlasScene& scene) {
     if (score == head.scores.end())
         return;
     // Translators: texts with the largest values of a score, whose name follows
-    sheet.section(tr("Texts with the most"), name_of(score->score));
-    sheet.paragraph(tr("mean {}, spread {} over all pieces of texts",
+    sheet.section(tr("atlas_card.texts_most", "Texts with the most"), name_of(score->score));
+    sheet.paragraph(tr("atlas_card.mean_spread_over_all", "mean {}, spread {} over all pieces of texts",
                        score_text(score->score, static_cast<float>(score->mean)), number(score->spread, 2)),
                     sheet.context.theme.muted);
     for (const SurveyedHead::Example& one : score->largest) {
         const auto T = std::ssize(one.tokens);
         if (one.query < T && one.key < T)
-            draw_example(
-                sheet, one.tokens, one.tokens, {one.query, one.key, one.weight},
-                tr("line {}, weight {}", grouped(one.line), number(static_cast<double>(one.weight), 2)),
-                score_text(score->score, one.score), "text of line " + std::to_string(one.line),
-                TypePrompt{one.text, true}, one.text + "\n" + tr("A click makes it the prompt."));
+            draw_example(sheet, one.tokens, one.tokens, {one.query, one.key, one.weight},
+                         tr("atlas_card.line_weight", "line {}, weight {}", grouped(one.line),
+                            number(static_cast<double>(one.weight), 2)),
+                         score_text(score->score, one.score), "text of line " + std::to_string(one.line),
+                         TypePrompt{one.text, true},
+                         one.text + "\n" +
+                             tr("atlas_card.click_makes_prompt", "A click makes it the prompt."));
     }
 }
 
@@ -279,19 +297,22 @@ void add_buttons(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int
     };
     const PlaceOnBoard place{l, h};
     const bool pinned = std::ranges::find(scene.view().pinned, place) != scene.view().pinned.end();
-    button(false, tr("Open head"), ShowScreen{Screen::stages}, tr("Its weights and stages"));
-    button(true, pinned ? tr("Unpin") : tr("Pin"), PinHead{place},
-           tr("Pinned heads stand side by side under Compare"));
+    button(false, tr("common.open_head", "Open head"), ShowScreen{Screen::stages},
+           tr("common.weights_stages", "Its weights and stages"));
+    button(true, pinned ? tr("common.unpin", "Unpin") : tr("atlas_card.pin", "Pin"), PinHead{place},
+           tr("atlas_card.pinned_heads_stand_side", "Pinned heads stand side by side under Compare"));
     sheet.y += 40;
     if (!context.shown.document->is_checkpoint())
         return;
     const bool read_so = context.shown.document->shows_weights();
     const bool off = !read_so && context.shown.problem().gain(h) == 0.0F;
-    button(false, off ? tr("Switch on") : tr("Switch off"),
+    button(false, off ? tr("common.switch_on", "Switch on") : tr("common.switch", "Switch off"),
            read_so ? read_otherwise() : Command(SetGain{h, off ? 1.0F : 0.0F}),
-           tr("Sets the gain of {} to {}: everything after it follows", name, off ? 1 : 0));
+           tr("common.sets_gain_everything_after", "Sets the gain of {} to {}: everything after it follows",
+              name, off ? 1 : 0));
     if (has_screen(*context.shown.document, Screen::effects))
-        button(true, tr("Effects"), ShowScreen{Screen::effects}, tr("What it does to the prediction"));
+        button(true, tr("common.effects", "Effects"), ShowScreen{Screen::effects},
+               tr("atlas_card.prediction", "What it does to the prediction"));
     sheet.y += 40;
 }
 
@@ -303,24 +324,26 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     const Atlas* const atlas = context.shown.atlas.get();
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
     if (atlas != nullptr && !atlas->has(l, h)) {
-        sheet.paragraph(tr("A mean of heads has no scores of its own; choose a head on the board."),
+        sheet.paragraph(tr("atlas_card.mean_heads_no_scores",
+                           "A mean of heads has no scores of its own; choose a head on the board."),
                         context.theme.muted);
         return sheet.finish();
     }
     if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
         !atlas->at(l, h)) {
-        sheet.paragraph(tr("The head is being measured."), context.theme.muted);
+        sheet.paragraph(tr("atlas_card.head_measured", "The head is being measured."), context.theme.muted);
         return sheet.finish();
     }
     const AtlasScene scene(context, *atlas);
     std::string label = scene.label(l, h);
     if (!label.empty() && analysis::is_beside_first(*atlas->at(l, h), scene.view().thresholds))
-        label = tr("{} beside the first token", label);
+        label = tr("common.beside_first_token", "{} beside the first token", label);
     sheet.headline("head" + (scene.info().axis == SetAxis::one ? "" : "[" + std::to_string(l) + "]") + "[" +
                        std::to_string(h) + "]",
-                   scene.name(l, h), label.empty() ? tr("no label") : label, 13);
+                   scene.name(l, h), label.empty() ? tr("common.no_label", "no label") : label, 13);
     add_buttons(sheet, scene, l, h);
-    sheet.section(label.empty() ? tr("Why it has no label") : tr("Why it is called so"));
+    sheet.section(label.empty() ? tr("atlas_card.why_no_label", "Why it has no label")
+                                : tr("atlas_card.why_called", "Why it is called so"));
     sheet.paragraph(evidence(scene, l, h), context.theme.text);
     if (const std::string other = other_name(scene, l, h); !other.empty())
         sheet.paragraph(other, context.theme.text);

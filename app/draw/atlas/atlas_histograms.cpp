@@ -96,7 +96,8 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
              },
          .clicked = [change, usual = label.from](figure::Point) { return change(usual); },
          // Translators: the label of heads, the value from which on they have it, and its usual value
-         .tip = tr("Called {} from {} on. Drag to change that; a click brings back {}.", tr(label.text),
+         .tip = tr("atlas_histograms.called_drag_change",
+                   "Called {} from {} on. Drag to change that; a click brings back {}.", tr(label.text),
                    number(static_cast<double>(from), 2), number(static_cast<double>(label.from), 2)),
          .stepped =
              [axis, change, from](const ControlSteps& steps) {
@@ -119,7 +120,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
         picture.add_spot({area.x, area.y - 4, area.w, 18}, "colour by " + std::string(info.name),
                          ChooseScore{AtlasMenu::colour, score},
                          tr(info.formula) + (info.source.empty() ? "" : "\n" + tr(info.source)) + "\n" +
-                             tr("A click colours the board by it."));
+                             tr("atlas_histograms.click_colours_board", "A click colours the board by it."));
     const figure::Rect bars{area.x, area.y + bars_top, area.w, bars_height};
     const Counts counts = counts_of(scene, score, axis);
     const float width = bars.w / static_cast<float>(bins);
@@ -168,7 +169,8 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
                  return BrushScores{ranges};
              },
          .clicked = [rest = with_range(scene, score, {})](figure::Point) { return BrushScores{rest}; },
-         .tip = tr("→ and ← move the lower end of what is chosen, ↑ and ↓ the upper end"),
+         .tip = tr("atlas_histograms.move_lower_end_chosen",
+                   "→ and ← move the lower end of what is chosen, ↑ and ↓ the upper end"),
          .stepped =
              [axis, now = range_of(scene, score, axis), rest = with_range(scene, score, {})](
                  const ControlSteps& steps) { return BrushScores{stepped_range(rest, now, axis, steps)}; }});
@@ -180,11 +182,13 @@ float draw_atlas_histograms(Picture& picture, const AtlasScene& scene, const fig
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     draw_hairline(picture, context, room.x, room.y, room.w);
-    draw_text(picture, context, room.x, room.y + 24, tr("Every score, all heads"), Font::ui_semibold, 13,
+    draw_text(picture, context, room.x, room.y + 24,
+              tr("atlas_histograms.every_score_all_heads", "Every score, all heads"), Font::ui_semibold, 13,
               theme.ink);
     draw_text(picture, context, room.right(), room.y + 24,
-              scene.look.choosing ? tr("dark: chosen") : tr("drag: choose heads"), Font::ui, 12, theme.muted,
-              Align::right);
+              scene.look.choosing ? tr("atlas_histograms.dark_chosen", "dark: chosen")
+                                  : tr("atlas_histograms.drag_choose_heads", "drag: choose heads"),
+              Font::ui, 12, theme.muted, Align::right);
     const auto columns = std::max<std::int64_t>(
         1, static_cast<std::int64_t>((room.w + column_gap) / (column_width + column_gap)));
     const float width = (room.w + column_gap) / static_cast<float>(columns) - column_gap;

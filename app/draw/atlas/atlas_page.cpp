@@ -32,17 +32,19 @@ AtlasChange change(AtlasPane pane) {
 std::string measured_on(const Atlas& atlas, const AttentionInfo& info) {
     if (atlas.survey != nullptr)
         // Translators: probe and copying are scores that are measured without any text
-        return tr_n("means over {} piece, {} tokens; probe and copying of no text",
+        return tr_n("atlas_page.means_over_piece_tokens",
+                    "means over {} piece, {} tokens; probe and copying of no text",
                     "means over {} pieces, {} tokens; probe and copying of no text", atlas.survey->pieces,
                     grouped(atlas.survey->pieces), grouped(atlas.survey->tokens));
     if (info.Tq != info.Tk)
-        return tr("all scores over this text, {} queries, {} keys", grouped(info.Tq), grouped(info.Tk));
-    return tr_n("all scores over this text, {} token", "all scores over this text, {} tokens", info.Tq,
-                grouped(info.Tq));
+        return tr("atlas_page.all_scores_over_text", "all scores over this text, {} queries, {} keys",
+                  grouped(info.Tq), grouped(info.Tk));
+    return tr_n("atlas_page.all_scores_over_text_2", "all scores over this text, {} token",
+                "all scores over this text, {} tokens", info.Tq, grouped(info.Tq));
 }
 
 std::string words_of(const LabelWords& label) {
-    return label.text.empty() ? tr("no label") : tr(label.text);
+    return label.text.empty() ? tr("common.no_label", "no label") : tr(label.text);
 }
 
 /// Labels with their letters and counts: a legend, and a click chooses their heads.
@@ -82,7 +84,8 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
         draw_text(picture, context, area.right() - 10, baseline, count, Font::mono, 12.5F, pale,
                   Align::right);
         picture.add_spot(area, "label " + (label.text.empty() ? "none" : label.text), MarkPattern{letter},
-                         on ? tr("{}: {}. A click takes the choice back.", words, tr(label.says))
+                         on ? tr("atlas_page.click_takes_choice_back",
+                                 "{}: {}. A click takes the choice back.", words, tr(label.says))
                             : words + ": " + tr(label.says));
         x += width + 8;
     }
@@ -92,8 +95,8 @@ void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, fl
     const DrawContext& context = scene.context;
     if (!context.controls)
         return;
-    const float caption = draw_text(picture, context, x, figure::baseline_for(y + 14, 12.5F), tr("find"),
-                                    Font::ui, 12.5F, context.theme.muted);
+    const float caption = draw_text(picture, context, x, figure::baseline_for(y + 14, 12.5F),
+                                    tr("common.find", "find"), Font::ui, 12.5F, context.theme.muted);
     picture.fields.push_back({.area = {x + caption + 8, y, width - caption - 8, 28},
                               .label = "find heads",
                               .text = scene.view().search,
@@ -102,7 +105,8 @@ void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, fl
                                       analysis::HeadFilter::parse(text);
                                       return SearchHeads{text};
                                   },
-                              .tip = tr("L5H3, induction > 0.4, previous token; several with a comma"),
+                              .tip = tr("atlas_page.l5h3_induction_0_4",
+                                        "L5H3, induction > 0.4, previous token; several with a comma"),
                               .live = true});
 }
 
@@ -117,21 +121,27 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
     if (context.controls) {
         const std::vector<Segment> panes{
             // Translators: three views of all heads: a scatter plot, a map by likeness, a list
-            segment(tr("Scatter"), AtlasPane::scatter, tr("All heads by two scores")),
-            segment(tr("Alike"), AtlasPane::alike, tr("Heads that read alike stand close together")),
-            segment(tr("List"), AtlasPane::list, tr("Heads row by row, sorted by a score"))};
+            segment(tr("atlas_page.scatter", "Scatter"), AtlasPane::scatter,
+                    tr("atlas_page.all_heads_two_scores", "All heads by two scores")),
+            segment(tr("atlas_page.alike", "Alike"), AtlasPane::alike,
+                    tr("atlas_page.heads_read_alike_stand", "Heads that read alike stand close together")),
+            segment(tr("atlas_page.list", "List"), AtlasPane::list,
+                    tr("atlas_page.heads_row_row_sorted", "Heads row by row, sorted by a score"))};
         const float width = segmented_width(context, panes);
         draw_segmented(picture, context, room.x, y, panes);
         if (pane == AtlasPane::scatter && room.w > width + 100)
-            draw_text_button(picture, context, room.x + width + 12, y + 2, tr("Stretched"),
-                             scene.view().stretched, StretchAxes{!scene.view().stretched},
-                             tr("Spreads heads near zero: the axes go by asinh"));
+            draw_text_button(
+                picture, context, room.x + width + 12, y + 2, tr("atlas_page.stretched", "Stretched"),
+                scene.view().stretched, StretchAxes{!scene.view().stretched},
+                tr("atlas_page.spreads_heads_near_zero", "Spreads heads near zero: the axes go by asinh"));
         const float button = scene.look.choosing ? 90.0F : 0.0F, find = std::min(room.w - button, 320.0F);
         draw_search(picture, scene, room.x, y + 42, find);
         if (scene.look.choosing)
-            draw_text_button(picture, context, room.x + find + 10, y + 44, tr("All heads"), false,
-                             ChooseAllHeads{},
-                             with_key(tr("Takes back the brush, the search and the label"), "all heads"));
+            draw_text_button(picture, context, room.x + find + 10, y + 44,
+                             tr("common.all_heads", "All heads"), false, ChooseAllHeads{},
+                             with_key(tr("atlas_page.takes_back_brush_search",
+                                         "Takes back the brush, the search and the label"),
+                                      "all heads"));
         y += 86;
     }
     if (pane == AtlasPane::list)
@@ -149,17 +159,18 @@ float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure:
     const std::string& note = scene.info().reading;
     if (note.empty())
         return 0;
-    const std::string back = tr("Show them as they are");
+    const std::string back = tr("atlas_page.show", "Show them as they are");
     const float button = context.controls ? context.measure(back, Font::ui_medium, 12.5F) + 40 : 0.0F;
     const figure::Rect area{room.x, room.y, room.w, reading_height - 8};
     picture.scene.add(figure::RectItem{.area = area, .fill = context.theme.highlight, .radius = 5});
     picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = context.theme.ink});
-    const std::string words = tr("Weights here: {}. Every score is of these.", note);
+    const std::string words =
+        tr("atlas_page.weights_here_every_score", "Weights here: {}. Every score is of these.", note);
     const float room_of_words = area.w - 24 - button;
     const auto fits = [&](const std::string& text) {
         return context.measure(text, Font::ui, 12.5F) <= room_of_words;
     };
-    const std::array shorter{words, tr("Weights here: {}", note), note};
+    const std::array shorter{words, tr("atlas_page.weights_here", "Weights here: {}", note), note};
     const auto* const fitting_words = std::ranges::find_if(shorter, fits);
     const std::string fitting = fitting_words != shorter.end()
                                     ? *fitting_words
@@ -169,16 +180,17 @@ float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure:
     if (fitting != words)
         picture.tips.push_back({{area.x, area.y, area.w - button, area.h}, words});
     if (context.controls)
-        draw_button(
-            picture, context, {area.right() - button, area.y + 2, button - 2, area.h - 4}, back,
-            ReadWeights{}, false,
-            with_key(tr("Measures the weights of the run again, with the first token"), "hide first token"));
+        draw_button(picture, context, {area.right() - button, area.y + 2, button - 2, area.h - 4}, back,
+                    ReadWeights{}, false,
+                    with_key(tr("atlas_page.measures_weights_run_again",
+                                "Measures the weights of the run again, with the first token"),
+                             "hide first token"));
     return reading_height;
 }
 
 void draw_board_part(Picture& picture, const AtlasScene& scene, const figure::Rect& room, float& bottom) {
     const DrawContext& context = scene.context;
-    draw_page_head(picture, context, tr("Head atlas"),
+    draw_page_head(picture, context, tr("atlas_page.head_atlas", "Head atlas"),
                    set_size_text(scene.info()) +
                        (scene.info().axis == SetAxis::one ? ", score[head]" : ", score[layer][head]"));
     draw_score_button(picture, scene, room.right(), 28, AtlasMenu::colour, true);
@@ -198,19 +210,25 @@ Picture draw_atlas_strip(const DrawContext& context) {
     };
     std::vector<Segment> tabs;
     if (context.shown.document->is_experiment()) // its toolbar has no room for the screens
-        tabs.push_back({.label = tr("← Stages"),
-                        .action = ShowScreen{Screen::stages},
-                        .on = false,
-                        .tip = with_key(tr("Back to the walk through the numbers"), "stages screen")});
-    tabs.push_back(
-        tab(tr("This text"), AtlasTab::text, tr("The board, the scatter and every score of this text")));
-    if (atlas != nullptr && atlas->has_survey)
         tabs.push_back(
-            tab(atlas->survey != nullptr ? tr("{} texts", grouped(atlas->survey->texts)) : tr("Survey"),
-                AtlasTab::survey, tr("The means over a corpus, of the survey that is open")));
+            {.label = tr("common.stages_2", "← Stages"),
+             .action = ShowScreen{Screen::stages},
+             .on = false,
+             .tip = with_key(tr("common.back_walk_through_numbers", "Back to the walk through the numbers"),
+                             "stages screen")});
+    tabs.push_back(tab(
+        tr("atlas_page.text", "This text"), AtlasTab::text,
+        tr("atlas_page.board_scatter_every_score", "The board, the scatter and every score of this text")));
+    if (atlas != nullptr && atlas->has_survey)
+        tabs.push_back(tab(atlas->survey != nullptr
+                               ? tr("atlas_page.texts", "{} texts", grouped(atlas->survey->texts))
+                               : tr("atlas_page.survey", "Survey"),
+                           AtlasTab::survey,
+                           tr("atlas_page.means_over_corpus_survey",
+                              "The means over a corpus, of the survey that is open")));
     // Translators: a tab, with the number of the heads that are compared
-    tabs.push_back(
-        tab(tr("Compare {}", view.pinned.size()), AtlasTab::compare, tr("The pinned heads side by side")));
+    tabs.push_back(tab(tr("atlas_page.compare", "Compare {}", view.pinned.size()), AtlasTab::compare,
+                       tr("atlas_page.pinned_heads_side_side", "The pinned heads side by side")));
     Picture picture;
     draw_strip_tabs(
         picture, context, tabs, 32, {},
@@ -222,7 +240,8 @@ Picture draw_atlas_page(const DrawContext& context) {
     const Atlas* const atlas = context.shown.atlas.get();
     if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
         context.board->info().own_heads() != atlas->H)
-        return message_page(context, tr("Head atlas"), tr("The heads are being measured."));
+        return message_page(context, tr("atlas_page.head_atlas", "Head atlas"),
+                            tr("atlas_page.heads_measured", "The heads are being measured."));
     Picture picture = empty_page(context);
     const AtlasView& view = context.view.attention.atlas;
     const AtlasScene scene(context, *atlas);
@@ -232,9 +251,10 @@ Picture draw_atlas_page(const DrawContext& context) {
     const float whole = context.width - 2 * canvas_pad;
     float bottom = 0;
     if (view.tab == AtlasTab::survey && atlas->survey == nullptr)
-        return message_page(context, tr("Survey"),
-                            atlas->survey_error.empty() ? tr("The survey is being read.")
-                                                        : atlas->survey_error,
+        return message_page(context, tr("atlas_page.survey", "Survey"),
+                            atlas->survey_error.empty()
+                                ? tr("atlas_page.survey_read", "The survey is being read.")
+                                : atlas->survey_error,
                             !atlas->survey_error.empty());
     if (view.tab == AtlasTab::compare) {
         bottom = draw_atlas_pinned(picture, scene, {canvas_pad, 0, whole, context.height});

@@ -42,8 +42,9 @@ void draw_map_labels(Picture& picture, const AtlasScene& scene, const figure::Re
     const auto say = [&](float x, float y, const std::string& text, Font font, Align align) {
         draw_text(picture, context, x, y, text, font, 12, context.theme.muted, align);
     };
-    say(map.x + map.w / 2, map.y - above + 14, tr("key token j"), Font::ui, Align::center);
-    say(map.x - 12, map.y - above + 14, tr("query i"), Font::ui, Align::right);
+    say(map.x + map.w / 2, map.y - above + 14, tr("common.key_token_j", "key token j"), Font::ui,
+        Align::center);
+    say(map.x - 12, map.y - above + 14, tr("common.query_i", "query i"), Font::ui, Align::right);
     if (named(info)) {
         // Of the mean: no cell of a head is spoken of here, and no label is bold.
         const MatrixGrid grid{.tensor = TensorId::weights_mean,
@@ -73,13 +74,14 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
     std::erase_if(heads, [&](const PlaceOnBoard& head) {
         return head.layer >= scene.atlas.L || head.head >= scene.atlas.H;
     });
-    draw_page_head(
-        picture, context, tr("Pinned heads"),
-        tr_n("{} head side by side", "{} heads side by side", std::ssize(heads), grouped(std::ssize(heads))));
+    draw_page_head(picture, context, tr("atlas_pinned.pinned_heads", "Pinned heads"),
+                   tr_n("atlas_pinned.head_side_side", "{} head side by side", "{} heads side by side",
+                        std::ssize(heads), grouped(std::ssize(heads))));
     if (heads.empty()) {
         return draw_paragraph(
             picture, context, room.x, 130, room.w,
-            tr("No head is pinned. Pin heads by the star in the list of the atlas or by the "
+            tr("atlas_pinned.no_head_pinned_pin",
+               "No head is pinned. Pin heads by the star in the list of the atlas or by the "
                "button on their card; they are compared here."),
             Font::ui, 13.5F, 20, theme.text);
     }
@@ -91,7 +93,9 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
                 top = name_baseline + above;
     picture.scene.width = std::max(context.width, left + pitch * count - beside + canvas_pad);
     draw_legend(picture, context, left, top + map + 16, std::min(map, 160.0F), marks_ramp(theme), 0, 1,
-                context.log_colours() ? tr("weight, log scale") : tr("weight"), false, context.log_colours());
+                context.log_colours() ? tr("common.weight_log_scale", "weight, log scale")
+                                      : tr("common.weight", "weight"),
+                false, context.log_colours());
     float y = top + map + legend_room;
     for (std::size_t n = 0; n < heads.size(); ++n) {
         const auto [l, h] = heads[n];
@@ -106,11 +110,12 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
                                            .stroke = open ? theme.ink : theme.line2,
                                            .stroke_width = open ? 2.0F : 1.0F});
         draw_map_labels(picture, scene, area, above);
-        picture.add_spot(area, "tile " + name, OpenHead{l, h}, tr("Its card"));
-        draw_text(picture, context, x, y + 16, scene.label(l, h).empty() ? tr("no label") : scene.label(l, h),
+        picture.add_spot(area, "tile " + name, OpenHead{l, h}, tr("atlas_pinned.card", "Its card"));
+        draw_text(picture, context, x, y + 16,
+                  scene.label(l, h).empty() ? tr("common.no_label", "no label") : scene.label(l, h),
                   Font::ui_semibold, 12.5F, theme.ink);
-        draw_text_button(picture, context, x, y + 26, tr("Unpin"), false, PinHead{heads[n]},
-                         tr("Takes {} out", name));
+        draw_text_button(picture, context, x, y + 26, tr("common.unpin", "Unpin"), false, PinHead{heads[n]},
+                         tr("atlas_pinned.takes_out", "Takes {} out", name));
         picture.hotspots.back().label = "unpin " + name;
     }
     y += 62;

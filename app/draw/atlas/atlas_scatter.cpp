@@ -196,7 +196,7 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                      .frame = plane.area,
                      .dragged = [other, brushes = brushes(scene, plane)](
                                     figure::Point, figure::Point to) { return brushes(other, to); },
-                     .tip = tr("Drag to change what is chosen"),
+                     .tip = tr("atlas_scatter.drag_change_chosen", "Drag to change what is chosen"),
                      .stepped = [other, at = plane.share(corner), brushes = brushes(scene, plane)](
                                     const ControlSteps& steps) { return brushes(other, moved(at, steps)); }});
             }
@@ -308,7 +308,9 @@ void draw_names(Picture& picture, const AtlasScene& scene, const Plane& plane, s
 void draw_layers(Picture& picture, const AtlasScene& scene, float x, float baseline) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
-    x += draw_text(picture, context, x, baseline, tr("layer"), Font::ui, 12, theme.muted) + 12;
+    x += draw_text(picture, context, x, baseline, tr("atlas_scatter.layer", "layer"), Font::ui, 12,
+                   theme.muted) +
+         12;
     const std::int64_t L = scene.atlas.L;
     // An odd step shows every shape.
     const std::int64_t step = (L + 7) / 8 | 1;
@@ -339,8 +341,9 @@ std::string work_words(const std::string& score, const ScoreWork& work) {
     if (!work.why_not.empty() || !work.fraction)
         return work.why_not;
     const std::string share = percent_text(static_cast<double>(*work.fraction));
-    return score.empty() ? tr("How alike heads read is being measured: {} done.", share)
-                         : tr("{} is being measured: {} done.", score, share);
+    return score.empty() ? tr("atlas_scatter.how_alike_heads_read",
+                              "How alike heads read is being measured: {} done.", share)
+                         : tr("atlas_scatter.measured_done", "{} is being measured: {} done.", score, share);
 }
 
 /// What still comes of the scores along the axes.
@@ -391,22 +394,26 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
         const AlikeMap& map = *scene.atlas.alike;
         std::string says =
             map.rows < map.of
-                ? tr("The closer, the more alike two heads read: Jensen-Shannon divergence of their rows, "
+                ? tr("atlas_scatter.closer_more_alike_two",
+                     "The closer, the more alike two heads read: Jensen-Shannon divergence of their rows, "
                      "summed over {} of {} rows, brought to a plane by classical scaling.",
                      grouped(map.rows), grouped(map.of))
-                : tr("The closer, the more alike two heads read: Jensen-Shannon divergence of their rows, "
+                : tr("atlas_scatter.closer_more_alike_two_2",
+                     "The closer, the more alike two heads read: Jensen-Shannon divergence of their rows, "
                      "summed, brought to a plane by classical scaling.");
         if (scene.atlas.survey != nullptr)
-            says += " " + tr("The rows are those of the prompt, not of the survey's texts.");
+            says += " " + tr("atlas_scatter.rows_prompt_not_surveys",
+                             "The rows are those of the prompt, not of the survey's texts.");
         y = draw_paragraph(picture, context, room.x, y + 12, room.w, says, Font::ui, 12.5F, 18, theme.muted);
     }
     if (scene.info().axis != SetAxis::one)
         draw_layers(picture, scene, area.x, y + 12);
     const std::int64_t chosen = scene.look.chosen_count;
-    const std::string count = scene.look.choosing
-                                  ? tr_n("{} head of {} chosen", "{} heads of {} chosen", chosen,
-                                         grouped(chosen), grouped(scene.atlas.L * scene.atlas.H))
-                                  : tr("Drag over points to choose heads");
+    const std::string count =
+        scene.look.choosing
+            ? tr_n("atlas_scatter.head_chosen", "{} head of {} chosen", "{} heads of {} chosen", chosen,
+                   grouped(chosen), grouped(scene.atlas.L * scene.atlas.H))
+            : tr("atlas_scatter.drag_over_points_choose", "Drag over points to choose heads");
     draw_text(picture, context, area.x, y + 36, count, scene.look.choosing ? Font::ui_semibold : Font::ui,
               12.5F, scene.look.choosing ? theme.ink : theme.muted);
     return y + 50;

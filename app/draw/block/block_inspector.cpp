@@ -58,11 +58,11 @@ int add_product(Sheet& sheet, const CellAddress& cell) {
         terms.push_back({.label = std::to_string(k), .factors = {{left, right}}, .value = left * right});
     }
     const TensorPtr& bias = shown.block->weights[product.bias];
-    sheet.section(tr("Dot product"), name_of(product.left) + "[" + word(shown, cell) + "] · " + product.name +
-                                         "[:, " + n(column) + "]" +
-                                         (bias == nullptr ? "" : " + " + product.bias_name));
-    TermTable table{.columns = {product.left == mlp_act ? tr("unit") : "d", name_of(product.left),
-                                product.name, tr("product")},
+    sheet.section(tr("common.dot_product", "Dot product"),
+                  name_of(product.left) + "[" + word(shown, cell) + "] · " + product.name + "[:, " +
+                      n(column) + "]" + (bias == nullptr ? "" : " + " + product.bias_name));
+    TermTable table{.columns = {product.left == mlp_act ? tr("common.unit", "unit") : "d",
+                                name_of(product.left), product.name, tr("common.product", "product")},
                     .groups = {{.terms = std::move(terms)}},
                     .name = address_text(shown, cell),
                     .total = static_cast<double>(shown.value(cell))};
@@ -81,8 +81,9 @@ void add_writes(Sheet& sheet, const CellAddress& cell) {
         weight.values().subspan(static_cast<std::size_t>(cell.at[2] * D), static_cast<std::size_t>(D));
     const auto largest = std::ranges::max_element(row, {}, [](float v) { return std::abs(v); });
     const auto act = value_of(shown, mlp_act, cell.at), to = static_cast<double>(*largest);
-    sheet.section(tr("Writes"), tr("unit · W_out[{}, :]", cell.at[2]));
-    sheet.row(tr("most in dimension"), n(largest - row.begin()));
+    sheet.section(tr("block_inspector.writes", "Writes"),
+                  tr("block_inspector.unit_w_out", "unit · W_out[{}, :]", cell.at[2]));
+    sheet.row(tr("block_inspector.most_dimension", "most in dimension"), n(largest - row.begin()));
     const SumFormat format =
         step_format({act, to}, act * to, [](const std::vector<double>& v) { return v[0] * v[1]; });
     sheet.arithmetic(number(act, format.decimals) + " × " + number(to, format.decimals),
@@ -91,20 +92,24 @@ void add_writes(Sheet& sheet, const CellAddress& cell) {
 
 /// Where the weight that the number comes from can be edited.
 void say_edited(Sheet& sheet, TensorId table) {
-    sheet.paragraph(
-        tr("The row of {} stands below the figure: click a number of it, then drag or type.", name_of(table)),
-        sheet.context.theme.muted);
+    sheet.paragraph(tr("block_inspector.row_stands_below_figure",
+                       "The row of {} stands below the figure: click a number of it, then drag or type.",
+                       name_of(table)),
+                    sheet.context.theme.muted);
 }
 
 /// The experts that the token uses, and their shares.
 int add_experts(Sheet& sheet, const CellAddress& cell) {
-    sheet.section(tr("Experts"), tr("share of each"));
+    sheet.section(tr("block_inspector.experts", "Experts"),
+                  tr("block_inspector.share_each", "share of each"));
     const auto shares = row_of(sheet.context.shown, router, cell.at[1]);
     for (std::size_t expert = 0; expert < shares.size(); ++expert)
         if (shares[expert] > 0)
-            sheet.row(tr("expert {}", expert), number(static_cast<double>(shares[expert]), 3));
+            sheet.row(tr("common.expert", "expert {}", expert),
+                      number(static_cast<double>(shares[expert]), 3));
     sheet.paragraph(
-        tr("The weights of the router and of one expert stand below the figure and can be edited. Click an "
+        tr("block_inspector.weights_router_one",
+           "The weights of the router and of one expert stand below the figure and can be edited. Click an "
            "expert there to see its weights."),
         sheet.context.theme.muted);
     return 3;
@@ -120,12 +125,12 @@ int add_activation(Sheet& sheet, const CellAddress& cell) {
                          ->values()[static_cast<std::size_t>(cell.at[1] * shown.dims().d_ff + cell.at[2])]),
                  total = static_cast<double>(shown.value(cell));
     const std::string name = activation_name(shown.block->architecture->activation);
-    sheet.section(tr("Activation"), name);
+    sheet.section(tr("common.activation", "Activation"), name);
     sheet.arithmetic(name + "(" + number(from, 4) + ")", number(to, 4));
     int decimals = 2;
     if (gated) {
         const double up = value_of(shown, mlp_pre, cell.at);
-        sheet.section(tr("Gate"), name + "(mlp_gate) × mlp_pre");
+        sheet.section(tr("block_inspector.gate", "Gate"), name + "(mlp_gate) × mlp_pre");
         const SumFormat format =
             step_format({to, up}, total, [](const std::vector<double>& v) { return v[0] * v[1]; });
         decimals = format.decimals;
@@ -143,13 +148,15 @@ int add_residual(Sheet& sheet, const CellAddress& cell) {
     std::vector<Term> terms;
     for (const TensorId id : made_from(shown, cell.tensor))
         terms.push_back({.label = name_of(id), .value = value_of(shown, id, cell.at)});
-    sheet.section(tr("Sum"), tr("dimension {}", cell.at[2]));
-    return draw_terms(sheet, {// Translators: heads of columns: the term of a sum, and its value
-                              .columns = {tr("from"), "", "", tr("value")},
-                              .words = true,
-                              .groups = {{.terms = std::move(terms)}},
-                              .name = address_text(shown, cell),
-                              .total = static_cast<double>(shown.value(cell))});
+    sheet.section(tr("block_inspector.sum", "Sum"),
+                  tr("block_inspector.dimension", "dimension {}", cell.at[2]));
+    return draw_terms(sheet,
+                      {// Translators: heads of columns: the term of a sum, and its value
+                       .columns = {tr("block_inspector.from", "from"), "", "", tr("common.value", "value")},
+                       .words = true,
+                       .groups = {{.terms = std::move(terms)}},
+                       .name = address_text(shown, cell),
+                       .total = static_cast<double>(shown.value(cell))});
 }
 
 void add_variance(Sheet& sheet, std::span<const float> row, const NormNumbers& numbers) {
@@ -167,7 +174,8 @@ void add_variance(Sheet& sheet, std::span<const float> row, const NormNumbers& n
         rest -= squares[d];
     }
     if (row.size() > 2)
-        sheet.row(tr_n("{} others", "{} others", std::ssize(row) - 2, grouped(std::ssize(row) - 2)),
+        sheet.row(tr_n("block_inspector.others", "{} others", "{} others", std::ssize(row) - 2,
+                       grouped(std::ssize(row) - 2)),
                   number(rest, 2));
     sheet.arithmetic(number(sum, 2) + " ÷ " + std::to_string(row.size()), number(numbers.variance, 4));
 }
@@ -182,16 +190,20 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
     const std::string source = address_text(shown, {from, cell.at});
     const auto size = static_cast<double>(row.size());
     if (layer_norm) {
-        sheet.section(tr("Mean"), tr("sum ÷ {}", row.size()));
+        sheet.section(tr("common.mean", "Mean"), tr("block_inspector.sum_2", "sum ÷ {}", row.size()));
         sheet.arithmetic(number(numbers.mean * size, 2) + " ÷ " + std::to_string(row.size()),
                          number(numbers.mean, 4));
     }
-    sheet.section(layer_norm ? tr("Variance") : tr("Mean square"),
-                  layer_norm ? tr("Σ (x − mean)² ÷ {}", row.size()) : "Σ x² ÷ " + std::to_string(row.size()));
+    sheet.section(layer_norm ? tr("block_inspector.variance", "Variance")
+                             : tr("block_inspector.mean_square", "Mean square"),
+                  layer_norm ? tr("block_inspector.x_mean", "Σ (x − mean)² ÷ {}", row.size())
+                             : "Σ x² ÷ " + std::to_string(row.size()));
     add_variance(sheet, row, numbers);
     std::ostringstream eps;
     eps << architecture.norm_eps;
-    sheet.section(tr("Spread"), layer_norm ? tr("√(variance + ε)") : tr("√(mean square + ε)"));
+    sheet.section(tr("block_inspector.spread", "Spread"),
+                  layer_norm ? tr("block_inspector.variance_2", "√(variance + ε)")
+                             : tr("block_inspector.mean_square_2", "√(mean square + ε)"));
     sheet.arithmetic("√(" + number(numbers.variance, 4) + " + " + eps.str() + ")", number(numbers.spread, 4));
     const auto d = static_cast<std::size_t>(cell.at[2]);
     const auto names = *norm_at(shown, cell.tensor);
@@ -201,17 +213,22 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
                w = weight == nullptr ? 1.0 : static_cast<double>(weight->data()[d]),
                b = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[d]);
     constexpr int decimals = 4;
-    sheet.section(tr("The cell"), "d " + n(cell.at[2]));
+    sheet.section(tr("block_inspector.cell", "The cell"), "d " + n(cell.at[2]));
     sheet.row(source, number(x, decimals));
     if (layer_norm)
-        sheet.row(tr("− mean {}", number(numbers.mean, decimals)), number(centred, decimals));
-    sheet.row(tr("÷ spread {}", number(numbers.spread, decimals)), number(scaled, decimals));
+        sheet.row(tr("block_inspector.mean", "− mean {}", number(numbers.mean, decimals)),
+                  number(centred, decimals));
+    sheet.row(tr("block_inspector.spread_2", "÷ spread {}", number(numbers.spread, decimals)),
+              number(scaled, decimals));
     if (weight != nullptr)
-        sheet.row(tr("× weight {}", number(w, decimals)), number(scaled * w, decimals));
+        sheet.row(tr("block_inspector.weight", "× weight {}", number(w, decimals)),
+                  number(scaled * w, decimals));
     if (architecture.norm == checkpoint::NormKind::rms_plus_one)
-        sheet.paragraph(tr("The file holds the weight minus 1."), sheet.context.theme.muted);
+        sheet.paragraph(tr("block_inspector.file_holds_weight_minus", "The file holds the weight minus 1."),
+                        sheet.context.theme.muted);
     if (bias != nullptr)
-        sheet.row(tr("+ bias {}", number(b, decimals)), number(scaled * w + b, decimals));
+        sheet.row(tr("block_inspector.bias", "+ bias {}", number(b, decimals)),
+                  number(scaled * w + b, decimals));
     sheet.rule(70);
     sheet.row(address_text(shown, cell), number(static_cast<double>(shown.value(cell)), decimals), true);
     return decimals;
@@ -223,27 +240,30 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
     const checkpoint::Architecture& architecture = *shown.block->architecture;
     const auto i = static_cast<std::size_t>(cell.at[1]);
     if (cell.tensor == position) {
-        sheet.section(tr("Position table"), tr("row, column"));
-        sheet.place(tr("row"), n(checkpoint::learned_positions(inputs, architecture)[i]),
-                    tr("of {}", grouped(architecture.position_rows)));
-        sheet.place(tr("column"), n(cell.at[2]), tr("of {}", grouped(architecture.D)));
+        sheet.section(tr("common.position_table", "Position table"),
+                      tr("block_inspector.row_column", "row, column"));
+        sheet.place(tr("common.row", "row"), n(checkpoint::learned_positions(inputs, architecture)[i]),
+                    tr("common.of", "of {}", grouped(architecture.position_rows)));
+        sheet.place(tr("common.column", "column"), n(cell.at[2]),
+                    tr("common.of", "of {}", grouped(architecture.D)));
         say_edited(sheet, W_P);
         return 4;
     }
     const std::int64_t id = inputs.ids[i];
     const auto own =
         static_cast<double>(shown.block->table_row(W::word_table, id)[static_cast<std::size_t>(cell.at[2])]);
-    sheet.section(tr("Word table"), tr("row of the token"));
-    sheet.place(tr("token"), checkpoint::label_of(*shown.document->part()->model, id));
-    sheet.place(tr("row"), n(id), tr("of {}", grouped(architecture.vocab)));
-    sheet.place(tr("column"), n(cell.at[2]), tr("of {}", grouped(architecture.D)));
-    sheet.row(tr("in the table"), number(own, 4));
+    sheet.section(tr("common.word_table", "Word table"), tr("block_inspector.row_token", "row of the token"));
+    sheet.place(tr("common.token", "token"), checkpoint::label_of(*shown.document->part()->model, id));
+    sheet.place(tr("common.row", "row"), n(id), tr("common.of", "of {}", grouped(architecture.vocab)));
+    sheet.place(tr("common.column", "column"), n(cell.at[2]),
+                tr("common.of", "of {}", grouped(architecture.D)));
+    sheet.row(tr("block_inspector.table", "in the table"), number(own, 4));
     if (architecture.embedding_scale != 1.0)
-        sheet.row(tr("× scale {}", number(architecture.embedding_scale, 4)),
+        sheet.row(tr("block_inspector.scale", "× scale {}", number(architecture.embedding_scale, 4)),
                   number(own * architecture.embedding_scale, 4));
     const double types = static_cast<double>(shown.value(cell)) - own * architecture.embedding_scale;
     if (architecture.token_types > 0 || !inputs.token_types.empty())
-        sheet.row(tr("+ row of its token type"), number(types, 4));
+        sheet.row(tr("block_inspector.row_token_type", "+ row of its token type"), number(types, 4));
     say_edited(sheet, W_E);
     return 4;
 }
@@ -264,22 +284,25 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
     }
     const double cap = block.architecture->logit_cap, total = value_of(shown, logits, cell.at);
     const auto added = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[token]);
-    sheet.section(tr("Dot product"), tr("final row · W_U[{}]", token));
-    TermTable sum_table{.columns = {"d", tr("row"), "W_U", tr("product")},
+    sheet.section(tr("common.dot_product", "Dot product"),
+                  tr("block_inspector.final_row_w_u", "final row · W_U[{}]", token));
+    TermTable sum_table{.columns = {"d", tr("common.row", "row"), "W_U", tr("common.product", "product")},
                         .groups = {{.terms = std::move(terms)}},
-                        .name = cap == 0 ? address_text(shown, {logits, cell.at}) : tr("sum"),
+                        .name = cap == 0 ? address_text(shown, {logits, cell.at}) : tr("common.sum", "sum"),
                         .total = cap == 0 ? total : sum + added};
     if (bias != nullptr)
         sum_table.others.push_back({.label = "+ b_U[" + n(token) + "]", .value = added});
     const int decimals = draw_terms(sheet, sum_table);
     if (block.architecture->tied)
-        sheet.paragraph(tr("The row of W_U, which is also the row of W_E, stands below the figure: click a "
+        sheet.paragraph(tr("block_inspector.row_w_u_also",
+                           "The row of W_U, which is also the row of W_E, stands below the figure: click a "
                            "number of it, then drag or type."),
                         sheet.context.theme.muted);
     else
         say_edited(sheet, W_U);
     if (cap != 0) {
-        sheet.section(tr("Soft cap"), tr("c · tanh(sum ÷ c)"));
+        sheet.section(tr("common.soft_cap", "Soft cap"),
+                      tr("block_inspector.c_tanh_sum_c", "c · tanh(sum ÷ c)"));
         sheet.arithmetic(number(cap, 1) + " · tanh(" + number(sum + added, 2) + " ÷ " + number(cap, 1) + ")",
                          number(total, 4));
     }
@@ -294,11 +317,13 @@ int add_probability(Sheet& sheet, const CellAddress& cell) {
     double sum = 0;
     for (const float logit : row)
         sum += std::exp(static_cast<double>(logit) - largest);
-    sheet.section(tr("Softmax"), tr("exp(logit − largest) ÷ sum"));
-    sheet.row(tr("its logit"), number(own, 4));
-    sheet.row(tr("largest logit"), number(largest, 4));
+    sheet.section(tr("common.softmax", "Softmax"),
+                  tr("block_inspector.exp_logit_largest_sum", "exp(logit − largest) ÷ sum"));
+    sheet.row(tr("block_inspector.logit", "its logit"), number(own, 4));
+    sheet.row(tr("block_inspector.largest_logit", "largest logit"), number(largest, 4));
     sheet.arithmetic("exp(" + number(own - largest, 4) + ")", number(power, 4));
-    sheet.row(tr("sum over {} tokens", grouped(std::ssize(row))), number(sum, 4));
+    sheet.row(tr("block_inspector.sum_over_tokens", "sum over {} tokens", grouped(std::ssize(row))),
+              number(sum, 4));
     sheet.arithmetic(number(power, 4) + " ÷ " + number(sum, 4),
                      number(static_cast<double>(shown.value(cell)), 4));
     add_logit(sheet, cell);
@@ -312,11 +337,12 @@ int add_set(Sheet& sheet, const CellAddress& cell) {
     double computed = static_cast<double>(shown.block->activated->values()[i]);
     if (shown.tensor(mlp_gate) != nullptr)
         computed *= value_of(shown, mlp_pre, cell.at);
-    sheet.section(tr("Set by hand"));
-    sheet.row(tr("the layer computes"), number(computed, 4));
-    sheet.row(tr("set to"), number(static_cast<double>(shown.value(cell)), 4), true);
+    sheet.section(tr("block_inspector.set_hand", "Set by hand"));
+    sheet.row(tr("block_inspector.layer_computes", "the layer computes"), number(computed, 4));
+    sheet.row(tr("block_inspector.set", "set to"), number(static_cast<double>(shown.value(cell)), 4), true);
     sheet.paragraph(
-        tr("All that comes after follows. Double click the number, or the point on the curve, and the "
+        tr("block_inspector.all_comes_after_follows",
+           "All that comes after follows. Double click the number, or the point on the curve, and the "
            "layer computes it again."),
         sheet.context.theme.text);
     add_writes(sheet, cell);
@@ -332,9 +358,10 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
         return add_set(sheet, cell);
     if (const auto* const patch = patched_at(part, attention_of_block(shown), cell);
         patch != nullptr && !patch->added) {
-        sheet.section(tr("Patched"));
+        sheet.section(tr("block_inspector.patched", "Patched"));
         sheet.paragraph(
-            tr("The number comes from the clean prompt. It stands in place of what this run would "
+            tr("block_inspector.number_comes_clean",
+               "The number comes from the clean prompt. It stands in place of what this run would "
                "make here."),
             sheet.context.theme.text);
         return 4;
@@ -342,8 +369,9 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     if (shown.tensor(router) != nullptr && made_from(shown, cell.tensor) == std::vector{mlp_act})
         return add_experts(sheet, cell); // each has numbers of its own in place of mlp_act
     if (!holds_sources(shown, cell.tensor)) {
-        sheet.section(tr("Comes from"));
-        sheet.paragraph(tr("The last layer gives it: {} of {} shows how.", name_of(cell.tensor),
+        sheet.section(tr("common.comes", "Comes from"));
+        sheet.paragraph(tr("block_inspector.last_layer_gives_shows",
+                           "The last layer gives it: {} of {} shows how.", name_of(cell.tensor),
                            attention_of_block_name(shown)),
                         sheet.context.theme.text);
         return 4;
@@ -372,14 +400,17 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     if (made_from(shown, cell.tensor).size() > 1) {
         const int decimals = add_residual(sheet, cell);
         if (patched_at(part, attention_of_block(shown), {attn_out, cell.at}) != nullptr)
-            sheet.paragraph(tr("attn_out holds the patch here: it is not what the stage output says."),
+            sheet.paragraph(tr("block_inspector.attn_out_holds_patch",
+                               "attn_out holds the patch here: it is not what the stage output says."),
                             sheet.context.theme.muted);
         return decimals;
     }
-    sheet.section(tr("Comes from"));
-    sheet.paragraph(enters_cross(shown)             ? tr("The self-attention gives it.")
-                    : shown.block->place.layer <= 0 ? tr("The embedding gives it.")
-                                                    : tr("The layer before gives it."),
+    sheet.section(tr("common.comes", "Comes from"));
+    sheet.paragraph(enters_cross(shown)
+                        ? tr("block_inspector.self_attention_gives", "The self-attention gives it.")
+                    : shown.block->place.layer <= 0
+                        ? tr("block_inspector.embedding_gives", "The embedding gives it.")
+                        : tr("block_inspector.layer_before_gives", "The layer before gives it."),
                     sheet.context.theme.text);
     return 4;
 }
@@ -390,20 +421,20 @@ std::string say_around(const Shown& shown, const CellAddress& cell) {
     switch (cell.tensor) {
     case mlp_pre:
         // Translators: {1} is a token
-        return tr("unit {} of {}, before the activation", k, token);
+        return tr("block_inspector.unit_before_activation", "unit {} of {}, before the activation", k, token);
     case mlp_gate:
-        return tr("gate of unit {} of {}", k, token);
+        return tr("block_inspector.gate_unit", "gate of unit {} of {}", k, token);
     case mlp_act:
-        return tr("unit {} of {}, after the activation", k, token);
+        return tr("block_inspector.unit_after_activation", "unit {} of {}, after the activation", k, token);
     case logits:
     case probabilities: {
         const checkpoint::TextModel& model = *shown.document->part()->model;
         const std::string label = checkpoint::label_of(model, k);
-        return model.masked() ? tr("for {} in the place of {}", label, token)
-                              : tr("for {} after {}", label, token);
+        return model.masked() ? tr("block_inspector.place", "for {} in the place of {}", label, token)
+                              : tr("block_inspector.after", "for {} after {}", label, token);
     }
     default:
-        return tr("dimension {} of {}", k, token);
+        return tr("block_inspector.dimension_2", "dimension {} of {}", k, token);
     }
 }
 

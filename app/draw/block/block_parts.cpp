@@ -31,10 +31,13 @@ std::string norm_formula(const Shown& shown, TensorId id) {
     const bool bias = weights.bias && shown.block->weights[*weights.bias] != nullptr;
     const std::string_view name = tensor_info(id).name, from = tensor_info(made_from(shown, id).front()).name;
     if (architecture.norm == checkpoint::NormKind::layer)
-        return bias ? tr("{} = ({} − mean) ÷ √(variance + ε) × weight + bias", name, from)
-                    : tr("{} = ({} − mean) ÷ √(variance + ε) × weight", name, from);
-    return bias ? tr("{} = {} ÷ √(mean square + ε) × weight + bias", name, from)
-                : tr("{} = {} ÷ √(mean square + ε) × weight", name, from);
+        return bias ? tr("block_parts.mean_variance_weight_bias",
+                         "{} = ({} − mean) ÷ √(variance + ε) × weight + bias", name, from)
+                    : tr("block_parts.mean_variance_weight", "{} = ({} − mean) ÷ √(variance + ε) × weight",
+                         name, from);
+    return bias ? tr("block_parts.mean_square_weight_bias", "{} = {} ÷ √(mean square + ε) × weight + bias",
+                     name, from)
+                : tr("block_parts.mean_square_weight", "{} = {} ÷ √(mean square + ε) × weight", name, from);
 }
 
 } // namespace
@@ -91,11 +94,11 @@ std::string words_around(const Shown& shown, TensorId id) {
     // A norm that reads the stream comes before what it is for.
     const TensorId reads = id == norm1 || id == norm2 ? made_from(shown, id).front() : id;
     if (id == norm1 && reads == resid_in)
-        return tr("Norm before attention");
+        return tr("block_parts.norm_before_attention", "Norm before attention");
     if (id == norm2 && (reads == resid_in || reads == resid_mid))
-        return tr("Norm before the MLP");
+        return tr("block_parts.norm_before_mlp", "Norm before the MLP");
     if (id == resid_in && enters_cross(shown))
-        return tr("Residual stream into the cross-attention");
+        return tr("block_parts.residual_stream_cross", "Residual stream into the cross-attention");
     return tr(tensor_info(id).title);
 }
 
@@ -105,18 +108,19 @@ std::string title_around(const Shown& shown, TensorId id) {
 }
 
 std::string activation_name(checkpoint::Activation activation) {
-    constexpr std::array<std::string_view, 12> names{"gelu",
-                                                     translatable("gelu (by tanh)"),
-                                                     translatable("gelu (quick)"),
-                                                     "relu",
-                                                     translatable("relu, at most 6"),
-                                                     translatable("relu squared"),
-                                                     translatable("leaky relu"),
-                                                     "silu",
-                                                     "mish",
-                                                     "tanh",
-                                                     "sigmoid",
-                                                     translatable("linear")};
+    constexpr std::array<std::string_view, 12> names{
+        "gelu",
+        translatable("block_parts.gelu_tanh", "gelu (by tanh)"),
+        translatable("block_parts.gelu_quick", "gelu (quick)"),
+        "relu",
+        translatable("block_parts.relu_most_6", "relu, at most 6"),
+        translatable("block_parts.relu_squared", "relu squared"),
+        translatable("block_parts.leaky_relu", "leaky relu"),
+        "silu",
+        "mish",
+        "tanh",
+        "sigmoid",
+        translatable("block_parts.linear", "linear")};
     static_assert(names.size() == static_cast<std::size_t>(checkpoint::Activation::linear) + 1);
     return tr(names[static_cast<std::size_t>(activation)]);
 }
@@ -141,17 +145,21 @@ std::string formula_around(const Shown& shown, TensorId id) {
         return name + " = " +
                (from.size() > 1 ? activation("mlp_gate") + " × mlp_pre" : activation("mlp_pre"));
     case embedding:
-        return architecture.token_types > 0 ? tr("one row of the word table for each token, plus its type’s")
-               : architecture.embedding_scale != 1 ? tr("one row of the word table for each token, scaled")
-                                                   : tr("one row of the word table for each token");
+        return architecture.token_types > 0 ? tr("block_parts.one_row_word_table",
+                                                 "one row of the word table for each token, plus its type’s")
+               : architecture.embedding_scale != 1
+                   ? tr("block_parts.one_row_word_table_2",
+                        "one row of the word table for each token, scaled")
+                   : tr("block_parts.one_row_word_table_3", "one row of the word table for each token");
     case position:
-        return tr("one row of the position table for each place");
+        return tr("block_parts.one_row_position_table", "one row of the position table for each place");
     case resid_in:
-        return enters_cross(shown)             ? tr("what the self-attention gives")
-               : shown.block->place.layer == 0 ? tr("what the embedding gives")
-                                               : tr("what the layer before gives");
+        return enters_cross(shown) ? tr("block_parts.self_attention_gives", "what the self-attention gives")
+               : shown.block->place.layer == 0
+                   ? tr("block_parts.embedding_gives", "what the embedding gives")
+                   : tr("block_parts.layer_before_gives", "what the layer before gives");
     case logits:
-        return tr("logits = final row · W_Uᵀ") +
+        return tr("block_parts.logits_final_row_w", "logits = final row · W_Uᵀ") +
                (weights[checkpoint::WeightId::output_bias] == nullptr ? "" : " + b_U");
     case probabilities:
         return "probabilities = softmax(logits)";
@@ -159,7 +167,8 @@ std::string formula_around(const Shown& shown, TensorId id) {
         if (norm_at(shown, id))
             return norm_formula(shown, id);
         if ((id == mlp_raw || id == mlp_out) && architecture.experts > 0)
-            return tr("{} = sum of the chosen experts’ outputs, each times its share", name);
+            return tr("block_parts.sum_chosen_experts_outputs",
+                      "{} = sum of the chosen experts’ outputs, each times its share", name);
         if (id == mlp_raw || id == mlp_out)
             return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out");
         return name + " = " + sum_of(from);
@@ -204,10 +213,11 @@ void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixG
     for (std::int64_t row = 0; row < grid.rows; ++row) {
         const std::int64_t i = grid.index(row, 0)[1];
         const figure::Rect cell = grid.cell(row, 0);
-        picture.add_spot({canvas_pad, cell.y, grid.area.x - canvas_pad, grid.pitch_y},
-                         std::string(tensor_info(grid.tensor).name) + " row " + std::to_string(i),
-                         GoTo{context.view.group, context.view.row == i ? -1 : i},
-                         tr("Look at {}, token {}", query_word(context.shown.problem(), i), i));
+        picture.add_spot(
+            {canvas_pad, cell.y, grid.area.x - canvas_pad, grid.pitch_y},
+            std::string(tensor_info(grid.tensor).name) + " row " + std::to_string(i),
+            GoTo{context.view.group, context.view.row == i ? -1 : i},
+            tr("block_parts.look_token", "Look at {}, token {}", query_word(context.shown.problem(), i), i));
     }
 }
 
@@ -228,10 +238,12 @@ void say_unchanged(Picture& picture, const DrawContext& context, TensorId id, fl
         return;
     const bool edited = !context.shown.document->part()->edits.empty();
     draw_paragraph(picture, context, canvas_pad, y, context.width - 2 * canvas_pad,
-                   edited ? tr("{} is the same in A and B, number by number: what was edited comes later, or "
+                   edited ? tr("block_parts.same_b_number_number",
+                               "{} is the same in A and B, number by number: what was edited comes later, or "
                                "adds nothing here.",
                                tensor_info(id).name)
-                          : tr("{} is the same in A and B, number by number.", tensor_info(id).name),
+                          : tr("block_parts.same_b_number_number_2",
+                               "{} is the same in A and B, number by number.", tensor_info(id).name),
                    figure::Font::ui, 13.5F, 20, context.theme.text);
 }
 

@@ -51,10 +51,11 @@ public:
             pieces.push_back({.label = "…",
                               .chip = true,
                               .action = before(),
-                              .tip = tr("The embedding and the layers before; click for the one before"),
+                              .tip = tr("block_strip.embedding_layers_before",
+                                        "The embedding and the layers before; click for the one before"),
                               .name = "before"});
         else
-            add_outer(translatable("embed"), walk.before, at_start, true);
+            add_outer(translatable("common.embed", "embed"), walk.before, at_start, true);
         if (fold < 3 || at_start || at_end)
             add_layers(0, std::min(layer, walk.layers) - 1, !(fold >= 3 && !at_start));
         if (!at_start && !at_end)
@@ -66,11 +67,13 @@ public:
                               .chip = true,
                               .passed = false,
                               .action = after(),
-                              .tip = tr("The layers after and the prediction; click for the next one"),
+                              .tip = tr("block_strip.layers_after_prediction",
+                                        "The layers after and the prediction; click for the next one"),
                               .name = "after"});
         else if (!walk.after.empty())
-            add_outer(walk.has(G::logits) ? translatable("predict") : translatable("end"), walk.after, at_end,
-                      at_end);
+            add_outer(walk.has(G::logits) ? translatable("block_strip.predict", "predict")
+                                          : translatable("common.end", "end"),
+                      walk.after, at_end, at_end);
     }
 
     std::vector<Piece> pieces;
@@ -137,7 +140,7 @@ private:
             add_chip(label,
                      at_start || at_end ? walk.layer.size() * static_cast<std::size_t>(to - from + 1) : 0, 0,
                      passed, GoTo{stop, -1, passed ? to : from},
-                     tr("Layer {}, the same stop", passed ? to : from));
+                     tr("block_strip.layer_same_stop", "Layer {}, the same stop", passed ? to : from));
         };
         if (fold == 0) {
             for (std::int64_t l = first; l <= last; ++l)
@@ -154,7 +157,7 @@ private:
                           .strong = true,
                           .depth = 1,
                           .action = GoTo{walk.layer.front()},
-                          .tip = tr("Layer {} of {}", layer, walk.layers),
+                          .tip = tr("block_strip.layer", "Layer {} of {}", layer, walk.layers),
                           .name = "open layer"});
         const std::vector<StopRun> runs = runs_of(walk.layer);
         const auto here = std::ranges::find_if(runs, [&](const StopRun& run) { return run.has(view.group); });
@@ -170,8 +173,8 @@ private:
                          .passed = passed,
                          .depth = 1,
                          .action = GoTo{passed ? runs.front().stops.front() : run->stops.front()},
-                         .tip = passed ? tr("The stops of the layer before")
-                                       : tr("The stops of the layer after"),
+                         .tip = passed ? tr("block_strip.stops_layer_before", "The stops of the layer before")
+                                       : tr("block_strip.stops_layer_after", "The stops of the layer after"),
                          .name = passed ? "earlier in the layer" : "later in the layer"});
                 continue;
             }
@@ -273,14 +276,16 @@ bool StopRun::has(StageGroup stop) const {
 }
 
 std::vector<StopRun> runs_of(const std::vector<StageGroup>& layer) {
-    constexpr std::string_view attention = translatable("attention"), mlp = "MLP";
+    constexpr std::string_view attention = translatable("common.attention", "attention"), mlp = "MLP";
     std::vector<StopRun> runs;
     for (const G stop : layer) {
         StopRun run;
         if (!is_around(stop))
-            run = {attention, translatable("From the token vectors to the output"), {}};
+            run = {attention,
+                   translatable("block_strip.token_vectors_output", "From the token vectors to the output"),
+                   {}};
         else if (is_mlp(stop))
-            run = {mlp, translatable("Inside the MLP"), {}};
+            run = {mlp, translatable("block_strip.inside_mlp", "Inside the MLP"), {}};
         if (run.name.empty() || runs.empty() || runs.back().name != run.name)
             runs.push_back(std::move(run));
         runs.back().stops.push_back(stop);
@@ -291,10 +296,10 @@ std::vector<StopRun> runs_of(const std::vector<StageGroup>& layer) {
 std::string short_name(StageGroup stop) {
     switch (stop) {
     case G::embedding:
-        return tr("token");
+        return tr("common.token", "token");
     case G::resid_in:
         // Translators: a stop of the walk: what enters the layer
-        return tr("in");
+        return tr("block_strip.in", "in");
     case G::resid_mid:
     case G::resid_out:
         return "+";
@@ -305,7 +310,7 @@ std::string short_name(StageGroup stop) {
     case G::mlp_out:
         return std::string(group_info(stop).label.substr(4));
     case G::final_norm:
-        return tr("final norm");
+        return tr("common.final_norm", "final norm");
     default:
         return std::string(group_info(stop).label);
     }

@@ -17,7 +17,7 @@ namespace {
 using enum TensorId;
 
 std::string weights_of(const DrawContext& context, std::int64_t token) {
-    return tr("Weights of “{}”",
+    return tr("end_weights.weights", "Weights of “{}”",
               shortened(checkpoint::label_of(*context.shown.document->part()->model, token), 14));
 }
 
@@ -58,11 +58,15 @@ float draw_embedding_weights(Picture& picture, const DrawContext& context, float
     const bool many = std::ranges::count(inputs.ids, id) > 1;
     return draw_weight_strips(
         picture, context, weights_of(context, id),
-        (many    ? tr("Every such token of the text reads this row of the word table.")
-         : types ? tr("The token’s row of the word table, its type’s of W_type, its place’s of W_P.")
-         : strips.size() > 1 ? tr("The token’s row of the word table, its place’s of the position table.")
-                             : tr("The token’s row of the word table.")) +
-            " " + tr("Click a cell, then drag it or type a number."),
+        (many    ? tr("end_weights.every_such_token_text",
+                      "Every such token of the text reads this row of the word table.")
+         : types ? tr("end_weights.tokens_row_word_table",
+                      "The token’s row of the word table, its type’s of W_type, its place’s of W_P.")
+         : strips.size() > 1
+             ? tr("end_weights.tokens_row_word_table_2",
+                  "The token’s row of the word table, its place’s of the position table.")
+             : tr("end_weights.tokens_row_word_table_3", "The token’s row of the word table.")) +
+            " " + tr("common.click_cell_drag_type", "Click a cell, then drag it or type a number."),
         strips, y);
 }
 
@@ -84,13 +88,15 @@ float draw_output_weights(Picture& picture, const DrawContext& context, std::int
     if (context.shown.tensor(W_U) == nullptr)
         return y;
     const bool bias = context.shown.tensor(b_U) != nullptr;
-    const std::string which = context.shown.block->architecture->tied
-                                  ? tr("The token’s row of W_U, which is also its row of W_E.")
-                              : bias ? tr("The token’s row of W_U and its number of b_U.")
-                                     : tr("The token’s row of W_U.");
-    return draw_weight_strips(picture, context, weights_of(context, token),
-                              which + " " + tr("Click a cell, then drag it or type a number."),
-                              {row_strip(W_U, token, bias ? std::optional(b_U) : std::nullopt)}, y);
+    const std::string which =
+        context.shown.block->architecture->tied
+            ? tr("end_weights.tokens_row_w_u", "The token’s row of W_U, which is also its row of W_E.")
+        : bias ? tr("end_weights.tokens_row_w_u_2", "The token’s row of W_U and its number of b_U.")
+               : tr("end_weights.tokens_row_w_u_3", "The token’s row of W_U.");
+    return draw_weight_strips(
+        picture, context, weights_of(context, token),
+        which + " " + tr("common.click_cell_drag_type", "Click a cell, then drag it or type a number."),
+        {row_strip(W_U, token, bias ? std::optional(b_U) : std::nullopt)}, y);
 }
 
 } // namespace headscope::app

@@ -74,13 +74,16 @@ void draw_experts(Picture& picture, const DrawContext& context, std::int64_t cho
         const std::string used = share > 0 ? " · " + percent_text(static_cast<double>(share)) : "";
         chips.push_back({std::to_string(e) + used,
                          "expert " + std::to_string(e),
-                         tr("The weights of expert {}, and of the router for it", e),
+                         tr("expert_weights.weights_expert_router",
+                            "The weights of expert {}, and of the router for it", e),
                          {W_router, {0, e, 0, 0}},
                          e == chosen,
                          used.empty()});
     }
     std::ranges::stable_sort(chips, {}, &Chip::faint);
-    draw_chips(picture, context, tr("Experts of “{}”", shortened(query_word(context.shown.problem(), i), 14)),
+    draw_chips(picture, context,
+               tr("expert_weights.experts", "Experts of “{}”",
+                  shortened(query_word(context.shown.problem(), i), 14)),
                std::move(chips), y);
 }
 
@@ -115,11 +118,14 @@ void draw_units_of_expert(Picture& picture, const DrawContext& context,
         chips.push_back({std::to_string(k) + " · " +
                              number(static_cast<double>(units.adds[static_cast<std::size_t>(k)]), 2),
                          "unit " + std::to_string(k),
-                         tr("Unit {}: what it adds, |activation| × length of its row of W_out", k),
+                         tr("expert_weights.unit_adds_activation",
+                            "Unit {}: what it adds, |activation| × length of its row of W_out", k),
                          {expert_W_out, {units.expert, k, 0, 0}},
                          k == chosen,
                          false});
-    draw_chips(picture, context, tr("Units of expert {} that add most", units.expert), std::move(chips), y);
+    draw_chips(picture, context,
+               tr("expert_weights.units_expert_add_most", "Units of expert {} that add most", units.expert),
+               std::move(chips), y);
 }
 
 } // namespace
@@ -137,11 +143,13 @@ float draw_expert_weights(Picture& picture, const DrawContext& context, float y)
     const auto with = [&](TensorId bias) {
         return shown.tensor(bias) == nullptr ? std::nullopt : std::optional(bias);
     };
-    const std::string edited = " " + tr("Click a cell, then drag it or type a number.");
+    const std::string edited =
+        " " + tr("common.click_cell_drag_type", "Click a cell, then drag it or type a number.");
     const std::int64_t e = expert_looked_at(shown, context.view);
     draw_experts(picture, context, e, y);
     y = draw_weight_strips(
-        picture, context, tr("Router, expert {}", e), tr("What makes a token use the expert.") + edited,
+        picture, context, tr("expert_weights.router_expert", "Router, expert {}", e),
+        tr("expert_weights.makes_token_use_expert", "What makes a token use the expert.") + edited,
         {{W_router, {0, e, 0, 0}, 0, "W_router[:, " + std::to_string(e) + "]", with(b_router)}},
         y + choices_room);
     const checkpoint::ExpertAtToken* const units = known(context, e);
@@ -158,11 +166,14 @@ float draw_expert_weights(Picture& picture, const DrawContext& context, float y)
         strips.push_back({expert_b_out, {e, 0, 0, 0}, 1, "b_out", {}});
     const bool used = row_of(shown, router, row_around(context))[static_cast<std::size_t>(e)] > 0;
     const std::string word = shortened(query_word(shown.problem(), row_around(context)), 14);
-    return draw_weight_strips(picture, context, tr("Expert {}, unit {}", e, unit),
-                              (used ? tr("W_in and W_gate say what the unit looks for, W_out what it writes.")
-                                    : tr("“{}” does not use this expert: it adds nothing there.", word)) +
-                                  edited,
-                              strips, y + choices_room);
+    return draw_weight_strips(
+        picture, context, tr("expert_weights.expert_unit", "Expert {}, unit {}", e, unit),
+        (used
+             ? tr("common.w_w_gate_say", "W_in and W_gate say what the unit looks for, W_out what it writes.")
+             : tr("common.not_use_expert_adds", "“{}” does not use this expert: it adds nothing there.",
+                  word)) +
+            edited,
+        strips, y + choices_room);
 }
 
 } // namespace headscope::app

@@ -25,12 +25,13 @@ float draw_units(Picture& picture, const DrawContext& context, float y) {
     const std::int64_t i = row_around(context);
     draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
     y += 26;
-    const float title =
-        draw_text(picture, context, canvas_pad, y,
-                  tr("Units that add most at “{}”", shortened(query_word(shown.problem(), i), 12)),
-                  figure::Font::ui_semibold, 15, theme.ink);
+    const float title = draw_text(picture, context, canvas_pad, y,
+                                  tr("mlp_out_page.units_add_most", "Units that add most at “{}”",
+                                     shortened(query_word(shown.problem(), i), 12)),
+                                  figure::Font::ui_semibold, 15, theme.ink);
     draw_text(picture, context, canvas_pad + title + 12, y,
-              tr("|mlp_act| × length of the unit’s row of W_out"), figure::Font::mono, 12.5F, theme.muted);
+              tr("mlp_out_page.mlp_act_length_units", "|mlp_act| × length of the unit’s row of W_out"),
+              figure::Font::mono, 12.5F, theme.muted);
     y += 12;
     const std::vector<std::int64_t> units = strongest_units(context, i, listed_units);
     const auto lengths = unit_lengths(context);
@@ -43,8 +44,8 @@ float draw_units(Picture& picture, const DrawContext& context, float y) {
     for (const std::int64_t unit : units) {
         const float baseline = figure::baseline_for(y + unit_row / 2, 12.5F);
         const auto at = static_cast<std::size_t>(unit);
-        draw_text(picture, context, canvas_pad, baseline, tr("unit {}", unit), figure::Font::mono_semibold,
-                  12.5F, theme.ink);
+        draw_text(picture, context, canvas_pad, baseline, tr("common.unit_2", "unit {}", unit),
+                  figure::Font::mono_semibold, 12.5F, theme.ink);
         draw_text(picture, context, canvas_pad + 180, baseline, number(static_cast<double>(act[at]), 2),
                   figure::Font::mono, 12.5F, theme.text, figure::Align::right);
         draw_text(picture, context, canvas_pad + 196, baseline, "×", figure::Font::mono, 12.5F, theme.muted);
@@ -74,8 +75,10 @@ Picture draw_mlp_out_page(const DrawContext& context) {
     const float below = (units ? static_cast<float>(listed_units) * unit_row + 54 : 0.0F) +
                         (context.shown.tensor(b_out) == nullptr ? 0.0F : bias_height) +
                         expert_weights_height(context);
-    float y = draw_row_blocks(picture, context, {{id, "", tr("what the MLP adds to the residual stream")}},
-                              104, context.height - 104 - below);
+    float y = draw_row_blocks(
+        picture, context,
+        {{id, "", tr("mlp_out_page.mlp_adds_residual_stream", "what the MLP adds to the residual stream")}},
+        104, context.height - 104 - below);
     if (units)
         y = draw_units(picture, context, y + 8);
     y = draw_expert_weights(picture, context, y + 16);

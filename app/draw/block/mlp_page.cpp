@@ -88,11 +88,13 @@ private:
         const float x = canvas_pad + labels, room = left_width() - labels;
         const auto pixels = std::min<std::int64_t>(d_ff, static_cast<std::int64_t>(room));
         const std::int64_t together = (d_ff + pixels - 1) / pixels, cols = (d_ff + together - 1) / together;
-        const float title = draw_text(picture, context, canvas_pad, y + 16, tr("All {} units", grouped(d_ff)),
+        const float title = draw_text(picture, context, canvas_pad, y + 16,
+                                      tr("mlp_page.all_units", "All {} units", grouped(d_ff)),
                                       figure::Font::ui_semibold, 15, theme.ink);
         draw_text(picture, context, canvas_pad + title + 12, y + 16,
-                  together == 1 ? tr("{}, one column each", tensor_info(id).name)
-                                : tr("{}, {} a column, the largest shown", tensor_info(id).name, together),
+                  together == 1 ? tr("mlp_page.one_column_each", "{}, one column each", tensor_info(id).name)
+                                : tr("mlp_page.column_largest_shown", "{}, {} a column, the largest shown",
+                                     tensor_info(id).name, together),
                   figure::Font::ui, 12.5F, theme.muted);
         const figure::Rect area{x, y + 28, room, overview_height()};
         const float high = colour_end(context, {id});
@@ -143,7 +145,8 @@ private:
                 k == unit ? theme.ink : theme.line2});
         }
         draw_legend(picture, context, area.x, area.bottom() + 18, 140, theme.diverging, -high, high,
-                    tr("value, beyond the ends full colour"), false, false, area.w);
+                    tr("common.value_beyond_ends_full", "value, beyond the ends full colour"), false, false,
+                    area.w);
         return area.bottom() + 74;
     }
 
@@ -175,8 +178,9 @@ private:
                                              .high = largest});
         if (stage == stages.front()) {
             const float strongest = grid.area.right() - 2;
-            draw_text(picture, context, strongest, y, tr("strongest units at “{}”", word(i)),
-                      figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
+            draw_text(picture, context, strongest, y,
+                      tr("mlp_page.strongest_units", "strongest units at “{}”", word(i)), figure::Font::ui,
+                      12.5F, theme.muted, figure::Align::right);
         }
         for (std::int64_t col = 0; col < grid.cols; ++col) {
             const figure::Rect cell = grid.cell(0, col);
@@ -194,7 +198,7 @@ private:
         const Theme& theme = context.theme;
         const TensorId before = shown.tensor(mlp_gate) == nullptr ? mlp_pre : mlp_gate;
         const float x = curve_beside() ? context.width - canvas_pad - curve_width : canvas_pad + labels;
-        const float title = draw_text(picture, context, x, y + 16, tr("Activation"),
+        const float title = draw_text(picture, context, x, y + 16, tr("common.activation", "Activation"),
                                       figure::Font::ui_semibold, 15, theme.ink);
         draw_text(picture, context, x + title + 12, y + 16,
                   activation_name(shown.block->architecture->activation), figure::Font::mono, 12.5F,
@@ -224,26 +228,29 @@ private:
         if (set)
             plot.dots.push_back({.x = from, .y = to, .colour = theme.muted, .hollow = true});
         plot.dots.push_back({.x = from, .y = now, .colour = theme.ink});
-        plot.x_says = tr("{} of unit {}", tensor_info(before).name, unit);
+        plot.x_says = tr("mlp_page.unit", "{} of unit {}", tensor_info(before).name, unit);
         const figure::Rect inner = draw_plot(picture, context, plot, {x, y + 28, curve_width, curve_height});
         add_handle(act,
                    {inner.x + inner.w * static_cast<float>(plot.x.place(from)),
                     inner.bottom() - inner.h * static_cast<float>(plot.y.place(now))},
                    static_cast<float>(factor * (plot.y.high - plot.y.low)) / inner.h);
-        draw_text(picture, context, x, y + curve_height + 52,
-                  set ? tr("unit {}: {} → {}, set", unit, number(from, 3), number(now, 3))
-                      : tr("unit {}: {} → {}", unit, number(from, 3), number(now, 3)),
-                  figure::Font::mono_semibold, 13, theme.ink);
+        draw_text(
+            picture, context, x, y + curve_height + 52,
+            set ? tr("mlp_page.unit_set", "unit {}: {} → {}, set", unit, number(from, 3), number(now, 3))
+                : tr("mlp_page.unit_2", "unit {}: {} → {}", unit, number(from, 3), number(now, 3)),
+            figure::Font::mono_semibold, 13, theme.ink);
         const std::span<const float> row = row_of(shown, before, i);
         const auto above = std::ranges::count_if(row, [](float v) { return v > 0; });
-        const float below =
-            draw_paragraph(picture, context, x, y + curve_height + 76, curve_width,
-                           tr_n("{} of {} units are above 0 at “{}”.", "{} of {} units are above 0 at “{}”.",
-                                above, grouped(above), grouped(shown.dims().d_ff), word(i)) +
-                               " " +
-                               (set ? tr("Double click the point and the layer computes it again.")
-                                    : tr("Drag the point to set mlp_act of the unit here.")),
-                           figure::Font::ui, 12.5F, 18, theme.muted);
+        const float below = draw_paragraph(
+            picture, context, x, y + curve_height + 76, curve_width,
+            tr_n("mlp_page.units_above_0", "{} of {} units are above 0 at “{}”.",
+                 "{} of {} units are above 0 at “{}”.", above, grouped(above), grouped(shown.dims().d_ff),
+                 word(i)) +
+                " " +
+                (set ? tr("mlp_page.double_click_point_layer",
+                          "Double click the point and the layer computes it again.")
+                     : tr("mlp_page.drag_point_set_mlp", "Drag the point to set mlp_act of the unit here.")),
+            figure::Font::ui, 12.5F, 18, theme.muted);
         return draw_words(x, below + 6);
     }
 
@@ -270,10 +277,11 @@ private:
         if (words == nullptr || words->raised.empty())
             return y;
         y += 14;
-        draw_text(picture, context, x, y, tr("Unit {} pushes towards", words->unit),
+        draw_text(picture, context, x, y,
+                  tr("mlp_page.unit_pushes_towards", "Unit {} pushes towards", words->unit),
                   figure::Font::ui_semibold, 15, theme.ink);
-        draw_text(picture, context, x + curve_width, y, tr("logits"), figure::Font::mono, 12.5F, theme.muted,
-                  figure::Align::right);
+        draw_text(picture, context, x + curve_width, y, tr("common.logits", "logits"), figure::Font::mono,
+                  12.5F, theme.muted, figure::Align::right);
         y += 8;
         const float most =
             std::max({std::abs(words->raised.front().logit), std::abs(words->lowered.front().logit), 1e-6F});
@@ -302,7 +310,8 @@ private:
         picture.scene.add(figure::LineItem{{zero, top}, {zero, y}, theme.line2, 1});
         return draw_paragraph(
             picture, context, x, y + 16, curve_width,
-            tr("Direct, for 1 of the unit: its row of W_out × the final norm’s weight × W_U. "
+            tr("mlp_page.direct_1_unit_row",
+               "Direct, for 1 of the unit: its row of W_out × the final norm’s weight × W_U. "
                "What the norm divides by is left out."),
             figure::Font::ui, 12.5F, 17, theme.muted);
     }

@@ -48,13 +48,16 @@ public:
     Picture draw() {
         picture.scene.width = context.width;
         draw_page_head(picture, context, title_around(shown, id), formula_around(shown, id));
-        const float wide = draw_text(picture, context, canvas_pad, 122,
-                                     tr("Row “{}”", shortened(query_word(shown.problem(), i), 16)),
-                                     figure::Font::ui_semibold, 15, context.theme.ink);
+        const float wide =
+            draw_text(picture, context, canvas_pad, 122,
+                      tr("norm_page.row", "Row “{}”", shortened(query_word(shown.problem(), i), 16)),
+                      figure::Font::ui_semibold, 15, context.theme.ink);
         draw_text(picture, context, std::max(left(), canvas_pad + wide + 12), 122,
                   any_large()
-                      ? tr("{} dimensions; outlined: d {}. The largest are ink.", grouped(shown.dims().D), d)
-                      : tr("{} dimensions; outlined: d {}.", grouped(shown.dims().D), d),
+                      ? tr("norm_page.dimensions_outlined_d_largest",
+                           "{} dimensions; outlined: d {}. The largest are ink.", grouped(shown.dims().D), d)
+                      : tr("norm_page.dimensions_outlined_d", "{} dimensions; outlined: d {}.",
+                           grouped(shown.dims().D), d),
                   figure::Font::ui, 12.5F, context.theme.muted);
         float y = 138;
         const std::vector<Bars> rows = rows_of();
@@ -85,28 +88,31 @@ private:
         for (const float value : source)
             scaled.push_back(
                 static_cast<float>((static_cast<double>(value) - numbers.mean) / numbers.spread));
-        std::vector<Bars> rows{{.name = std::string(tensor_info(from).name),
-                                .value = at(source),
-                                .note = layer_norm ? tr("mean {}", number(numbers.mean, 2)) : "",
-                                .numbers = {source.begin(), source.end()},
-                                .spoken = from,
-                                .height = 120,
-                                .actual = true,
-                                .mean = numbers.mean,
-                                .spread = numbers.spread}};
-        rows.push_back({.name = layer_norm ? tr("scaled") : "÷ " + number(numbers.spread, 2),
-                        .value = at(scaled),
-                        .note = layer_norm ? tr("mean 0, spread 1") : tr("mean square 1"),
-                        .numbers = scaled,
-                        .spoken = id,
-                        .height = 104});
+        std::vector<Bars> rows{
+            {.name = std::string(tensor_info(from).name),
+             .value = at(source),
+             .note = layer_norm ? tr("norm_page.mean", "mean {}", number(numbers.mean, 2)) : "",
+             .numbers = {source.begin(), source.end()},
+             .spoken = from,
+             .height = 120,
+             .actual = true,
+             .mean = numbers.mean,
+             .spread = numbers.spread}};
+        rows.push_back(
+            {.name = layer_norm ? tr("norm_page.scaled", "scaled") : "÷ " + number(numbers.spread, 2),
+             .value = at(scaled),
+             .note = layer_norm ? tr("norm_page.mean_0_spread_1", "mean 0, spread 1")
+                                : tr("norm_page.mean_square_1", "mean square 1"),
+             .numbers = scaled,
+             .spoken = id,
+             .height = 104});
         const auto values = [](const Tensor& tensor) {
             return std::vector<float>(tensor.values().begin(), tensor.values().end());
         };
         const auto learned = [&](const std::string& name, checkpoint::WeightId of, const Tensor& tensor) {
             rows.push_back({.name = name,
                             .value = at(tensor.values()),
-                            .note = tr("learned: drag it"),
+                            .note = tr("norm_page.learned_drag", "learned: drag it"),
                             .numbers = values(tensor),
                             .spoken = *checkpoint::tensor_of(of),
                             .height = 60,
@@ -114,9 +120,9 @@ private:
                             .learned = true});
         };
         if (const TensorPtr& weight = weights[names.weight])
-            learned(tr("× weight"), names.weight, *weight);
+            learned(tr("norm_page.weight", "× weight"), names.weight, *weight);
         if (const TensorPtr bias = names.bias ? weights[*names.bias] : nullptr)
-            learned(tr("+ bias"), *names.bias, *bias);
+            learned(tr("norm_page.bias", "+ bias"), *names.bias, *bias);
         rows.push_back({.name = "= " + std::string(tensor_info(id).name),
                         .value = at(out),
                         .numbers = {out.begin(), out.end()},
@@ -226,8 +232,8 @@ private:
             if (marked_as_edited(context, row.spoken, {static_cast<std::int64_t>(k), 0, 0, 0})) {
                 const figure::Point middle{left() + pitch * (static_cast<float>(k) + 0.5F), top - 2};
                 draw_edited_diamond(picture, context, middle, 5);
-                picture.tips.push_back(
-                    {{middle.x - 5, middle.y - 5, 10, 10}, tr("{} of d {} is edited", row.name, k)});
+                picture.tips.push_back({{middle.x - 5, middle.y - 5, 10, 10},
+                                        tr("norm_page.d_edited", "{} of d {} is edited", row.name, k)});
             }
     }
 
@@ -236,11 +242,14 @@ private:
         const Theme& theme = context.theme;
         draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
         y += 26;
-        const float title = draw_text(picture, context, canvas_pad, y, tr("Every token has its own ruler"),
+        const float title = draw_text(picture, context, canvas_pad, y,
+                                      tr("norm_page.every_token_own_ruler", "Every token has its own ruler"),
                                       figure::Font::ui_semibold, 15, theme.ink);
         draw_text(picture, context, canvas_pad + title + 14, y,
-                  layer_norm ? tr("spread = √(variance + ε); the row is divided by it")
-                             : tr("spread = √(mean square + ε); the row is divided by it"),
+                  layer_norm ? tr("norm_page.spread_variance_row_divided",
+                                  "spread = √(variance + ε); the row is divided by it")
+                             : tr("norm_page.spread_mean_square_row",
+                                  "spread = √(mean square + ε); the row is divided by it"),
                   figure::Font::ui, 12.5F, theme.muted);
         const float room = context.width - 2 * canvas_pad, bars = (room - 380) / 2 - 60;
         const float columns[] = {canvas_pad + 190, canvas_pad + 275, canvas_pad + 350},
@@ -249,12 +258,14 @@ private:
             draw_text(picture, context, x, y + 26, text, figure::Font::mono, 12, theme.muted, align);
         };
         if (layer_norm)
-            head(columns[0], tr("mean"), figure::Align::right);
-        head(columns[1], layer_norm ? tr("variance") : tr("mean square"), figure::Align::right);
-        head(columns[2], tr("spread"), figure::Align::right);
+            head(columns[0], tr("common.mean_2", "mean"), figure::Align::right);
+        head(columns[1],
+             layer_norm ? tr("norm_page.variance", "variance") : tr("norm_page.mean_square", "mean square"),
+             figure::Align::right);
+        head(columns[2], tr("norm_page.spread", "spread"), figure::Align::right);
         // In a narrow canvas as it is written in formulas.
         const auto length_of = [&](TensorId row) {
-            const std::string whole = tr("length of {}", tensor_info(row).name);
+            const std::string whole = tr("norm_page.length", "length of {}", tensor_info(row).name);
             return context.measure(whole, figure::Font::mono, 12) <= bars + 50
                        ? whole
                        : "|" + std::string(tensor_info(row).name) + "|";
@@ -294,7 +305,7 @@ private:
             if (context.controls)
                 picture.add_spot(area, "norm row " + std::to_string(t),
                                  GoTo{context.view.group, context.view.row == t ? -1 : t},
-                                 tr("Look at this token"));
+                                 tr("norm_page.look_token", "Look at this token"));
         }
         picture.scene.height = std::max(context.height, top + 24);
     }

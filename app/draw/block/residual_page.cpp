@@ -18,13 +18,15 @@ std::vector<RowBlock> blocks_of(const DrawContext& context) {
     const Shown& shown = context.shown;
     const TensorId id = group_info(context.view.group).main;
     if (id == embedding || id == position) {
-        std::vector<RowBlock> blocks{{embedding, "", tr("what each token is")}};
+        std::vector<RowBlock> blocks{{embedding, "", tr("residual_page.each_token", "what each token is")}};
         if (shown.tensor(position) != nullptr)
-            blocks.push_back({position, "+", tr("where each token stands")});
-        blocks.push_back({resid_in, "=",
-                          shown.block->architecture->embedding_norm
-                              ? tr("the sum, normed: what enters layer 0")
-                              : tr("what enters layer 0")});
+            blocks.push_back(
+                {position, "+", tr("residual_page.each_token_stands", "where each token stands")});
+        blocks.push_back(
+            {resid_in, "=",
+             shown.block->architecture->embedding_norm
+                 ? tr("residual_page.sum_normed_enters_layer", "the sum, normed: what enters layer 0")
+                 : tr("residual_page.enters_layer_0", "what enters layer 0")});
         return blocks;
     }
     std::vector<RowBlock> blocks;

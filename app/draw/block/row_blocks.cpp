@@ -55,7 +55,8 @@ float draw_lengths_head(Picture& picture, const DrawContext& context, float left
                         float named) {
     constexpr float apart = 8, size = 12;
     const auto wide = [&](const std::string& text) { return context.measure(text, figure::Font::ui, size); };
-    const std::string whole = tr("length of the row"), brief = tr("length");
+    const std::string whole = tr("row_blocks.length_row", "length of the row"),
+                      brief = tr("row_blocks.length", "length");
     const figure::Color colour = context.theme.muted;
     if (named + apart > left) {
         draw_text(picture, context, right, baseline, brief, figure::Font::ui, size, colour,
@@ -135,10 +136,14 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
     const MatrixGrid& last = picture.grids.back();
     if (last.heatmap)
         draw_legend(picture, context, x, y, 160, context.theme.diverging, last.low, last.high,
-                    context.difference() ? "B − A" : tr("value, beyond the ends full colour"), false);
+                    context.difference()
+                        ? "B − A"
+                        : tr("common.value_beyond_ends_full", "value, beyond the ends full colour"),
+                    false);
     else if (std::min(last.pitch_x, last.pitch_y) >= smallest_with_bar)
         draw_paragraph(picture, context, x, y + 12, std::max(last.area.w, 320.0F),
-                       tr("The bar under a number shows its size and, left or right of the tick, its sign."),
+                       tr("common.bar_under_number_shows",
+                          "The bar under a number shows its size and, left or right of the tick, its sign."),
                        figure::Font::ui, 12.5F, 18, context.theme.muted);
     return y + blocks_legend_height - 14;
 }

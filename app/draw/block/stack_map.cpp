@@ -34,7 +34,7 @@ public:
           open(in_layer ? c.view.attention.layer : -1) {
         const checkpoint::StackLengths* const lengths = context.shown.lengths.get();
         const auto at = static_cast<std::size_t>(i);
-        lines.push_back({.label = std::string(translatable("embed")),
+        lines.push_back({.label = std::string(translatable("common.embed", "embed")),
                          .adds = lengths == nullptr ? std::nullopt : std::optional(lengths->begin[at]),
                          .target = {walk.before.front()},
                          .on = on_part(walk.before)});
@@ -58,11 +58,11 @@ public:
 
     float draw(float y) {
         const Theme& theme = context.theme;
-        draw_text(picture, context, pad, y + 14, tr("Where you are"), figure::Font::ui_semibold, 13.5F,
-                  theme.ink);
+        draw_text(picture, context, pad, y + 14, tr("stack_map.where_you_are", "Where you are"),
+                  figure::Font::ui_semibold, 13.5F, theme.ink);
         draw_text(picture, context, context.width - pad, y + 14,
-                  tr("adds at “{}”", shortened(query_word(context.shown.problem(), i), 10)), figure::Font::ui,
-                  12, theme.muted, figure::Align::right);
+                  tr("stack_map.adds", "adds at “{}”", shortened(query_word(context.shown.problem(), i), 10)),
+                  figure::Font::ui, 12, theme.muted, figure::Align::right);
         y += 26;
         const float top = y + row / 2;
         float longest = 1e-6F;
@@ -102,7 +102,7 @@ private:
                                  .inside = true});
             } else if (!is_around(stop) && !attention) {
                 attention = true;
-                lines.push_back({.label = std::string(translatable("attention")),
+                lines.push_back({.label = std::string(translatable("common.attention", "attention")),
                                  .adds = adds(TensorId::attn_out),
                                  .target = {G::x},
                                  .on = !is_around(context.view.group) || context.view.group == G::attn_out,
@@ -159,8 +159,8 @@ private:
                           figure::Align::right);
         }
         boxes.add_spot({left, y, context.width - pad - left, pitch}, "map " + line.label, line.target,
-                       line.adds ? tr("{}: adds a vector of length {}", tr(line.label),
-                                      number(static_cast<double>(*line.adds), 2))
+                       line.adds ? tr("stack_map.adds_vector_length", "{}: adds a vector of length {}",
+                                      tr(line.label), number(static_cast<double>(*line.adds), 2))
                                  : tr(line.label));
         return y + pitch;
     }

@@ -23,21 +23,24 @@ float draw_unit_weights(Picture& picture, const DrawContext& context, std::int64
     add(W_gate, 0, "W_gate[:, " + k + "]", b_gate, true);
     add(W_out, 1, "W_out[" + k + ", :]", b_out, false);
     const bool gated = context.shown.tensor(W_gate) != nullptr;
-    return draw_weight_strips(picture, context, tr("Weights of unit {}", unit),
-                              (gated
-                                   ? tr("W_in and W_gate say what the unit looks for, W_out what it writes.")
-                                   : tr("W_in says what the unit looks for, W_out what it writes.")) +
-                                  " " + tr("Click a cell, then drag it or type a number."),
-                              strips, y);
+    return draw_weight_strips(
+        picture, context, tr("unit_weights.weights_unit", "Weights of unit {}", unit),
+        (gated
+             ? tr("common.w_w_gate_say", "W_in and W_gate say what the unit looks for, W_out what it writes.")
+             : tr("unit_weights.w_says_unit_looks",
+                  "W_in says what the unit looks for, W_out what it writes.")) +
+            " " + tr("common.click_cell_drag_type", "Click a cell, then drag it or type a number."),
+        strips, y);
 }
 
 float draw_output_bias(Picture& picture, const DrawContext& context, float y) {
     if (context.shown.tensor(b_out) == nullptr)
         return y;
-    return draw_weight_strips(picture, context, tr("Bias b_out"),
-                              tr("added at every token.") + " " +
-                                  tr("Click a cell, then drag it or type a number."),
-                              {{b_out, {}, 0, "b_out", {}}}, y);
+    return draw_weight_strips(
+        picture, context, tr("unit_weights.bias_b_out", "Bias b_out"),
+        tr("unit_weights.added_every_token", "added at every token.") + " " +
+            tr("common.click_cell_drag_type", "Click a cell, then drag it or type a number."),
+        {{b_out, {}, 0, "b_out", {}}}, y);
 }
 
 } // namespace headscope::app

@@ -26,8 +26,9 @@ float draw_positions(Picture& picture, const DrawContext& context, float y) {
     constexpr std::int64_t most = 60;
     const std::int64_t first =
         std::clamp<std::int64_t>(chosen - most / 2, 0, std::max<std::int64_t>(T - most, 0));
-    const std::string where =
-        context.shown.document->part()->model->masked() ? tr("in the place of") : tr("after the token");
+    const std::string where = context.shown.document->part()->model->masked()
+                                  ? tr("vocabulary_page.place", "in the place of")
+                                  : tr("vocabulary_page.after_token", "after the token");
     const float before = std::max(
         draw_text(picture, context, canvas_pad, y + 15, where, figure::Font::ui, 12.5F, theme.muted) + 12,
         104.0F);
@@ -49,7 +50,7 @@ float draw_positions(Picture& picture, const DrawContext& context, float y) {
                   on ? figure::Font::ui_medium : figure::Font::ui, 12.5F, on ? theme.canvas : theme.ink);
         if (context.controls)
             picture.add_spot(area, "after " + std::to_string(i), GoTo{context.view.group, i},
-                             tr("What follows token {}", i));
+                             tr("vocabulary_page.follows_token", "What follows token {}", i));
         x += width + 4;
     }
     return y + 40;
@@ -107,9 +108,9 @@ Picture draw_vocabulary_page(const DrawContext& context) {
     const auto head = [&](float x, const std::string& text, figure::Align align) {
         draw_text(picture, context, x, y + 14, text, figure::Font::mono, 12, theme.muted, align);
     };
-    head(canvas_pad, tr("token"), figure::Align::left);
-    head(bar - 16, tr("logit"), figure::Align::right);
-    head(right, tr("probability"), figure::Align::right);
+    head(canvas_pad, tr("common.token", "token"), figure::Align::left);
+    head(bar - 16, tr("common.logit", "logit"), figure::Align::right);
+    head(right, tr("common.probability", "probability"), figure::Align::right);
     y += 22;
     const bool shares = id == probabilities;
     const float most = shares ? share[static_cast<std::size_t>(tokens.front())]
@@ -153,8 +154,8 @@ Picture draw_vocabulary_page(const DrawContext& context) {
         y += token_height;
     }
     draw_text(picture, context, canvas_pad, y + 22,
-              tr("These {} of {} tokens together have {}.", grouped(std::ssize(tokens)),
-                 grouped(std::ssize(logit)), percent_text(sum)),
+              tr("vocabulary_page.tokens_together", "These {} of {} tokens together have {}.",
+                 grouped(std::ssize(tokens)), grouped(std::ssize(logit)), percent_text(sum)),
               figure::Font::ui, 12.5F, theme.muted);
     y = draw_output_weights(picture, context, chosen, std::max(y + 42, context.height - below));
     picture.scene.height = std::max(context.height, y);
@@ -183,7 +184,7 @@ Picture draw_vocabulary_change(const DrawContext& context) {
     const auto head = [&](float x, const std::string& text, figure::Align align) {
         draw_text(picture, context, x, y + 14, text, figure::Font::mono, 12, theme.muted, align);
     };
-    head(canvas_pad, tr("token"), figure::Align::left);
+    head(canvas_pad, tr("common.token", "token"), figure::Align::left);
     head(bar - 16 - number_width, "A", figure::Align::right);
     head(bar - 16, "B", figure::Align::right);
     head(right, "B − A", figure::Align::right);
@@ -226,7 +227,8 @@ Picture draw_vocabulary_change(const DrawContext& context) {
     picture.scene.add(figure::LineItem{
         {zero, y - token_height * static_cast<float>(tokens.size())}, {zero, y}, theme.line2, 1});
     draw_text(picture, context, canvas_pad, y + 22,
-              tr("The {} of {} tokens that changed most, up to the right and down to the left.",
+              tr("vocabulary_page.tokens_changed_most_up",
+                 "The {} of {} tokens that changed most, up to the right and down to the left.",
                  grouped(std::ssize(tokens)), grouped(std::ssize(change))),
               figure::Font::ui, 12.5F, theme.muted);
     say_unchanged(picture, context, id, y + 46);

@@ -60,15 +60,15 @@ Made made_with(const Shown& shown, const CellAddress& cell, std::int64_t i) {
 std::string place_name(Axis axis) {
     switch (axis) {
     case Axis::d_ff:
-        return tr("unit");
+        return tr("common.unit", "unit");
     case Axis::experts:
-        return tr("expert");
+        return tr("weight_inspector.expert", "expert");
     case Axis::vocab:
     case Axis::positions:
     case Axis::token_types:
-        return tr("row");
+        return tr("common.row", "row");
     default:
-        return tr("dimension");
+        return tr("weight_inspector.dimension", "dimension");
     }
 }
 
@@ -83,11 +83,13 @@ void say_shared(Sheet& sheet, TensorId table) {
     const std::int64_t of_head = held_with(attention_count(architecture) - 1);
     if (architecture.tied && held_with(open_attention(document)) == of_head)
         sheet.paragraph(
-            tr("W_E and W_U are one table in this model: an edit changes what the token’s vector is "
+            tr("weight_inspector.w_e_w_u",
+               "W_E and W_U are one table in this model: an edit changes what the token’s vector is "
                "and what its logit is."),
             sheet.context.theme.text);
     if (document.part()->two_texts() && of_head == held_with(0))
-        sheet.paragraph(tr("Encoder and decoder read the same W_E: an edit changes the token in both texts."),
+        sheet.paragraph(tr("weight_inspector.encoder_decoder_read",
+                           "Encoder and decoder read the same W_E: an edit changes the token in both texts."),
                         sheet.context.theme.text);
 }
 
@@ -97,15 +99,17 @@ void add_places(Sheet& sheet, const CellAddress& cell) {
     sheet.section(tr(info.title), shape.text());
     for (int axis = 0; axis < shape.rank(); ++axis) {
         const auto a = static_cast<std::size_t>(axis);
-        sheet.place(place_name(info.axes[a]), std::to_string(cell.at[a]), tr("of {}", grouped(shape[axis])));
+        sheet.place(place_name(info.axes[a]), std::to_string(cell.at[a]),
+                    tr("common.of", "of {}", grouped(shape[axis])));
     }
     const Shown& shown = sheet.context.shown;
     if (info.axes[0] == Axis::vocab)
-        sheet.place(tr("token"), checkpoint::label_of(*shown.document->part()->model, cell.at[0]));
+        sheet.place(tr("common.token", "token"),
+                    checkpoint::label_of(*shown.document->part()->model, cell.at[0]));
     const auto was = static_cast<double>(shown.block->own_value(cell.tensor, cell.at)),
                now = static_cast<double>(shown.value(cell));
     if (was != now)
-        sheet.row(tr("in the checkpoint"), number(was, 4));
+        sheet.row(tr("weight_inspector.checkpoint", "in the checkpoint"), number(was, 4));
     say_shared(sheet, cell.tensor);
 }
 
@@ -131,7 +135,9 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
     const auto weight = static_cast<double>(shown.value(cell));
     const std::string to = address_text(shown, {made.tensor, made.at});
     if (tensor_info(cell.tensor).rank() == 1) {
-        sheet.row(cell.tensor == b_router ? tr("added to the expert’s score") : tr("added to {}", to),
+        sheet.row(cell.tensor == b_router
+                      ? tr("weight_inspector.added_experts_score", "added to the expert’s score")
+                      : tr("weight_inspector.added", "added to {}", to),
                   number(weight, 4), true);
         return;
     }
@@ -150,13 +156,16 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
                            {0, made.at[1], cell.at[head ? 1 : 0], 0}};
     const auto from = head ? static_cast<double>(shown.block->head_in->data()[cell.at[1]])
                            : static_cast<double>(shown.value(read));
-    sheet.row(head ? tr("final row[{}]", cell.at[1]) : address_text(shown, read), number(from, 4));
+    sheet.row(head ? tr("weight_inspector.final_row", "final row[{}]", cell.at[1])
+                   : address_text(shown, read),
+              number(from, 4));
     sheet.arithmetic(number(from, 4) + " × " + number(weight, 4), number(from * weight, 4));
     if (cell.tensor == W_router)
-        sheet.paragraph(tr("a part of the expert’s score, of which the softmax makes its share."),
+        sheet.paragraph(tr("weight_inspector.part_experts_score",
+                           "a part of the expert’s score, of which the softmax makes its share."),
                         sheet.context.theme.text);
     else
-        sheet.row(tr("a part of {}", to),
+        sheet.row(tr("weight_inspector.part", "a part of {}", to),
                   number(static_cast<double>(shown.value({made.tensor, made.at})), 4));
 }
 
@@ -166,9 +175,9 @@ void add_unit(Sheet& sheet, const checkpoint::ExpertAtToken& units, std::size_t 
     const double limit = architecture.expert_limit,
                  gate = std::min(static_cast<double>(units.gate[k]), limit),
                  in = std::clamp(static_cast<double>(units.in[k]), -limit, limit);
-    sheet.section(tr("Unit {}", k), "(in + 1) × gate × σ(a · gate)");
-    sheet.row(tr("gate, at most {}", number(limit, 1)), number(gate, 4));
-    sheet.row(tr("in, within ±{}", number(limit, 1)), number(in, 4));
+    sheet.section(tr("weight_inspector.unit", "Unit {}", k), "(in + 1) × gate × σ(a · gate)");
+    sheet.row(tr("weight_inspector.gate_most", "gate, at most {}", number(limit, 1)), number(gate, 4));
+    sheet.row(tr("weight_inspector.within", "in, within ±{}", number(limit, 1)), number(in, 4));
     sheet.arithmetic(number(in + 1, 4) + " × " + number(gate, 4) + " × σ(" +
                          number(architecture.expert_slope, 3) + " · " + number(gate, 4) + ")",
                      number(static_cast<double>(units.act[k]), 4));
@@ -187,23 +196,25 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
         const bool gate = cell.tensor == expert_W_gate || cell.tensor == expert_b_gate;
         const auto k = static_cast<std::size_t>(*unit_of(cell));
         if (is_bias)
-            sheet.row(tr("added"), number(weight, 4));
+            sheet.row(tr("weight_inspector.added_2", "added"), number(weight, 4));
         else
             product(address_text(shown, {units.reads, {0, units.token, cell.at[1], 0}}),
                     static_cast<double>(shown.value({units.reads, {0, units.token, cell.at[1], 0}})));
-        sheet.row(gate ? tr("a part of the gate of unit {}", k) : tr("a part of the in of unit {}", k),
+        sheet.row(gate ? tr("weight_inspector.part_gate_unit", "a part of the gate of unit {}", k)
+                       : tr("weight_inspector.part_unit", "a part of the in of unit {}", k),
                   number(static_cast<double>(gate ? units.gate[k] : units.in[k]), 4));
         return add_unit(sheet, units, k);
     }
     const double share = static_cast<double>(shown.value({router, {0, units.token, units.expert, 0}})),
                  from = is_bias ? 1.0 : static_cast<double>(units.act[static_cast<std::size_t>(cell.at[1])]);
     if (!is_bias)
-        product(tr("unit {}", cell.at[1]), from);
-    sheet.arithmetic(number(from * weight, 4) + " × " + tr("share {}", number(share, 3)),
+        product(tr("common.unit_2", "unit {}", cell.at[1]), from);
+    sheet.arithmetic(number(from * weight, 4) + " × " +
+                         tr("weight_inspector.share", "share {}", number(share, 3)),
                      number(from * weight * share, 4));
     const TensorId out = shown.tensor(mlp_raw) != nullptr ? mlp_raw : mlp_out;
     const CellAddress made{out, {0, units.token, cell.at[is_bias ? 1 : 2], 0}};
-    sheet.row(tr("a part of {}", address_text(shown, made)),
+    sheet.row(tr("weight_inspector.part", "a part of {}", address_text(shown, made)),
               number(static_cast<double>(shown.value(made)), 4));
 }
 
@@ -213,10 +224,12 @@ int add_expert(Sheet& sheet, const CellAddress& cell) {
     if (units == nullptr || units->expert != expert_of(cell) || units->place != shown.block->place)
         return 4;
     const std::string word = shortened(query_word(shown.problem(), units->token), 14);
-    sheet.section(tr("At “{}”", word), tr("expert {}", units->expert));
+    sheet.section(tr("weight_inspector.at", "At “{}”", word),
+                  tr("common.expert", "expert {}", units->expert));
     if (!(row_of(shown, router, units->token)[static_cast<std::size_t>(units->expert)] > 0))
-        sheet.paragraph(tr("“{}” does not use this expert: it adds nothing there.", word),
-                        sheet.context.theme.text);
+        sheet.paragraph(
+            tr("common.not_use_expert_adds", "“{}” does not use this expert: it adds nothing there.", word),
+            sheet.context.theme.text);
     add_expert_step(sheet, cell, *units);
     return 4;
 }
@@ -233,8 +246,9 @@ int add_weight_around(Sheet& sheet, const CellAddress& cell) {
         return 4;
     if (norm_at(shown, made.tensor))
         return add_around(sheet, {made.tensor, made.at});
-    sheet.section(tr("At “{}”", shortened(query_word(shown.problem(), made.at[1]), 14)),
-                  std::string(tensor_info(made.tensor).name));
+    sheet.section(
+        tr("weight_inspector.at", "At “{}”", shortened(query_word(shown.problem(), made.at[1]), 14)),
+        std::string(tensor_info(made.tensor).name));
     add_step(sheet, cell, made);
     return 4;
 }
@@ -243,48 +257,62 @@ std::string say_weight_around(const CellAddress& cell) {
     const std::int64_t first = cell.at[0], second = cell.at[1], third = cell.at[2];
     switch (cell.tensor) {
     case W_in:
-        return tr("what unit {} looks for in dimension {}", second, first);
+        return tr("weight_inspector.unit_looks_dimension", "what unit {} looks for in dimension {}", second,
+                  first);
     case W_gate:
-        return tr("what the gate of unit {} looks for in dimension {}", second, first);
+        return tr("weight_inspector.gate_unit_looks", "what the gate of unit {} looks for in dimension {}",
+                  second, first);
     case W_out:
-        return tr("what unit {} writes into dimension {}", first, second);
+        return tr("weight_inspector.unit_writes_dimension", "what unit {} writes into dimension {}", first,
+                  second);
     case b_in:
-        return tr("added to unit {} before the activation", first);
+        return tr("weight_inspector.added_unit_before", "added to unit {} before the activation", first);
     case b_gate:
-        return tr("added to the gate of unit {}", first);
+        return tr("weight_inspector.added_gate_unit", "added to the gate of unit {}", first);
     case W_router:
-        return tr("what speaks for expert {} in dimension {}", second, first);
+        return tr("weight_inspector.speaks_expert_dimension", "what speaks for expert {} in dimension {}",
+                  second, first);
     case b_router:
-        return tr("added to the score of expert {}", first);
+        return tr("weight_inspector.added_score_expert", "added to the score of expert {}", first);
     case W_E:
-        return tr("dimension {} of row {}, which every such token reads", second, first);
+        return tr("weight_inspector.dimension_row_every",
+                  "dimension {} of row {}, which every such token reads", second, first);
     case W_P:
-        return tr("dimension {} of row {}, which every such place reads", second, first);
+        return tr("weight_inspector.dimension_row_every_2",
+                  "dimension {} of row {}, which every such place reads", second, first);
     case W_type:
-        return tr("dimension {} of row {}, which every token of that type reads", second, first);
+        return tr("weight_inspector.dimension_row_every_3",
+                  "dimension {} of row {}, which every token of that type reads", second, first);
     case W_U:
-        return tr("what token {} looks for in dimension {}", first, second);
+        return tr("weight_inspector.token_looks_dimension", "what token {} looks for in dimension {}", first,
+                  second);
     case b_U:
-        return tr("added to the logit of token {}", first);
+        return tr("weight_inspector.added_logit_token", "added to the logit of token {}", first);
     case expert_W_gate:
-        return tr("what the gate of unit {} of expert {} looks for in dimension {}", third, first, second);
+        return tr("weight_inspector.gate_unit_expert_looks",
+                  "what the gate of unit {} of expert {} looks for in dimension {}", third, first, second);
     case expert_b_gate:
-        return tr("added to the gate of unit {} of expert {}", second, first);
+        return tr("weight_inspector.added_gate_unit_expert", "added to the gate of unit {} of expert {}",
+                  second, first);
     case expert_W_in:
-        return tr("what unit {} of expert {} looks for in dimension {}", third, first, second);
+        return tr("weight_inspector.unit_expert_looks", "what unit {} of expert {} looks for in dimension {}",
+                  third, first, second);
     case expert_b_in:
-        return tr("added to unit {} of expert {}", second, first);
+        return tr("weight_inspector.added_unit_expert", "added to unit {} of expert {}", second, first);
     case expert_W_out:
-        return tr("what unit {} of expert {} writes into dimension {}", second, first, third);
+        return tr("weight_inspector.unit_expert_writes", "what unit {} of expert {} writes into dimension {}",
+                  second, first, third);
     case expert_b_out:
-        return tr("added to dimension {} of what expert {} writes", second, first);
+        return tr("weight_inspector.added_dimension_expert", "added to dimension {} of what expert {} writes",
+                  second, first);
     case b_out:
     case norm1_bias:
     case norm2_bias:
     case final_norm_bias:
-        return tr("added to dimension {} at every token", first);
+        return tr("weight_inspector.added_dimension_every", "added to dimension {} at every token", first);
     default:
-        return tr("multiplies dimension {} of every token, after the division", first);
+        return tr("weight_inspector.multiplies_dimension",
+                  "multiplies dimension {} of every token, after the division", first);
     }
 }
 

@@ -41,7 +41,8 @@ public:
             y += strip_pitch;
         }
         draw_legend(picture, context, canvas_pad + strip_label_width, y + 2, 160, context.theme.diverging,
-                    -high, high, tr("weight, one cell for each dimension"), false);
+                    -high, high,
+                    tr("weight_strips.weight_one_cell_each", "weight, one cell for each dimension"), false);
         return y + 44;
     }
 

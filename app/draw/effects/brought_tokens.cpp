@@ -27,7 +27,8 @@ std::int64_t parse_token(const std::string& text, std::int64_t count) {
     const char* const end = text.data() + text.size();
     if (const auto read = std::from_chars(text.data(), end, token);
         read.ec != std::errc() || read.ptr != end || token < 0 || token >= count)
-        fail_input(tr("Type the number of a token, 0 to {}.", count - 1));
+        fail_input(
+            tr("brought_tokens.type_number_token_0", "Type the number of a token, 0 to {}.", count - 1));
     return token;
 }
 
@@ -38,9 +39,10 @@ void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first
     const float baseline = figure::baseline_for(y + 14, 12.5F);
     float x = canvas_pad;
     if (!context.controls) {
-        draw_text(picture, context, x, baseline,
-                  tr("Tokens {} to {} of {}.", grouped(first), grouped(last - 1), grouped(count)), Font::ui,
-                  12.5F, context.theme.muted);
+        draw_text(
+            picture, context, x, baseline,
+            tr("common.tokens", "Tokens {} to {} of {}.", grouped(first), grouped(last - 1), grouped(count)),
+            Font::ui, 12.5F, context.theme.muted);
         return;
     }
     const auto step = [&](const std::string& label, std::int64_t to, bool possible, const std::string& tip) {
@@ -49,19 +51,24 @@ void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first
                                   ShowBrought{std::max<std::int64_t>(to, 0)}, tip) +
                  8;
     };
-    x += 8 + draw_text(picture, context, x, baseline, tr("Tokens from"), Font::ui, 12.5F, context.theme.text);
+    x += 8 + draw_text(picture, context, x, baseline, tr("brought_tokens.tokens", "Tokens from"), Font::ui,
+                       12.5F, context.theme.text);
     constexpr float field = 76;
     picture.fields.push_back(
         {.area = {x, y, field, 28},
          .label = "tokens from",
          .text = std::to_string(first),
          .action = [count](const std::string& typed) { return ShowBrought{parse_token(typed, count)}; },
-         .tip = tr("The number of the first token that is shown")});
+         .tip =
+             tr("brought_tokens.number_first_token_shown", "The number of the first token that is shown")});
     x += field + 8;
-    x += 14 + draw_text(picture, context, x, baseline, tr("to {} of {}", grouped(last - 1), grouped(count)),
-                        Font::ui, 12.5F, context.theme.text);
-    step(tr("◀ Earlier"), first - most_brought, first > 0, tr("The tokens before these"));
-    step(tr("Later ▶"), last, last < count, tr("The tokens behind these"));
+    x += 14 + draw_text(picture, context, x, baseline,
+                        tr("common.to_of", "to {} of {}", grouped(last - 1), grouped(count)), Font::ui, 12.5F,
+                        context.theme.text);
+    step(tr("brought_tokens.earlier", "◀ Earlier"), first - most_brought, first > 0,
+         tr("brought_tokens.tokens_before", "The tokens before these"));
+    step(tr("brought_tokens.later", "Later ▶"), last, last < count,
+         tr("brought_tokens.tokens_behind", "The tokens behind these"));
 }
 
 } // namespace
@@ -74,18 +81,18 @@ float draw_brought(Picture& picture, const DrawContext& context, double of_map, 
         return y;
     const LogitPart& part = effects.part(l, h);
     draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
-    const float taken =
-        draw_text(picture, context, canvas_pad, y + 30, tr("What {} brings", writer_words(part.writer)),
-                  Font::ui_semibold, 17, theme.ink);
+    const float taken = draw_text(picture, context, canvas_pad, y + 30,
+                                  tr("brought_tokens.brings", "What {} brings", writer_words(part.writer)),
+                                  Font::ui_semibold, 17, theme.ink);
     // The colours of the map above, unless parts that cancel out are larger than all that it shows.
     double limit = of_map;
     for (const float one : part.sources)
         limit = std::max(limit, static_cast<double>(std::abs(one)));
-    draw_text(
-        picture, context, canvas_pad + taken + 14, y + 30,
-        tr("by the token that it reads from") + ", " +
-            (limit == of_map ? tr("in the colours of the map above") : tr("darkest: {}", number(limit, 2))),
-        Font::ui, 12.5F, theme.muted);
+    draw_text(picture, context, canvas_pad + taken + 14, y + 30,
+              tr("brought_tokens.token_reads", "by the token that it reads from") + ", " +
+                  (limit == of_map ? tr("brought_tokens.colours_map_above", "in the colours of the map above")
+                                   : tr("brought_tokens.darkest", "darkest: {}", number(limit, 2))),
+              Font::ui, 12.5F, theme.muted);
     constexpr float line = 44, gap = 4;
     float x = canvas_pad, top = y + 46;
     const std::int64_t count = std::ssize(part.sources),
@@ -114,7 +121,8 @@ float draw_brought(Picture& picture, const DrawContext& context, double of_map, 
         draw_text(picture, context, x + width / 2, top + 35, words, Font::mono, 12, theme.muted,
                   Align::center);
         picture.tips.push_back(
-            {{x, top, width, line - 4}, tr("{} brings {}", effects.keys[j], signed_number(value, 3))});
+            {{x, top, width, line - 4},
+             tr("brought_tokens.brings_2", "{} brings {}", effects.keys[j], signed_number(value, 3))});
         x += width + gap;
     }
     return top + line + 12;

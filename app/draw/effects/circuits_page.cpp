@@ -65,10 +65,12 @@ float draw_lists(Picture& picture, const DrawContext& context, const TokenCircui
         const figure::Rect area{canvas_pad + static_cast<float>(n) * (each + gap), lists_top, each, 0};
         bottom = std::max(bottom, draw_list(picture, context, area, title, formula, entries, limit));
     };
-    list(0, tr("Reads {}, promotes", circuit.token), "e W_V W_O W_U", circuit.promoted, written);
-    list(1, tr("and suppresses"), tr("the smallest of these"), circuit.suppressed, written);
-    list(2, tr("A query {} looks for", circuit.token), "e W_Q W_Kᵀ W_Eᵀ / √dk", circuit.looked_for,
-         largest(circuit.looked_for));
+    list(0, tr("circuits_page.reads_promotes", "Reads {}, promotes", circuit.token), "e W_V W_O W_U",
+         circuit.promoted, written);
+    list(1, tr("circuits_page.suppresses", "and suppresses"),
+         tr("circuits_page.smallest", "the smallest of these"), circuit.suppressed, written);
+    list(2, tr("circuits_page.query_looks", "A query {} looks for", circuit.token), "e W_Q W_Kᵀ W_Eᵀ / √dk",
+         circuit.looked_for, largest(circuit.looked_for));
     return bottom;
 }
 
@@ -79,10 +81,12 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
     const auto L = std::ssize(heads.copying), H = std::ssize(heads.copying.front());
     const float left = canvas_pad + 36, right = context.width - canvas_pad;
     draw_hairline(picture, context, canvas_pad, y, right - canvas_pad);
-    const float taken = draw_text(picture, context, canvas_pad, y + 30, tr("Heads that compose"),
-                                  Font::ui_semibold, 17, theme.ink);
-    const std::string line = tr("a line: the later head can read what the earlier one writes"),
-                      least = tr("at least");
+    const float taken =
+        draw_text(picture, context, canvas_pad, y + 30,
+                  tr("circuits_page.heads_compose", "Heads that compose"), Font::ui_semibold, 17, theme.ink);
+    const std::string line = tr("circuits_page.line_later_head_read",
+                                "a line: the later head can read what the earlier one writes"),
+                      least = tr("circuits_page.least", "at least");
     constexpr float slider = 150;
     const float controls = context.controls ? slider + 10 + context.measure(least, Font::ui, 12.5F) : 0;
     const bool beside =
@@ -92,16 +96,17 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
     if (context.controls) {
         const figure::Rect track{right - slider, y + 25, 110, 4};
         draw_text(picture, context, track.x - 10, y + 30, least, Font::ui, 12.5F, theme.muted, Align::right);
-        draw_track(picture, context, track,
-                   {.track = track,
-                    .label = "composition threshold",
-                    .low = 0,
-                    .high = 0.6F,
-                    .value = view.threshold(),
-                    .rest = heads.usual_threshold,
-                    .action = [](float value) { return AskCircuits{.threshold = value}; },
-                    .tip = tr("Compositions below this are left out")},
-                   theme.ink);
+        draw_track(
+            picture, context, track,
+            {.track = track,
+             .label = "composition threshold",
+             .low = 0,
+             .high = 0.6F,
+             .value = view.threshold(),
+             .rest = heads.usual_threshold,
+             .action = [](float value) { return AskCircuits{.threshold = value}; },
+             .tip = tr("circuits_page.compositions_below_left", "Compositions below this are left out")},
+            theme.ink);
         draw_text(picture, context, right, y + 30, number(static_cast<double>(view.threshold()), 2),
                   Font::mono, 12.5F, theme.ink, Align::right);
     }
@@ -164,15 +169,17 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
             if (context.controls)
                 picture.add_spot(area, "circuit " + std::to_string(l) + "." + std::to_string(h),
                                  OpenHead{l, h},
-                                 tr("{} copies {} (−1 to 1)", head_name({l, h}), signed_number(copies, 2)) +
+                                 tr("circuits_page.copies_1_1", "{} copies {} (−1 to 1)", head_name({l, h}),
+                                    signed_number(copies, 2)) +
                                      (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
     }
     const float bottom = top + row * static_cast<float>(L - 1) + 26;
     draw_ramp(picture, theme.diverging, left, bottom + 6, 110);
     draw_text(picture, context, left + 122, bottom + 15,
-              tr("−1 to 1: how much a head copies what it reads. Q, K, V: what reads it most"), Font::ui,
-              12.5F, theme.muted);
+              tr("circuits_page.1_1_how_much",
+                 "−1 to 1: how much a head copies what it reads. Q, K, V: what reads it most"),
+              Font::ui, 12.5F, theme.muted);
     return bottom + 30;
 }
 
@@ -189,15 +196,19 @@ void draw_token_field(Picture& picture, const DrawContext& context, const Circui
                               .label = "circuit token",
                               .text = word,
                               .action = [](const std::string& typed) { return AskCircuits{.word = typed}; },
-                              .tip = tr("The token that the head reads; empty: the selected one"),
+                              .tip = tr("circuits_page.token_head_reads_empty",
+                                        "The token that the head reads; empty: the selected one"),
                               .controls = text::ControlCharacters::kept});
-    draw_text(picture, context, right - width - 8, figure::baseline_for(top + 14, 12.5F), tr("token"),
-              Font::ui, 12.5F, context.theme.muted, Align::right);
-    const std::string label = view.asked.through_mlp ? tr("Through the first MLP") : tr("Word alone");
+    draw_text(picture, context, right - width - 8, figure::baseline_for(top + 14, 12.5F),
+              tr("common.token", "token"), Font::ui, 12.5F, context.theme.muted, Align::right);
+    const std::string label = view.asked.through_mlp
+                                  ? tr("circuits_page.through_first_mlp", "Through the first MLP")
+                                  : tr("circuits_page.word_alone", "Word alone");
     const float wide = context.measure(label, Font::ui_medium, 12.5F) + 16;
     draw_text_button(picture, context, right - width - 60 - wide, top, label, view.asked.through_mlp,
                      AskCircuits{.through_mlp = !view.asked.through_mlp},
-                     tr("e is the token's row of the word table, or what the first MLP makes of it, which is "
+                     tr("circuits_page.e_tokens_row_word",
+                        "e is the token's row of the word table, or what the first MLP makes of it, which is "
                         "closer to what later layers read"));
 }
 
@@ -206,12 +217,15 @@ void draw_token_field(Picture& picture, const DrawContext& context, const Circui
 Picture draw_circuits_page(const DrawContext& context) {
     Picture picture = empty_page(context);
     const CircuitsView* const view = context.shown.circuits.get();
-    draw_page_head(picture, context, tr("What the weights of {} do", head_name(open_head(context))),
-                   tr("e W_V W_O W_U and e W_Q W_Kᵀ W_Eᵀ, without norms, biases and rotation"));
+    draw_page_head(
+        picture, context,
+        tr("circuits_page.weights", "What the weights of {} do", head_name(open_head(context))),
+        tr("circuits_page.e_w_v_w", "e W_V W_O W_U and e W_Q W_Kᵀ W_Eᵀ, without norms, biases and rotation"));
     if (view == nullptr || view->token == nullptr) {
         draw_message(picture, context,
-                     view != nullptr && !view->error.empty() ? view->error
-                                                             : tr("The circuits are being worked out."));
+                     view != nullptr && !view->error.empty()
+                         ? view->error
+                         : tr("circuits_page.circuits_worked_out", "The circuits are being worked out."));
         return picture;
     }
     draw_token_field(picture, context, *view);
@@ -231,18 +245,21 @@ Picture draw_circuits_inspector(const DrawContext& context) {
     sheet.y = 18;
     if (view == nullptr || view->heads == nullptr || open.layer >= std::ssize(view->heads->copying) ||
         open.head >= std::ssize(view->heads->copying.front())) {
-        sheet.paragraph(tr("The circuits of all heads are being worked out."), theme.muted);
+        sheet.paragraph(
+            tr("circuits_page.circuits_all_heads_worked", "The circuits of all heads are being worked out."),
+            theme.muted);
         return sheet.finish();
     }
     const double copies =
         view->heads->copying[static_cast<std::size_t>(open.layer)][static_cast<std::size_t>(open.head)];
     sheet.headline("copying[" + std::to_string(open.layer) + "][" + std::to_string(open.head) + "]",
                    signed_number(copies, 2),
-                   copies > 0.3    ? tr("it copies")
-                   : copies < -0.3 ? tr("it holds back")
-                                   : tr("neither"));
+                   copies > 0.3    ? tr("circuits_page.copies", "it copies")
+                   : copies < -0.3 ? tr("circuits_page.holds_back", "it holds back")
+                                   : tr("circuits_page.neither", "neither"));
     sheet.paragraph(
-        tr("Re Σλ ÷ Σ|λ| over the eigenvalues of W_E W_V W_O W_U: 1 writes what it reads, −1 writes against "
+        tr("circuits_page.re_over_eigenvalues_w",
+           "Re Σλ ÷ Σ|λ| over the eigenvalues of W_E W_V W_O W_U: 1 writes what it reads, −1 writes against "
            "it."),
         theme.muted);
     const auto list = [&](const std::string& title, bool from) {
@@ -259,15 +276,16 @@ Picture draw_circuits_inspector(const DrawContext& context) {
         for (const Composition& one : own) {
             const analysis::HeadPlace other = from ? one.to : one.from;
             sheet.row_spot(title + " " + std::to_string(other.layer) + "." + std::to_string(other.head),
-                           OpenHead{other.layer, other.head}, tr("Look at this head"));
+                           OpenHead{other.layer, other.head}, tr("common.look_head", "Look at this head"));
             sheet.row(head_name(other),
                       number(one.queries, 2) + "  " + number(one.keys, 2) + "  " + number(one.values, 2));
         }
     };
-    list(tr("Writes for"), true);
-    list(tr("Reads from"), false);
-    sheet.section(tr("How it is measured"));
-    sheet.paragraph(tr("|OV_a M_b| ÷ (|OV_a| |M_b|) with M = W_Q W_Kᵀ, its transpose, or W_V W_O. Norms and "
+    list(tr("circuits_page.writes", "Writes for"), true);
+    list(tr("circuits_page.reads", "Reads from"), false);
+    sheet.section(tr("common.how_measured", "How it is measured"));
+    sheet.paragraph(tr("circuits_page.ov_m_b_ov",
+                       "|OV_a M_b| ÷ (|OV_a| |M_b|) with M = W_Q W_Kᵀ, its transpose, or W_V W_O. Norms and "
                        "rotation between the two are left out."),
                     theme.muted);
     return sheet.finish();

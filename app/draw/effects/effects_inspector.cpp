@@ -38,7 +38,8 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const Effects& effects = *context.shown.effects;
-    sheet.section(tr("Where it comes from"), tr("weight × effect"));
+    sheet.section(tr("effects_inspector.comes", "Where it comes from"),
+                  tr("effects_inspector.weight_effect", "weight × effect"));
     std::vector<std::size_t> order(part.sources.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::ranges::greater{},
@@ -76,20 +77,22 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
              static_cast<double>(part.sources[order[n]]), n == 0);
     }
     if (order.size() > count)
-        line(tr_n("{} more", "{} more", std::ssize(order) - static_cast<std::int64_t>(count),
-                  order.size() - count),
+        line(tr_n("effects_inspector.more", "{} more", "{} more",
+                  std::ssize(order) - static_cast<std::int64_t>(count), order.size() - count),
              "", rest, false);
     sheet.rule(62);
-    line(tr("sum"), "", part.value, true);
+    line(tr("common.sum", "sum"), "", part.value, true);
     sheet.paragraph(
-        tr("Effect: what one unit of weight on that token adds, its value through W_O to the two logits."),
+        tr("effects_inspector.effect_one_unit_weight",
+           "Effect: what one unit of weight on that token adds, its value through W_O to the two logits."),
         theme.muted);
 }
 
 void add_largest(Sheet& sheet) {
     const Effects& effects = *sheet.context.shown.effects;
     const std::vector<LogitPart>& parts = effects.attribution.parts;
-    sheet.section(tr("Largest of all writers"), tr("logits"));
+    sheet.section(tr("effects_inspector.largest_all_writers", "Largest of all writers"),
+                  tr("common.logits", "logits"));
     const std::size_t count = std::min(parts.size(), listed_writers);
     double rest = effects.attribution.logit;
     std::vector<double> terms;
@@ -107,17 +110,20 @@ void add_largest(Sheet& sheet) {
                           part.writer.head == sheet.context.view.head;
         if (part.writer.head >= 0 && part.writer.stack == effects.stack)
             sheet.row_spot("largest " + std::to_string(n), OpenHead{part.writer.layer, part.writer.head},
-                           tr("Look at this head"));
+                           tr("common.look_head", "Look at this head"));
         row(sheet, writer_words(part.writer), part.value, limit, decimals, open);
     }
     if (const std::size_t others = parts.size() - count; others > 0)
-        row(sheet, tr_n("{} more, together", "{} more, together", static_cast<std::int64_t>(others), others),
+        row(sheet,
+            tr_n("common.more_together", "{} more, together", "{} more, together",
+                 static_cast<std::int64_t>(others), others),
             rest, limit, decimals);
     sheet.rule(62);
-    row(sheet, tr("logit of {}", logit_words(effects)), effects.attribution.logit, limit * 1e9, decimals,
-        true);
+    row(sheet, tr("effects_inspector.logit", "logit of {}", logit_words(effects)), effects.attribution.logit,
+        limit * 1e9, decimals, true);
     if (effects.attribution.capped != effects.attribution.logit)
-        sheet.row(tr("after the soft cap"), signed_number(effects.attribution.capped, decimals));
+        sheet.row(tr("common.after_soft_cap", "after the soft cap"),
+                  signed_number(effects.attribution.capped, decimals));
 }
 
 /// What the sweep measured without the head; null: nothing yet.
@@ -138,21 +144,30 @@ void add_without(Sheet& sheet, const LogitPart& part) {
     const EffectsSweep::Cell* const cell = measured_without(context, part);
     if (cell == nullptr)
         return;
-    const std::string what = effects.against.empty() ? tr("logit") : tr("logit difference");
+    const std::string what = effects.against.empty()
+                                 ? tr("common.logit", "logit")
+                                 : tr("effects_inspector.logit_difference", "logit difference");
     if (shows_means(context)) {
-        sheet.section(tr("If it gives its mean output"), what);
-        sheet.row(tr("with its own output"), signed_number(sweep->before, 2));
-        sheet.row(tr("with its mean, measured"), signed_number(sweep->before - cell->lost, 2), true);
-        sheet.row(tr("KL of the prediction"), tr("{} nats", number(cell->divergence, 4)));
+        sheet.section(tr("effects_inspector.gives_mean_output", "If it gives its mean output"), what);
+        sheet.row(tr("effects_inspector.own_output", "with its own output"), signed_number(sweep->before, 2));
+        sheet.row(tr("effects_inspector.mean_measured", "with its mean, measured"),
+                  signed_number(sweep->before - cell->lost, 2), true);
+        sheet.row(tr("effects_inspector.kl_prediction", "KL of the prediction"),
+                  tr("common.nats", "{} nats", number(cell->divergence, 4)));
         return;
     }
-    sheet.section(tr("If it is switched off"), what);
-    sheet.row(tr("with {}", writer_words(part.writer)), signed_number(sweep->before, 2));
-    sheet.row(tr("without it, direct"), signed_number(sweep->before - part.value, 2));
-    sheet.row(tr("without it, measured"), signed_number(sweep->before - cell->lost, 2), true);
-    sheet.row(tr("KL of the prediction"), tr("{} nats", number(cell->divergence, 4)));
+    sheet.section(tr("effects_inspector.switched", "If it is switched off"), what);
+    sheet.row(tr("effects_inspector.with", "with {}", writer_words(part.writer)),
+              signed_number(sweep->before, 2));
+    sheet.row(tr("effects_inspector.without_direct", "without it, direct"),
+              signed_number(sweep->before - part.value, 2));
+    sheet.row(tr("effects_inspector.without_measured", "without it, measured"),
+              signed_number(sweep->before - cell->lost, 2), true);
+    sheet.row(tr("effects_inspector.kl_prediction", "KL of the prediction"),
+              tr("common.nats", "{} nats", number(cell->divergence, 4)));
     const double others = part.value - cell->lost;
-    sheet.paragraph(tr("Direct and measured differ by {}: without the head, later parts read another stream "
+    sheet.paragraph(tr("effects_inspector.direct_measured_differ",
+                       "Direct and measured differ by {}: without the head, later parts read another stream "
                        "and the last norm has another scale.",
                        number(std::abs(others), 2)),
                     context.theme.muted);
@@ -174,19 +189,19 @@ void add_losses(Sheet& sheet) {
     std::ranges::stable_sort(losses, std::ranges::greater{},
                              [](const Loss& loss) { return std::abs(loss.lost); });
     losses.resize(std::min(losses.size(), listed_writers));
-    sheet.section(tr("Largest losses"), tr("logits"));
+    sheet.section(tr("effects_inspector.largest_losses", "Largest losses"), tr("common.logits", "logits"));
     for (std::size_t n = 0; n < losses.size(); ++n) {
         const Loss& loss = losses[n];
         sheet.row_spot("largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
-                       tr("Look at this head"));
+                       tr("common.look_head", "Look at this head"));
         row(sheet, writer_words(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
             std::max(sweep->limit, 1e-9), 2,
             loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);
     }
     if (sweep->done < sweep->count)
-        sheet.paragraph(
-            tr_n("Of {} of {} head.", "Of {} of {} heads.", sweep->count, sweep->done, grouped(sweep->count)),
-            sheet.context.theme.muted);
+        sheet.paragraph(tr_n("effects_inspector.head", "Of {} of {} head.", "Of {} of {} heads.",
+                             sweep->count, sweep->done, grouped(sweep->count)),
+                        sheet.context.theme.muted);
 }
 
 } // namespace
@@ -198,7 +213,9 @@ Picture draw_effects_inspector(const DrawContext& context) {
     const Theme& theme = context.theme;
     sheet.y = 18;
     if (effects == nullptr) {
-        sheet.paragraph(tr("The parts of the prediction are being worked out."), theme.muted);
+        sheet.paragraph(
+            tr("effects_inspector.parts_prediction", "The parts of the prediction are being worked out."),
+            theme.muted);
         return sheet.finish();
     }
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
@@ -211,18 +228,21 @@ Picture draw_effects_inspector(const DrawContext& context) {
                            std::to_string(h) + "][" +
                            word_label(effects->queries, effects->question.position) + "]",
                        signed_number(lost != nullptr ? lost->lost : part.value, 2),
-                       lost == nullptr        ? tr("logits to {}", effects->token)
-                       : shows_means(context) ? tr("falls with the head's mean")
-                                              : tr("falls without the head"));
+                       lost == nullptr        ? tr("effects_inspector.logits", "logits to {}", effects->token)
+                       : shows_means(context) ? tr("common.falls_heads_mean", "falls with the head's mean")
+                                              : tr("common.falls_without_head", "falls without the head"));
         if (context.controls) {
             const float half = (sheet.width() - 10) / 2;
             const bool off = context.shown.problem().gain(h) == 0.0F;
             const std::string name = writer_words(part.writer);
             draw_button(sheet.picture, context, {sheet.left, sheet.y, half, 32},
-                        off ? tr("Switch on") : tr("Switch off"), SetGain{h, off ? 1.0F : 0.0F}, false,
-                        tr("Sets the gain of {} to {}: everything after it follows", name, off ? 1 : 0));
-            draw_button(sheet.picture, context, {sheet.left + half + 10, sheet.y, half, 32}, tr("Open head"),
-                        ShowScreen{Screen::stages}, false, tr("Its weights and stages"));
+                        off ? tr("common.switch_on", "Switch on") : tr("common.switch", "Switch off"),
+                        SetGain{h, off ? 1.0F : 0.0F}, false,
+                        tr("common.sets_gain_everything_after",
+                           "Sets the gain of {} to {}: everything after it follows", name, off ? 1 : 0));
+            draw_button(sheet.picture, context, {sheet.left + half + 10, sheet.y, half, 32},
+                        tr("common.open_head", "Open head"), ShowScreen{Screen::stages}, false,
+                        tr("common.weights_stages", "Its weights and stages"));
             sheet.y += 44;
         }
         if (!shows_losses(context))

@@ -71,7 +71,8 @@ void draw_column_names(Picture& picture, const DrawContext& context, const Table
     if (shows_losses(context))
         return;
     draw_text(picture, context, mlp.x + mlp.w / 2, baseline, "MLP", Font::ui, 12, theme.muted, Align::center);
-    draw_text(picture, context, table.totals, baseline, tr("layer total"), Font::ui, 12, theme.muted);
+    draw_text(picture, context, table.totals, baseline, tr("effects_page.layer_total", "layer total"),
+              Font::ui, 12, theme.muted);
 }
 
 /// The bar of a layer's total, from a common zero, and its number.
@@ -112,30 +113,35 @@ TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
     const LogitPart& part = effects.part(l, h);
     const std::string head = writer_words(part.writer);
     if (!shows_losses(context))
-        return {part.value, tr("{} adds {} to the logit of {}", head, signed_number(part.value, 3),
-                               logit_words(effects))};
+        return {part.value, tr("effects_page.adds_logit", "{} adds {} to the logit of {}", head,
+                               signed_number(part.value, 3), logit_words(effects))};
     const EffectsSweep* const sweep = context.shown.sweep.get();
     const auto known = sweep == nullptr
                            ? std::nullopt
                            : sweep->heads[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
     if (!known)
-        return {std::nullopt,
-                context.shown.sweep_stopped ? tr("{}: not measured", head) : tr("{}: not reached yet", head)};
+        return {std::nullopt, context.shown.sweep_stopped
+                                  ? tr("common.not_measured", "{}: not measured", head)
+                                  : tr("common.not_reached_yet", "{}: not reached yet", head)};
     const std::string lost = number(known->lost, 3), changes = number(known->divergence, 4);
     const bool difference = !effects.against.empty();
     if (shows_means(context))
         return {
             known->lost,
             difference
-                ? tr("With the mean output of {} the difference falls by {}; the prediction changes by KL {} "
+                ? tr("effects_page.mean_output_difference",
+                     "With the mean output of {} the difference falls by {}; the prediction changes by KL {} "
                      "nats",
                      head, lost, changes)
-                : tr("With the mean output of {} the logit falls by {}; the prediction changes by KL {} nats",
+                : tr("effects_page.mean_output_logit_falls",
+                     "With the mean output of {} the logit falls by {}; the prediction changes by KL {} nats",
                      head, lost, changes)};
     return {known->lost,
-            difference ? tr("Without {} the difference falls by {}; the prediction changes by KL {} nats",
+            difference ? tr("effects_page.without_difference_falls",
+                            "Without {} the difference falls by {}; the prediction changes by KL {} nats",
                             head, lost, changes)
-                       : tr("Without {} the logit falls by {}; the prediction changes by KL {} nats", head,
+                       : tr("effects_page.without_logit_falls",
+                            "Without {} the logit falls by {}; the prediction changes by KL {} nats", head,
                             lost, changes)};
 }
 
@@ -178,7 +184,8 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
         const double mlp = effects.mlps[static_cast<std::size_t>(l)];
         const figure::Rect area = table.mlp(l);
         draw_signed_cell(picture, context, area, mlp, limit, table.numbers);
-        picture.tips.push_back({area, tr("The MLP of layer {} adds {}", l, signed_number(mlp, 3))});
+        picture.tips.push_back({area, tr("effects_page.mlp_layer_adds", "The MLP of layer {} adds {}", l,
+                                         signed_number(mlp, 3))});
         draw_total(picture, context, table, l);
     }
     if (context.view.attention.layer < table.L && context.view.head < table.H) {
@@ -205,40 +212,48 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
               theme.muted, Align::right);
     const float words = table.left + width + 16;
     draw_text(picture, context, words, y + 8,
-              !shows_losses(context) ? tr("logits towards {}", effects.token)
-              : shows_means(context) ? tr("falls with the head's mean")
-                                     : tr("falls without the head"),
+              !shows_losses(context) ? tr("effects_page.logits_towards", "logits towards {}", effects.token)
+              : shows_means(context) ? tr("common.falls_heads_mean", "falls with the head's mean")
+                                     : tr("common.falls_without_head", "falls without the head"),
               Font::ui, 12.5F, theme.text);
-    draw_text(picture, context, words, below + 2,
-              shows_losses(context)     ? tr("below 0 (violet): rises")
-              : effects.against.empty() ? tr("below 0 (violet): away from it")
-                                        : tr("below 0 (violet): towards {}", effects.against),
-              Font::ui, 12.5F, theme.text);
+    draw_text(
+        picture, context, words, below + 2,
+        shows_losses(context) ? tr("effects_page.below_0_violet_rises", "below 0 (violet): rises")
+        : effects.against.empty()
+            ? tr("effects_page.below_0_violet_away", "below 0 (violet): away from it")
+            : tr("effects_page.below_0_violet_towards", "below 0 (violet): towards {}", effects.against),
+        Font::ui, 12.5F, theme.text);
     if (shows_losses(context)) {
         const bool stopped = context.shown.sweep_stopped;
         if (const EffectsSweep* const sweep = context.shown.sweep.get())
             draw_measuring(picture, context, words + 176, y - 4, {sweep->done, sweep->count, stopped});
         return draw_paragraph(
             picture, context, canvas_pad, below + 32, table.right - canvas_pad,
-            (stopped ? tr("Hatched heads are not measured.") + " " : "") +
+            (stopped ? tr("effects_page.hatched_heads_not_measured", "Hatched heads are not measured.") + " "
+                     : "") +
                 (shows_means(context)
-                     ? tr("Each head alone gives its mean output over the text, and the whole model runs "
+                     ? tr("effects_page.each_head_alone_gives",
+                          "Each head alone gives its mean output over the text, and the whole model runs "
                           "again.")
-                     : tr("Each head is switched off alone, and the whole model runs again.")) +
+                     : tr("effects_page.each_head_switched_alone",
+                          "Each head is switched off alone, and the whole model runs again.")) +
                 " " +
-                tr("These numbers do not add up: other heads make up for a missing one, or depended on it."),
+                tr("effects_page.numbers_not_add_up",
+                   "These numbers do not add up: other heads make up for a missing one, or depended on it."),
             Font::ui, 12.5F, 18, theme.muted);
     }
     // Everything that adds up to the logit, in one line at the right.
-    std::vector<std::pair<std::string, double>> terms{{tr("heads"), effects.all_heads},
-                                                      {tr("MLPs"), effects.all_mlps},
-                                                      {tr("embedding"), effects.embedding}};
+    std::vector<std::pair<std::string, double>> terms{
+        {tr("common.heads", "heads"), effects.all_heads},
+        {tr("effects_page.mlps", "MLPs"), effects.all_mlps},
+        {tr("common.embedding", "embedding"), effects.embedding}};
     if (effects.others != 0)
-        terms.insert(terms.begin() + 1,
-                     {effects.stack == checkpoint::Stack::cross ? tr("own heads") : tr("cross heads"),
-                      effects.others});
+        terms.insert(terms.begin() + 1, {effects.stack == checkpoint::Stack::cross
+                                             ? tr("effects_page.own_heads", "own heads")
+                                             : tr("effects_page.cross_heads", "cross heads"),
+                                         effects.others});
     if (effects.biases != 0)
-        terms.emplace_back(tr("biases"), effects.biases);
+        terms.emplace_back(tr("common.biases", "biases"), effects.biases);
     std::vector<double> values;
     std::ranges::transform(terms, std::back_inserter(values), &std::pair<std::string, double>::second);
     const SumFormat format = sum_format(values, effects.attribution.logit);
@@ -289,14 +304,16 @@ void draw_question_fields(Picture& picture, const DrawContext& context) {
         return label.starts_with(blank) && label.size() > blank.size() ? label.substr(blank.size()) : label;
     };
     // Translators: before a field with a token: the logits for one token, against another
-    field(tr("against"), "against", bare(effects.against), AskEffects::What::against,
-          tr("The token whose logit is taken off; empty: the mean over the vocabulary"));
+    field(tr("effects_page.against", "against"), "against", bare(effects.against), AskEffects::What::against,
+          tr("effects_page.token_whose_logit_taken",
+             "The token whose logit is taken off; empty: the mean over the vocabulary"));
     // Translators: before a field with a token: the logits for one token, against another
-    field(tr("for"), "for", bare(effects.token), AskEffects::What::token,
-          tr("The token whose logit is taken apart"));
-    draw_text_button(picture, context, x - 62, top, tr("Likeliest"), false,
+    field(tr("effects_page.for", "for"), "for", bare(effects.token), AskEffects::What::token,
+          tr("effects_page.token_whose_logit_taken_2", "The token whose logit is taken apart"));
+    draw_text_button(picture, context, x - 62, top, tr("effects_page.likeliest", "Likeliest"), false,
                      AskEffects{AskEffects::What::usual, {}},
-                     tr("The two tokens that the model as built finds likeliest at this position"));
+                     tr("effects_page.two_tokens_model_built",
+                        "The two tokens that the model as built finds likeliest at this position"));
 }
 
 std::string writer_words(const analysis::Writer& writer) {
@@ -307,26 +324,28 @@ std::string writer_words(const analysis::Writer& writer) {
     case Kind::head: {
         const std::string name = layer + " H" + std::to_string(writer.head);
         // Translators: {} is a head or a bias of the cross-attention
-        return cross ? tr("cross {}", name) : name;
+        return cross ? tr("effects_page.cross", "cross {}", name) : name;
     }
     case Kind::mlp:
         return layer + " MLP";
     case Kind::embedding:
-        return tr("embedding");
+        return tr("common.embedding", "embedding");
     case Kind::position:
-        return tr("position");
+        return tr("common.position", "position");
     case Kind::embedding_norm_bias:
-        return tr("embedding norm bias");
+        return tr("common.embedding_norm_bias", "embedding norm bias");
     case Kind::norm1_bias:
-        return cross ? tr("cross {} norm1 bias", layer) : tr("{} norm1 bias", layer);
+        return cross ? tr("effects_page.cross_norm1_bias", "cross {} norm1 bias", layer)
+                     : tr("effects_page.norm1_bias", "{} norm1 bias", layer);
     case Kind::norm2_bias:
-        return cross ? tr("cross {} norm2 bias", layer) : tr("{} norm2 bias", layer);
+        return cross ? tr("effects_page.cross_norm2_bias", "cross {} norm2 bias", layer)
+                     : tr("effects_page.norm2_bias", "{} norm2 bias", layer);
     case Kind::final_norm_bias:
-        return tr("final norm bias");
+        return tr("common.final_norm_bias", "final norm bias");
     case Kind::head_bias:
-        return tr("head bias");
+        return tr("common.head_bias", "head bias");
     case Kind::output_bias:
-        return cross ? tr("cross {}", layer + " b_O") : layer + " b_O";
+        return cross ? tr("effects_page.cross", "cross {}", layer + " b_O") : layer + " b_O";
     case Kind::projection_bias:
         break;
     }
@@ -334,7 +353,8 @@ std::string writer_words(const analysis::Writer& writer) {
 }
 
 std::string logit_words(const Effects& effects) {
-    return effects.against.empty() ? tr("{} − mean", effects.token) : effects.token + " − " + effects.against;
+    return effects.against.empty() ? tr("effects_page.mean", "{} − mean", effects.token)
+                                   : effects.token + " − " + effects.against;
 }
 
 double effects_limit(double largest) {
@@ -356,23 +376,30 @@ Picture draw_effects_strip(const DrawContext& context) {
         return Segment{.label = label, .action = ShowEffects{kind}, .on = now == kind, .tip = tip};
     };
     Picture picture;
-    draw_strip_tabs(
-        picture, context,
-        {tab(tr("Direct"), EffectKind::direct, tr("What each writer adds to the two logits")),
-         tab(tr("By source"), EffectKind::by_source,
-             tr("What the open head brings to every position, by the token that it reads from")),
-         tab(tr("When ablated"), EffectKind::ablated, tr("What is lost when a head is switched off")),
-         tab(tr("When averaged"), EffectKind::averaged,
-             tr("What is lost when a head gives its mean output over this text at every token"))},
-        32, {}, !shows_losses(context) ? tr("norms held at their scale in this run") : "");
+    draw_strip_tabs(picture, context,
+                    {tab(tr("effects_page.direct", "Direct"), EffectKind::direct,
+                         tr("effects_page.each_writer_adds_two", "What each writer adds to the two logits")),
+                     tab(tr("effects_page.source", "By source"), EffectKind::by_source,
+                         tr("effects_page.open_head_brings_every",
+                            "What the open head brings to every position, by the token that it reads from")),
+                     tab(tr("effects_page.ablated", "When ablated"), EffectKind::ablated,
+                         tr("effects_page.lost_head_switched", "What is lost when a head is switched off")),
+                     tab(tr("effects_page.averaged", "When averaged"), EffectKind::averaged,
+                         tr("effects_page.lost_head_gives_mean",
+                            "What is lost when a head gives its mean output over this text at every token"))},
+                    32, {},
+                    !shows_losses(context)
+                        ? tr("effects_page.norms_held_scale_run", "norms held at their scale in this run")
+                        : "");
     return picture;
 }
 
 Picture draw_effects_page(const DrawContext& context) {
     const Effects* const effects = context.shown.effects.get();
     if (effects == nullptr)
-        return message_page(context, tr("What the heads do to the prediction"),
-                            tr("Every writer's part is being worked out."));
+        return message_page(
+            context, tr("effects_page.heads_prediction", "What the heads do to the prediction"),
+            tr("effects_page.every_writers_part_worked", "Every writer's part is being worked out."));
     Picture picture = empty_page(context);
     const std::string after = effects->queries[static_cast<std::size_t>(effects->question.position)];
     if (context.view.attention.effects == EffectKind::by_source) {
@@ -382,17 +409,22 @@ Picture draw_effects_page(const DrawContext& context) {
     const std::string what = effects->against.empty() ? effects->token : logit_words(*effects);
     if (shows_means(context))
         draw_page_head(
-            picture, context, tr("What is lost with each head's mean"),
-            tr("logit of {} after {}: of this run, less of a run with one head’s mean", what, after));
+            picture, context, tr("effects_page.lost_each_heads_mean", "What is lost with each head's mean"),
+            tr("effects_page.logit_after_run_less",
+               "logit of {} after {}: of this run, less of a run with one head’s mean", what, after));
     else if (shows_losses(context))
-        draw_page_head(picture, context, tr("What is lost without each head"),
-                       tr("logit of {} after {}: of this run, less of a run without one head", what, after));
+        draw_page_head(picture, context,
+                       tr("effects_page.lost_without_each_head", "What is lost without each head"),
+                       tr("effects_page.logit_after_run_less_2",
+                          "logit of {} after {}: of this run, less of a run without one head", what, after));
     else
         draw_page_head(
-            picture, context, tr("What the heads do to the prediction"),
+            picture, context, tr("effects_page.heads_prediction", "What the heads do to the prediction"),
             effects->against.empty()
-                ? tr("out[l][h] · (u[{}] − mean u), after {}, direct path, norms held", effects->token, after)
-                : tr("out[l][h] · (u[{}] − u[{}]), after {}, direct path, norms held", effects->token,
+                ? tr("effects_page.out_l_h_u",
+                     "out[l][h] · (u[{}] − mean u), after {}, direct path, norms held", effects->token, after)
+                : tr("effects_page.out_l_h_u_2",
+                     "out[l][h] · (u[{}] − u[{}]), after {}, direct path, norms held", effects->token,
                      effects->against, after));
     draw_question_fields(picture, context);
     const Table table = table_of(context);

@@ -28,9 +28,11 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
     const float right = context.width - canvas_pad, left = canvas_pad + lens_names;
     draw_hairline(picture, context, canvas_pad, y, right - canvas_pad);
     const float taken =
-        draw_text(picture, context, canvas_pad, y + 30, tr("Logit lens"), Font::ui_semibold, 17, theme.ink);
+        draw_text(picture, context, canvas_pad, y + 30, tr("lens_table.logit_lens", "Logit lens"),
+                  Font::ui_semibold, 17, theme.ink);
     draw_text(picture, context, canvas_pad + taken + 14, y + 30,
-              tr("likeliest next token if the model stopped there"), Font::ui, 12.5F, theme.muted);
+              tr("lens_table.likeliest_next_token_model", "likeliest next token if the model stopped there"),
+              Font::ui, 12.5F, theme.muted);
     // The last columns are those that fit.
     const auto room = static_cast<std::size_t>(std::max((right - left) / smallest_cell, 1.0F));
     const std::size_t count = lens->positions.size();
@@ -51,13 +53,14 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
         if (context.controls)
             picture.add_spot({left + cell_w * static_cast<float>(n), top - 22, cell_w, 20},
                              "lens at " + std::to_string(position), PredictAt{position},
-                             tr("Take the prediction after token {} apart", position));
+                             tr("lens_table.take_prediction_after_token",
+                                "Take the prediction after token {} apart", position));
     }
     for (std::size_t l = 0; l < lens->layers.size(); ++l) {
         const float row = top + row_height * static_cast<float>(l);
         draw_text(picture, context, left - 8, figure::baseline_for(row + row_height / 2, 12),
-                  l == 0 ? tr("embed") : "L" + std::to_string(l - 1), Font::ui, 12, theme.muted,
-                  Align::right);
+                  l == 0 ? tr("common.embed", "embed") : "L" + std::to_string(l - 1), Font::ui, 12,
+                  theme.muted, Align::right);
         for (std::size_t n = 0; n < shown; ++n) {
             const EffectsLens::Cell& cell = lens->layers[l][first + n];
             const figure::Rect area{left + cell_w * static_cast<float>(n), row, cell_w - 1, row_height - 1};
@@ -66,7 +69,8 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
             draw_text(picture, context, area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 12),
                       fitted(context, cell.token, Font::ui, 12, cell_w - 8), Font::ui, 12, text_on(fill),
                       Align::center);
-            picture.tips.push_back({area, tr("{} with {}", cell.token, percent_text(cell.probability))});
+            picture.tips.push_back(
+                {area, tr("lens_table.with", "{} with {}", cell.token, percent_text(cell.probability))});
         }
     }
     const float bottom = top + row_height * static_cast<float>(lens->layers.size());
@@ -78,8 +82,9 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
     constexpr float width = 100;
     draw_ramp(picture, theme.neutral, left, bottom + 12, width);
     draw_text(picture, context, left - 8, bottom + 20, "0", Font::mono, 12, theme.muted, Align::right);
-    draw_text(picture, context, left + width + 8, bottom + 20, "1   " + tr("probability of that token"),
-              Font::ui, 12, theme.muted);
+    draw_text(picture, context, left + width + 8, bottom + 20,
+              "1   " + tr("lens_table.probability_token", "probability of that token"), Font::ui, 12,
+              theme.muted);
     return bottom + 34;
 }
 

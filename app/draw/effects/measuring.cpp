@@ -16,8 +16,9 @@ void draw_measuring(Picture& picture, const DrawContext& context, float x, float
     const Theme& theme = context.theme;
     const float words =
         draw_text(picture, context, x, y + 16,
-                  measuring.stopped ? tr("stopped after {} of {} runs", measuring.done, measuring.count)
-                                    : tr("{} of {} runs", measuring.done, measuring.count),
+                  measuring.stopped ? tr("measuring.stopped_after_runs", "stopped after {} of {} runs",
+                                         measuring.done, measuring.count)
+                                    : tr("measuring.runs", "{} of {} runs", measuring.done, measuring.count),
                   figure::Font::ui, 12.5F, theme.text);
     picture.scene.add(figure::RectItem{.area = {x, y + 24, words, 4}, .fill = theme.line, .radius = 2});
     picture.scene.add(figure::RectItem{
@@ -28,10 +29,12 @@ void draw_measuring(Picture& picture, const DrawContext& context, float x, float
     if (!context.controls)
         return;
     const bool on = measuring.stopped;
-    draw_button(picture, context, {x + words + 16, y, 84, measuring_height}, on ? tr("Go on") : tr("Cancel"),
-                MeasureRuns{on}, false,
-                on ? tr("Runs what is not measured yet")
-                   : with_key(tr("Stops the runs; what they measured stays"), "let go"));
+    draw_button(
+        picture, context, {x + words + 16, y, 84, measuring_height},
+        on ? tr("common.go", "Go on") : tr("common.cancel", "Cancel"), MeasureRuns{on}, false,
+        on ? tr("measuring.runs_not_measured_yet", "Runs what is not measured yet")
+           : with_key(tr("measuring.stops_runs_measured_stays", "Stops the runs; what they measured stays"),
+                      "let go"));
 }
 
 void draw_unmeasured(Picture& picture, const Theme& theme, const figure::Rect& area, bool stopped) {

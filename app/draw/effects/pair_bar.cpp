@@ -18,7 +18,8 @@ Picture draw_pair_bar(const DrawContext& context, const std::string& separator,
     picture.scene.add(figure::RectItem{.area = {0, 0, context.width, height}, .fill = theme.highlight});
     picture.scene.add(figure::RectItem{.area = {0, 0, 3, height}, .fill = theme.ink});
     draw_hairline(picture, context, 0, height - 0.5F, context.width);
-    const std::string one = tr("Keep one text"), two = tr("Make two texts");
+    const std::string one = tr("pair_bar.keep_one_text", "Keep one text"),
+                      two = tr("pair_bar.make_two_texts", "Make two texts");
     const auto width_of = [&](const std::string& label) {
         return context.measure(label, figure::Font::ui_medium, size) + pad;
     };
@@ -26,15 +27,17 @@ Picture draw_pair_bar(const DrawContext& context, const std::string& separator,
     float end = context.width - 12;
     if (context.controls) {
         draw_button(picture, context, {end - of_one, 6, of_one, height - 12}, one, DecidePair{false}, false,
-                    tr("All tokens keep type 0"));
+                    tr("pair_bar.all_tokens_keep_type", "All tokens keep type 0"));
         end -= of_one + gap;
         draw_button(picture, context, {end - of_two, 6, of_two, height - 12}, two, DecidePair{true}, false,
-                    tr("“{}” and “{}”; the tokens of the second text get type 1", pair.first, pair.second));
+                    tr("pair_bar.tokens_second_text_get",
+                       "“{}” and “{}”; the tokens of the second text get type 1", pair.first, pair.second));
         end -= of_two + 12;
     }
     // Translators: {} is a token, such as [SEP]
     const std::string words =
-        tr("{} inside one text: all tokens have type 0. Should this be two texts, with types 0 and 1?",
+        tr("pair_bar.inside_one_text_all",
+           "{} inside one text: all tokens have type 0. Should this be two texts, with types 0 and 1?",
            separator);
     const std::string fitting = fitted_words(context, words, figure::Font::ui, size, end - x);
     draw_text(picture, context, x, figure::baseline_for(height / 2, size), fitting, figure::Font::ui, size,

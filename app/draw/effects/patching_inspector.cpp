@@ -24,7 +24,9 @@ Picture draw_patching_inspector(const DrawContext& context) {
     sheet.y = 18;
     const PatchingView* const view = context.shown.patching.get();
     if (view == nullptr || view->pair == nullptr || view->map == nullptr) {
-        sheet.paragraph(tr("Click a cell of the map to see what its patch does."), theme.muted);
+        sheet.paragraph(tr("patching_inspector.click_cell_map_see",
+                           "Click a cell of the map to see what its patch does."),
+                        theme.muted);
         return sheet.finish();
     }
     const PatchingPair& pair = *view->pair;
@@ -40,34 +42,40 @@ Picture draw_patching_inspector(const DrawContext& context) {
         const auto row = static_cast<std::size_t>(chosen[0]), column = static_cast<std::size_t>(chosen[1]);
         const auto& share = map.cells[row][column];
         sheet.headline(name_of(row, column), share ? number(static_cast<double>(*share), 2) : "…",
-                       tr("of the answer comes back"));
+                       tr("patching_inspector.answer_comes_back", "of the answer comes back"));
         if (share) {
             const double clean = pair.clean_difference, corrupted = pair.corrupted_difference,
                          patched = corrupted + static_cast<double>(*share) * (clean - corrupted);
-            sheet.section(tr("This run"), pair.answer + " − " + pair.against);
-            sheet.row(tr("clean"), signed_number(clean, 2));
-            sheet.row(tr("corrupted"), signed_number(corrupted, 2));
-            sheet.row(tr("corrupted, with this patch"), signed_number(patched, 2), true);
+            sheet.section(tr("patching_inspector.run", "This run"), pair.answer + " − " + pair.against);
+            sheet.row(tr("common.clean", "clean"), signed_number(clean, 2));
+            sheet.row(tr("common.corrupted", "corrupted"), signed_number(corrupted, 2));
+            sheet.row(tr("patching_inspector.corrupted_patch", "corrupted, with this patch"),
+                      signed_number(patched, 2), true);
             sheet.arithmetic(number(patched - corrupted, 2) + " ÷ " + number(clean - corrupted, 2),
                              number(static_cast<double>(*share), 2));
         }
         if (can_open(map, chosen[0], chosen[1]) && context.controls) {
             sheet.y += 6;
             draw_button(
-                sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, tr("Open this run"),
-                OpenPatch{chosen[0], chosen[1]}, true,
-                tr("Shows the stages, the board and the prediction of the second prompt with this patch"));
+                sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
+                tr("patching_inspector.open_run", "Open this run"), OpenPatch{chosen[0], chosen[1]}, true,
+                tr("patching_inspector.shows_stages_board",
+                   "Shows the stages, the board and the prediction of the second prompt with this patch"));
             sheet.y += 40;
         }
         if (by_head(map) && context.controls) {
             sheet.y += 6;
             draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
-                        tr("Open {}", name_of(row, column)), OpenHead{chosen[0], chosen[1]}, false,
-                        tr("Puts this head in focus, where the tab Paths begins"));
+                        tr("common.open", "Open {}", name_of(row, column)), OpenHead{chosen[0], chosen[1]},
+                        false,
+                        tr("patching_inspector.puts_head_focus_tab",
+                           "Puts this head in focus, where the tab Paths begins"));
             sheet.y += 44;
         }
     } else {
-        sheet.paragraph(tr("Click a cell of the map to see what its patch does."), theme.muted);
+        sheet.paragraph(tr("patching_inspector.click_cell_map_see",
+                           "Click a cell of the map to see what its patch does."),
+                        theme.muted);
     }
     struct Large {
         std::size_t row, column;
@@ -82,11 +90,12 @@ Picture draw_patching_inspector(const DrawContext& context) {
                              [](const Large& one) { return std::abs(one.share); });
     constexpr std::size_t listed = 10;
     large.resize(std::min(large.size(), listed));
-    sheet.section(tr("Largest shares"), tr("recovered"));
+    sheet.section(tr("patching_inspector.largest_shares", "Largest shares"),
+                  tr("common.recovered", "recovered"));
     for (const Large& one : large) {
         sheet.row_spot("large " + std::to_string(one.row) + "." + std::to_string(one.column),
                        PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)},
-                       tr("Look at this patch"));
+                       tr("patching_inspector.look_patch", "Look at this patch"));
         constexpr float number_room = 58, bar = 76;
         const float end = sheet.right - number_room;
         sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,
@@ -97,8 +106,9 @@ Picture draw_patching_inspector(const DrawContext& context) {
                   pair.too_alike() ? theme.muted : theme.text, Align::right);
         sheet.y += Sheet::row_height;
     }
-    sheet.section(tr("How it is measured"));
-    sheet.paragraph(tr("recovered = (patched − corrupted) ÷ (clean − corrupted), each the logit of {} less "
+    sheet.section(tr("common.how_measured", "How it is measured"));
+    sheet.paragraph(tr("patching_inspector.recovered_patched",
+                       "recovered = (patched − corrupted) ÷ (clean − corrupted), each the logit of {} less "
                        "that of {} after the last token. 1 brings all of the answer back, 0 nothing.",
                        pair.answer, pair.against),
                     theme.muted);

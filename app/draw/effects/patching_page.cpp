@@ -55,9 +55,10 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
     const Theme& theme = context.theme;
     picture.scene.add(
         figure::RectItem{.area = area, .fill = theme.panel, .stroke = theme.line2, .radius = 6});
-    draw_text(picture, context, area.x + 14, area.y + 22, clean ? tr("clean") : tr("corrupted"),
-              Font::ui_semibold, 13, theme.ink);
-    const std::string words = clean ? tr("clean") : tr("corrupted");
+    draw_text(picture, context, area.x + 14, area.y + 22,
+              clean ? tr("common.clean", "clean") : tr("common.corrupted", "corrupted"), Font::ui_semibold,
+              13, theme.ink);
+    const std::string words = clean ? tr("common.clean", "clean") : tr("common.corrupted", "corrupted");
     const std::string difference =
         signed_number(clean ? pair.clean_difference : pair.corrupted_difference, 2);
     const std::string full = pair.answer + " − " + pair.against + "  " + difference;
@@ -88,9 +89,10 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
     }
     if (last < tokens.size())
         draw_text(picture, context, x + 2, area.y + 48, "…", Font::ui, 13, theme.muted);
-    float next_x =
-        area.x + 14 +
-        draw_text(picture, context, area.x + 14, area.y + 74, tr("next"), Font::ui, 12.5F, theme.muted) + 12;
+    float next_x = area.x + 14 +
+                   draw_text(picture, context, area.x + 14, area.y + 74, tr("common.next", "next"), Font::ui,
+                             12.5F, theme.muted) +
+                   12;
     for (const PatchingPair::Next& next : clean ? pair.clean_next : pair.corrupted_next) {
         const std::string text = next.token + "  " + percent_text(next.probability);
         if (next_x + context.measure(text, Font::ui, 12.5F) > area.right() - 8)
@@ -116,7 +118,8 @@ OpenHead sender_typed(const std::string& typed, std::int64_t layers, std::int64_
             numbers.back() = std::min<std::int64_t>(numbers.back() * 10 + (typed[at] - '0'), 1 << 20);
         }
     if (numbers.size() != 2 || numbers[0] + 1 >= layers || numbers[1] >= heads)
-        fail_input(tr("Paths begin at a head from L0 H0 to L{} H{}; type one of them.",
+        fail_input(tr("patching_page.paths_begin_head_l0",
+                      "Paths begin at a head from L0 H0 to L{} H{}; type one of them.",
                       std::max<std::int64_t>(layers - 2, 0), heads - 1));
     return {numbers[0], numbers[1]};
 }
@@ -124,22 +127,25 @@ OpenHead sender_typed(const std::string& typed, std::int64_t layers, std::int64_
 /// The field for the second prompt. Returns its lower edge.
 float draw_second_field(Picture& picture, const DrawContext& context, float y) {
     const PatchingView& view = *context.shown.patching;
-    const float left = canvas_pad +
-                       draw_text(picture, context, canvas_pad, figure::baseline_for(y + 14, 12.5F),
-                                 tr("second prompt"), Font::ui, 12.5F, context.theme.muted) +
-                       10;
+    const float left =
+        canvas_pad +
+        draw_text(picture, context, canvas_pad, figure::baseline_for(y + 14, 12.5F),
+                  tr("patching_page.second_prompt", "second prompt"), Font::ui, 12.5F, context.theme.muted) +
+        10;
     const float right = context.width - canvas_pad;
     if (context.controls) {
-        const std::string copy = tr("Copy the first");
+        const std::string copy = tr("patching_page.copy_first", "Copy the first");
         const float button = context.measure(copy, Font::ui_medium, 12.5F) + 16;
         draw_text_button(picture, context, right - button, y + 1, copy, false, CopyFirstPrompt{},
-                         tr("The second prompt becomes a copy of the first, in which you change a word"));
+                         tr("patching_page.second_prompt_becomes_copy",
+                            "The second prompt becomes a copy of the first, in which you change a word"));
         picture.fields.push_back(
             {.area = {left, y, right - button - 10 - left, 28},
              .label = second_prompt_field,
              .text = view.asked.corrupted,
              .action = [](const std::string& typed) { return AskPatching{.corrupted = typed}; },
-             .tip = tr("A prompt of as many tokens that leads elsewhere; Enter runs it"),
+             .tip = tr("patching_page.prompt_many_tokens_leads",
+                       "A prompt of as many tokens that leads elsewhere; Enter runs it"),
              .changed_in_part = true,
              .controls = text::ControlCharacters::kept});
     }
@@ -154,12 +160,16 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
                                         : right - compare;
         if (below)
             y = compare_y;
-        draw_button(picture, context, {swap_x, swap_y, swap, 32}, tr("Swap prompts"), SwapPrompts{}, false,
-                    tr("The corrupted prompt becomes the clean one: what is enough and what is needed are "
+        draw_button(picture, context, {swap_x, swap_y, swap, 32},
+                    tr("patching_page.swap_prompts", "Swap prompts"), SwapPrompts{}, false,
+                    tr("patching_page.corrupted_prompt_becomes",
+                       "The corrupted prompt becomes the clean one: what is enough and what is needed are "
                        "not the same"));
-        draw_button(picture, context, {compare_x, compare_y, compare, 32}, tr("Compare the prompts' stages"),
+        draw_button(picture, context, {compare_x, compare_y, compare, 32},
+                    tr("patching_page.compare_prompts_stages", "Compare the prompts' stages"),
                     ComparePrompts{}, false,
-                    tr("Shows the stages of the second prompt less those of the first, as B − A"));
+                    tr("patching_page.shows_stages_second_prompt",
+                       "Shows the stages of the second prompt less those of the first, as B − A"));
     }
     return y + 40;
 }
@@ -168,18 +178,20 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
 float draw_sender(Picture& picture, const DrawContext& context, const PatchingMap& map, float y) {
     if (!context.controls)
         return y;
-    const float left = canvas_pad +
-                       // Translators: the head whose output is patched for each later head
-                       draw_text(picture, context, canvas_pad, figure::baseline_for(y + 14, 12.5F),
-                                 tr("paths from"), Font::ui, 12.5F, context.theme.muted) +
-                       10;
+    const float left =
+        canvas_pad +
+        // Translators: the head whose output is patched for each later head
+        draw_text(picture, context, canvas_pad, figure::baseline_for(y + 14, 12.5F),
+                  tr("patching_page.paths", "paths from"), Font::ui, 12.5F, context.theme.muted) +
+        10;
     picture.fields.push_back(
         {.area = {left, y, 90, 28},
          .label = "path sender",
          .text = "L" + std::to_string(map.from.layer) + " H" + std::to_string(map.from.head),
          .action = [layers = std::ssize(map.cells), heads = std::ssize(map.cells.front())](
                        const std::string& typed) { return sender_typed(typed, layers, heads); },
-         .tip = tr("The head whose output is patched for one later head at a time, such as L0 H6")});
+         .tip = tr("patching_page.head_whose_output_patched",
+                   "The head whose output is patched for one later head at a time, such as L0 H6")});
     return y + 36;
 }
 
@@ -313,14 +325,19 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                 draw_edit_marks(picture, context, area, *edits);
             if (!context.controls)
                 continue;
-            const std::string place =
-                by_head(map) ? row_name(map, row) + " H" + std::to_string(column)
-                             : tr("{}, {} (token {})", row_name(map, row), pair.clean_tokens[column], column);
+            const std::string place = by_head(map)
+                                          ? row_name(map, row) + " H" + std::to_string(column)
+                                          : tr("patching_page.token", "{}, {} (token {})", row_name(map, row),
+                                               pair.clean_tokens[column], column);
             const std::string says =
-                !share ? stopped ? tr("{}: not measured", place) : tr("{}: not reached yet", place)
-                : same ? map.asked.paths ? tr("{}: not later than the head the path begins at", place)
-                                         : tr("{}: the same numbers in both runs", place)
-                       : tr("{}: {} of the answer comes back", place, number(static_cast<double>(*share), 3));
+                !share ? stopped ? tr("common.not_measured", "{}: not measured", place)
+                                 : tr("common.not_reached_yet", "{}: not reached yet", place)
+                : same ? map.asked.paths ? tr("patching_page.not_later_head_path",
+                                              "{}: not later than the head the path begins at", place)
+                                         : tr("patching_page.same_numbers_both_runs",
+                                              "{}: the same numbers in both runs", place)
+                       : tr("patching_page.answer_comes_back", "{}: {} of the answer comes back", place,
+                            number(static_cast<double>(*share), 3));
             picture.add_spot(area, "patch " + std::to_string(row) + "." + std::to_string(column),
                              PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)},
                              says + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
@@ -338,9 +355,10 @@ void draw_legend(Picture& picture, const DrawContext& context, const PatchGrid& 
     const Theme& theme = context.theme;
     const float x = grid.right() + 20;
     float y = grid.top + 10;
-    draw_text(picture, context, x, y, tr("recovered"), Font::ui, 12.5F, theme.muted);
-    for (const auto& [value, words] :
-         {std::pair(1.0, tr("clean")), {0.0, tr("nothing")}, {-1.0, tr("worse")}}) {
+    draw_text(picture, context, x, y, tr("common.recovered", "recovered"), Font::ui, 12.5F, theme.muted);
+    for (const auto& [value, words] : {std::pair(1.0, tr("common.clean", "clean")),
+                                       {0.0, tr("patching_page.nothing", "nothing")},
+                                       {-1.0, tr("patching_page.worse", "worse")}}) {
         y += 24;
         picture.scene.add(figure::RectItem{
             .area = {x, y - 11, 14, 14}, .fill = signed_colour(theme, value, 1), .stroke = theme.line2});
@@ -349,30 +367,35 @@ void draw_legend(Picture& picture, const DrawContext& context, const PatchGrid& 
     }
     y += 24;
     draw_text(picture, context, x + 4, y, "·", Font::mono, 12, theme.text);
-    draw_text(picture, context, x + 22, y, map.asked.paths ? tr("earlier head") : tr("same in both"),
+    draw_text(picture, context, x + 22, y,
+              map.asked.paths ? tr("patching_page.earlier_head", "earlier head")
+                              : tr("patching_page.same_both", "same in both"),
               Font::ui, 12, theme.muted);
 }
 
 std::string line_of(const PatchingMap& map) {
     if (map.asked.paths)
-        return tr("what L{} H{} wrote, as one later head alone reads it", map.from.layer, map.from.head);
+        return tr("patching_page.l_h_wrote_one", "what L{} H{} wrote, as one later head alone reads it",
+                  map.from.layer, map.from.head);
     switch (map.asked.kind) {
     case analysis::PatchKind::residual:
-        return tr("the residual stream that enters a layer, one position at a time");
+        return tr("patching_page.residual_stream_enters",
+                  "the residual stream that enters a layer, one position at a time");
     case analysis::PatchKind::attention:
-        return tr("what a layer's attention adds, one position at a time");
+        return tr("patching_page.layers_attention_adds_one",
+                  "what a layer's attention adds, one position at a time");
     case analysis::PatchKind::mlp:
-        return tr("what a layer's MLP adds, one position at a time");
+        return tr("patching_page.layers_mlp_adds_one", "what a layer's MLP adds, one position at a time");
     case analysis::PatchKind::head:
-        return tr("what one head adds, at all positions");
+        return tr("patching_page.one_head_adds_all", "what one head adds, at all positions");
     case analysis::PatchKind::q:
-        return tr("the queries of one head, at all positions");
+        return tr("patching_page.queries_one_head_all", "the queries of one head, at all positions");
     case analysis::PatchKind::k:
-        return tr("the keys of one head, at all positions");
+        return tr("patching_page.keys_one_head_all", "the keys of one head, at all positions");
     case analysis::PatchKind::v:
-        return tr("the values of one head, at all positions");
+        return tr("patching_page.values_one_head_all", "the values of one head, at all positions");
     case analysis::PatchKind::pattern:
-        return tr("the weights of one head, at all positions");
+        return tr("patching_page.weights_one_head_all", "the weights of one head, at all positions");
     }
     return {};
 }
@@ -383,7 +406,7 @@ std::string row_name(const PatchingMap& map, std::size_t row) {
     const bool last =
         !map.asked.paths && map.asked.kind == analysis::PatchKind::residual && row + 1 == map.cells.size();
     // Translators: the row after the last layer
-    return last ? tr("end") : "L" + std::to_string(row);
+    return last ? tr("common.end", "end") : "L" + std::to_string(row);
 }
 
 Picture draw_patching_strip(const DrawContext& context) {
@@ -394,17 +417,18 @@ Picture draw_patching_strip(const DrawContext& context) {
                        .on = view != nullptr && !view->asked.paths && view->asked.kind == which};
     };
     using enum analysis::PatchKind;
-    const std::vector<Segment> tabs{kind(tr("Residual"), residual),
-                                    kind(tr("Attention out"), analysis::PatchKind::attention),
-                                    kind(tr("MLP out"), mlp),
-                                    kind(tr("Head output"), head),
-                                    kind(tr("Queries"), q),
-                                    kind(tr("Keys"), k),
-                                    kind(tr("Values"), v),
-                                    kind(tr("Weights"), pattern),
-                                    {.label = tr("Paths"),
-                                     .action = AskPatching{.paths = true},
-                                     .on = view != nullptr && view->asked.paths}};
+    const std::vector<Segment> tabs{
+        kind(tr("patching_page.residual", "Residual"), residual),
+        kind(tr("patching_page.attention_out", "Attention out"), analysis::PatchKind::attention),
+        kind(tr("patching_page.mlp_out", "MLP out"), mlp),
+        kind(tr("common.head_output", "Head output"), head),
+        kind(tr("common.queries", "Queries"), q),
+        kind(tr("common.keys", "Keys"), k),
+        kind(tr("common.values", "Values"), v),
+        kind(tr("common.weights", "Weights"), pattern),
+        {.label = tr("patching_page.paths_2", "Paths"),
+         .action = AskPatching{.paths = true},
+         .on = view != nullptr && view->asked.paths}};
     float words = 0;
     for (const Segment& tab : tabs)
         words += context.measure(tab.label, Font::ui_semibold, 13);
@@ -419,7 +443,7 @@ Picture draw_patching_page(const DrawContext& context) {
     Picture picture = empty_page(context);
     const Theme& theme = context.theme;
     const PatchingView* const view = context.shown.patching.get();
-    draw_page_head(picture, context, tr("Activation patching"),
+    draw_page_head(picture, context, tr("patching_page.activation_patching", "Activation patching"),
                    view != nullptr && view->map != nullptr ? line_of(*view->map) : "");
     if (view == nullptr)
         return picture;
@@ -429,19 +453,22 @@ Picture draw_patching_page(const DrawContext& context) {
         const std::string words =
             !view->error.empty() ? view->error
             : view->asked.corrupted.empty()
-                ? tr("Type a second prompt that has as many tokens as this one and leads "
+                ? tr("patching_page.type_second_prompt_many",
+                     "Type a second prompt that has as many tokens as this one and leads "
                      "to another word, or copy the first and change a name, for example: “When Mary and John "
                      "went to the shop, John gave a book to” and “When Mary and John went "
                      "to the shop, Mary gave a book to”. The second prompt then runs with "
                      "one vector of this one at a time, and the map says how much of this "
                      "prompt's answer comes back.")
             : view->asked.corrupted == context.shown.document->part()->prompt
-                ? tr("Both prompts are the same. Change a word of the second one and press Enter: a name, "
+                ? tr("patching_page.both_prompts_same_change",
+                     "Both prompts are the same. Change a word of the second one and press Enter: a name, "
                      "for "
                      "example, so that it leads to another word and has as many tokens.")
             : view->pair != nullptr && view->asked.paths
-                ? tr("The heads are being measured: paths begin at the one that brings back most.")
-                : tr("Both prompts are being run.");
+                ? tr("patching_page.heads_measured_paths_begin",
+                     "The heads are being measured: paths begin at the one that brings back most.")
+                : tr("patching_page.both_prompts_run", "Both prompts are being run.");
         draw_paragraph(picture, context, canvas_pad, y + 34, std::min(room, 620.0F), words, Font::ui, 14.5F,
                        23, view->error.empty() ? theme.text : theme.bad);
         return picture;
@@ -460,7 +487,8 @@ Picture draw_patching_page(const DrawContext& context) {
     if (pair.too_alike()) {
         draw_text(
             picture, context, canvas_pad, y + 10,
-            tr("The two prompts differ by {} here, less than {}: too little for shares to mean anything.",
+            tr("patching_page.two_prompts_differ_here",
+               "The two prompts differ by {} here, less than {}: too little for shares to mean anything.",
                number(std::abs(pair.clean_difference - pair.corrupted_difference), 3),
                number(analysis::least_difference, 2)),
             Font::ui, 13, theme.bad);
@@ -475,7 +503,8 @@ Picture draw_patching_page(const DrawContext& context) {
     draw_measuring(picture, context, grid.left, grid.bottom() + 12, measuring);
     if (view->stopped)
         draw_text(picture, context, grid.left + 300, grid.bottom() + 28,
-                  tr("Hatched cells are not measured."), Font::ui, 12.5F, theme.muted);
+                  tr("patching_page.hatched_cells_not_measured", "Hatched cells are not measured."), Font::ui,
+                  12.5F, theme.muted);
     picture.scene.height =
         std::max(context.height, grid.bottom() + 24 + (measuring.over() ? 0 : measuring_height));
     picture.scene.width = std::max(context.width, grid.right() + legend_width + canvas_pad);

@@ -25,8 +25,9 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
     const std::int64_t open = context.shown.effects->question.position;
     const float left = grid.area.right() + 12;
     if (grid.pitch_y >= 14)
-        draw_text(picture, context, left + width, grid.area.y - 10, tr("sum: the head’s part"), Font::ui, 12,
-                  theme.muted, Align::right);
+        draw_text(picture, context, left + width, grid.area.y - 10,
+                  tr("sources_page.sum_heads_part", "sum: the head’s part"), Font::ui, 12, theme.muted,
+                  Align::right);
     for (std::int64_t i = 0; i < grid.rows; ++i) {
         const figure::Rect row = grid.cell(i, 0);
         const double sum = sources.sums[static_cast<std::size_t>(i)];
@@ -41,11 +42,13 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
         const figure::Rect beside{left, row.y, width, grid.pitch_y};
         const std::string adds = signed_number(sum, 3);
         if (context.controls)
-            picture.add_spot(
-                beside, "position " + std::to_string(i), PredictAt{i},
-                tr("After {} the head adds {}; a click takes this prediction apart", token, adds));
+            picture.add_spot(beside, "position " + std::to_string(i), PredictAt{i},
+                             tr("sources_page.after_head_adds_click",
+                                "After {} the head adds {}; a click takes this prediction apart", token,
+                                adds));
         else
-            picture.tips.push_back({beside, tr("After {} the head adds {}", token, adds)});
+            picture.tips.push_back(
+                {beside, tr("sources_page.after_head_adds", "After {} the head adds {}", token, adds)});
     }
     const figure::Rect first = grid.cell(open, 0);
     draw_selected_cell(picture, theme, {grid.area.x, first.y, grid.area.w, first.h});
@@ -59,19 +62,24 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
     const bool is_head = effects.has(l, h);
     const bool known = sources != nullptr && is_head;
-    draw_page_head(picture, context,
-                   known ? tr("What {} brings to every position",
-                              writer_words(effects.part(sources->place.layer, sources->head).writer))
-                         : tr("What the open head brings to every position"),
-                   effects.against.empty()
-                       ? tr("weights[i, j] · v[j] W_O · (u[{}] − mean u), norms held at row i", effects.token)
-                       : tr("weights[i, j] · v[j] W_O · (u[{}] − u[{}]), norms held at row i", effects.token,
-                            effects.against));
+    draw_page_head(
+        picture, context,
+        known ? tr("sources_page.brings_every_position", "What {} brings to every position",
+                   writer_words(effects.part(sources->place.layer, sources->head).writer))
+              : tr("sources_page.open_head_brings_every", "What the open head brings to every position"),
+        effects.against.empty()
+            ? tr("sources_page.weights_i_j_v",
+                 "weights[i, j] · v[j] W_O · (u[{}] − mean u), norms held at row i", effects.token)
+            : tr("sources_page.weights_i_j_v_2",
+                 "weights[i, j] · v[j] W_O · (u[{}] − u[{}]), norms held at row i", effects.token,
+                 effects.against));
     draw_question_fields(picture, context);
     if (!known) {
         draw_message(picture, context,
-                     is_head ? tr("The head's parts are being worked out.")
-                             : tr("A mean of heads has no parts of its own; choose a head on the board."),
+                     is_head
+                         ? tr("sources_page.heads_parts_worked_out", "The head's parts are being worked out.")
+                         : tr("sources_page.mean_heads_no_parts",
+                              "A mean of heads has no parts of its own; choose a head on the board."),
                      false, source_map_top);
         return;
     }
@@ -79,8 +87,9 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     if (Tq != context.dims().Tq || Tk != context.dims().Tk) {
         draw_message(
             picture, context,
-            tr("These parts belong to single tokens; show words as tokens again (Heads) to see them."), false,
-            source_map_top);
+            tr("sources_page.parts_belong_single_tokens",
+               "These parts belong to single tokens; show words as tokens again (Heads) to see them."),
+            false, source_map_top);
         return;
     }
     const float labels = row_label_width(context, false);
@@ -127,8 +136,10 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18, 160, context.theme.diverging,
                 static_cast<float>(-limit), static_cast<float>(limit),
                 effects.against.empty()
-                    ? tr("logits towards {}, below 0 (violet): away from it", effects.token)
-                    : tr("logits towards {}, below 0 (violet): towards {}", effects.token, effects.against),
+                    ? tr("sources_page.logits_towards_below_0",
+                         "logits towards {}, below 0 (violet): away from it", effects.token)
+                    : tr("sources_page.logits_towards_below_0_2",
+                         "logits towards {}, below 0 (violet): towards {}", effects.token, effects.against),
                 false);
     picture.scene.width = std::max(context.width, grid.area.right() + 12 + sums + canvas_pad);
     picture.scene.height = std::max(context.height, grid.area.bottom() + source_legend_height);

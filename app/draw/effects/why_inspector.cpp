@@ -36,11 +36,13 @@ void term_row(Sheet& sheet, const std::string& names, double value, double limit
 void add_way(Sheet& sheet, const WhyScore::Group& group, std::size_t n) {
     if (group.head >= 0)
         sheet.row_spot("term " + std::to_string(n), OpenHead{group.layer, group.head},
-                       tr("Take the same pair of tokens apart in {}", tr(group.name)));
+                       tr("why_inspector.take_same_pair_tokens", "Take the same pair of tokens apart in {}",
+                          tr(group.name)));
 }
 
 void add_terms(Sheet& sheet, const WhyScore& why) {
-    sheet.section(tr("Largest cells"), tr("query · key"));
+    sheet.section(tr("why_inspector.largest_cells", "Largest cells"),
+                  tr("why_inspector.query_key", "query · key"));
     const std::size_t count = std::min(why.largest.size(), listed_terms);
     double rest = why.score.scaled;
     std::vector<double> terms;
@@ -58,28 +60,31 @@ void add_terms(Sheet& sheet, const WhyScore& why) {
     }
     if (const std::size_t others = why.largest.size() - count; others > 0)
         term_row(sheet,
-                 tr_n("{} more, together", "{} more, together", static_cast<std::int64_t>(others), others),
+                 tr_n("common.more_together", "{} more, together", "{} more, together",
+                      static_cast<std::int64_t>(others), others),
                  rest, why.limit, format.decimals, false);
     sheet.rule(number_room);
     term_row(sheet, "scaled", why.score.scaled, 0, format.decimals, true);
     if (why.score.capped != why.score.scaled)
-        sheet.row(tr("after the soft cap"), number(why.score.capped, format.decimals));
+        sheet.row(tr("common.after_soft_cap", "after the soft cap"),
+                  number(why.score.capped, format.decimals));
 }
 
 /// Who wrote the largest cell, and what that head had read.
 void add_cell(Sheet& sheet, const WhyScore& why) {
     const Problem& problem = sheet.context.shown.problem();
     const WhyScore::Term& term = why.largest.front();
-    sheet.section(tr("The largest cell"), "q[a] · k[b]");
-    sheet.row(tr("query, written by"), tr(why.groups[term.query].name));
-    sheet.row(tr("key, written by"), tr(why.groups[term.key].name));
+    sheet.section(tr("why_inspector.largest_cell", "The largest cell"), "q[a] · k[b]");
+    sheet.row(tr("why_inspector.query_written", "query, written by"), tr(why.groups[term.query].name));
+    sheet.row(tr("why_inspector.key_written", "key, written by"), tr(why.groups[term.key].name));
     if (why.score.scaled != 0)
-        sheet.row(tr("share of the score"), percent_text(std::abs(term.value / why.score.scaled)));
+        sheet.row(tr("why_inspector.share_score", "share of the score"),
+                  percent_text(std::abs(term.value / why.score.scaled)));
     if (why.read.empty())
         return;
-    sheet.section(
-        tr("What {} read at {}", tr(why.groups[term.key].name), key_word(problem, why.question.key)),
-        tr("weight"));
+    sheet.section(tr("why_inspector.read", "What {} read at {}", tr(why.groups[term.key].name),
+                     key_word(problem, why.question.key)),
+                  tr("common.weight", "weight"));
     for (const WhyScore::Read& read : why.read)
         sheet.row(problem.key_label(read.token), number(read.weight, 2), &read == why.read.data());
 }
@@ -93,7 +98,8 @@ Picture draw_why_inspector(const DrawContext& context) {
     sheet.y = 18;
     const WhyScore* const why = context.shown.why.get();
     if (why == nullptr) {
-        sheet.paragraph(tr("The score is being taken apart."), theme.muted);
+        sheet.paragraph(tr("why_inspector.score_taken_apart", "The score is being taken apart."),
+                        theme.muted);
         return sheet.finish();
     }
     const Problem& problem = context.shown.problem();
@@ -102,7 +108,7 @@ Picture draw_why_inspector(const DrawContext& context) {
                        key_word(problem, why->question.key) + "]",
                    number(why->score.scaled, 2), "q · k / √dk");
     add_terms(sheet, *why);
-    sheet.section(tr("Scale"), "");
+    sheet.section(tr("common.scale", "Scale"), "");
     sheet.row(number(why->score.scaled / why->score.scale, 2) + " × " + number(why->score.scale, 4),
               number(why->score.scaled, 2));
     add_cell(sheet, *why);

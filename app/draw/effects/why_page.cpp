@@ -42,10 +42,10 @@ struct PairsHead {
 
 PairsHead pairs_head(const DrawContext& context, const WhyScore& why) {
     constexpr float apart = 14;
-    PairsHead head{
-        .title = tr("The same score by rotation pair"),
-        .words = tr("pair p turns by {} θ_p between the two tokens", why.question.query - why.question.key),
-        .marks = tr("bar: as turned   line: at distance 0")};
+    PairsHead head{.title = tr("why_page.same_score_rotation_pair", "The same score by rotation pair"),
+                   .words = tr("why_page.pair_p_turns_p", "pair p turns by {} θ_p between the two tokens",
+                               why.question.query - why.question.key),
+                   .marks = tr("why_page.bar_turned_line_distance", "bar: as turned   line: at distance 0")};
     const float words = context.measure(head.words, Font::ui, 12.5F) + apart,
                 marks = context.measure(head.marks, Font::ui, 12.5F) + apart,
                 room = context.width - 2 * canvas_pad - context.measure(head.title, Font::ui_semibold, 17);
@@ -78,12 +78,12 @@ void draw_names(Picture& picture, const DrawContext& context, const WhyScore& wh
     const Theme& theme = context.theme;
     const WhyScore::Term& largest = why.largest.front();
     const Problem& problem = context.shown.problem();
-    const float taken =
-        draw_text(picture, context, table.left, table.top - 46,
-                  tr("written at the key “{}”", shortened(key_word(problem, why.question.key), 14)),
-                  Font::ui_medium, 12.5F, theme.ink);
+    const float taken = draw_text(picture, context, table.left, table.top - 46,
+                                  tr("why_page.written_key", "written at the key “{}”",
+                                     shortened(key_word(problem, why.question.key), 14)),
+                                  Font::ui_medium, 12.5F, theme.ink);
     draw_text(picture, context, table.left + taken + 14, table.top - 46,
-              tr("columns; rows: written at the query “{}”",
+              tr("why_page.columns_rows_written_query", "columns; rows: written at the query “{}”",
                  shortened(query_word(problem, why.question.query), 14)),
               Font::ui, 12.5F, theme.muted);
     for (std::size_t n = 0; n < table.count; ++n) {
@@ -107,10 +107,10 @@ void draw_names(Picture& picture, const DrawContext& context, const WhyScore& wh
             draw_text(picture, context, column.x + 2, table.top - 24, "L" + std::to_string(group.layer),
                       Font::ui, 12, theme.text);
     }
-    draw_text(picture, context, table.right() + sums_width - 6, table.top - 8, tr("sum"), Font::ui, 12,
+    draw_text(picture, context, table.right() + sums_width - 6, table.top - 8, tr("common.sum", "sum"),
+              Font::ui, 12, theme.muted, Align::right);
+    draw_text(picture, context, table.left - 8, table.bottom() + 15, tr("common.sum", "sum"), Font::ui, 12,
               theme.muted, Align::right);
-    draw_text(picture, context, table.left - 8, table.bottom() + 15, tr("sum"), Font::ui, 12, theme.muted,
-              Align::right);
 }
 
 void draw_sums(Picture& picture, const DrawContext& context, const WhyScore& why, const WhyTable& table) {
@@ -185,21 +185,25 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
         picture.tips.push_back(
             {{x - pitch / 2, top, pitch, pairs_height},
              pair.wavelength == 0
-                 ? tr("Pair {}, does not turn: {}; at distance 0 it would be {}", p, turned, unturned)
-                 : tr("Pair {}, one turn in {} tokens: {}; at distance 0 it would be {}", p, wave, turned,
+                 ? tr("why_page.pair_not_turn_distance",
+                      "Pair {}, does not turn: {}; at distance 0 it would be {}", p, turned, unturned)
+                 : tr("why_page.pair_one_turn_tokens",
+                      "Pair {}, one turn in {} tokens: {}; at distance 0 it would be {}", p, wave, turned,
                       unturned)});
         const std::size_t every = std::max<std::size_t>(1, static_cast<std::size_t>(64.0F / pitch));
         if (p % every == 0)
             draw_text(picture, context, x, top + pairs_height + 20,
                       // Translators: a pair that does not turn
-                      pair.wavelength == 0 ? tr("still") : wave, Font::mono, 12, theme.muted, Align::center);
+                      pair.wavelength == 0 ? tr("why_page.still", "still") : wave, Font::mono, 12,
+                      theme.muted, Align::center);
     }
     const float foot = top + pairs_height + 20;
     draw_text(picture, context, left - 8, foot, "λ", Font::mono, 12, theme.muted, Align::right);
     // Three groups of equal width that add up to the score.
     const std::size_t third = (pairs.size() + 2) / 3;
     // Translators: a third of the rotation pairs, by how fast they turn
-    const std::array names{tr("fast"), tr("middle"), tr("slow")};
+    const std::array names{tr("why_page.fast", "fast"), tr("why_page.middle", "middle"),
+                           tr("why_page.slow", "slow")};
     for (std::size_t g = 0; g < 3 && g * third < pairs.size(); ++g) {
         const std::size_t first = g * third, last = std::min(first + third, pairs.size());
         const double sum = std::accumulate(
@@ -219,21 +223,23 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
     if (!context.controls)
         return;
     const std::vector<Segment> ways{
-        {.label = tr("Score map"),
+        {.label = tr("common.score_map", "Score map"),
          .action = GoTo{StageGroup::scores},
          .on = false,
-         .tip = tr("All scores of the head")},
-        {.label = tr("Taken apart"), .action = ShowScreen{Screen::why}, .on = true}};
+         .tip = tr("why_page.all_scores_head", "All scores of the head")},
+        {.label = tr("common.taken_apart", "Taken apart"), .action = ShowScreen{Screen::why}, .on = true}};
     float x = context.width - canvas_pad - segmented_width(context, ways);
     draw_segmented(picture, context, x, 28, ways);
     if (!why.may_join)
         return;
-    const std::string label = why.joined ? tr("Heads one by one") : tr("Join heads");
+    const std::string label = why.joined ? tr("why_page.heads_one_one", "Heads one by one")
+                                         : tr("why_page.join_heads", "Join heads");
     x = context.width - canvas_pad - context.measure(label, Font::ui_medium, 12.5F) - 16;
-    draw_text_button(picture, context, x, 86, label, false, // below the formula, which may be long
-                     JoinWriters{!why.joined},
-                     why.joined ? tr("A row and a column for every head")
-                                : tr("One row and one column for the heads of a layer"));
+    draw_text_button(
+        picture, context, x, 86, label, false, // below the formula, which may be long
+        JoinWriters{!why.joined},
+        why.joined ? tr("why_page.row_column_every_head", "A row and a column for every head")
+                   : tr("why_page.one_row_one_column", "One row and one column for the heads of a layer"));
 }
 
 } // namespace
@@ -241,13 +247,15 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
 Picture draw_why_page(const DrawContext& context) {
     const WhyScore* const why = context.shown.why.get();
     if (why == nullptr)
-        return message_page(context, tr("Why this score"),
-                            tr("Select a score of a layer to see what its query and its key are made of."));
+        return message_page(context, tr("common.why_score", "Why this score"),
+                            tr("why_page.select_score_layer_see",
+                               "Select a score of a layer to see what its query and its key are made of."));
     Picture picture = empty_page(context);
     const Theme& theme = context.theme;
     const Problem& problem = context.shown.problem();
-    draw_page_head(picture, context, tr("Why this score of L{} H{}", why->layer, why->question.head),
-                   tr("scaled[{}, {}] = Σ q[a] · k[b] / √dk, over writers a and b",
+    draw_page_head(picture, context,
+                   tr("why_page.why_score_l_h", "Why this score of L{} H{}", why->layer, why->question.head),
+                   tr("why_page.scaled_q_k_b", "scaled[{}, {}] = Σ q[a] · k[b] / √dk, over writers a and b",
                       query_word(problem, why->question.query), key_word(problem, why->question.key)));
     draw_switches(picture, context, *why);
     const WhyTable table = table_of(context, *why);
@@ -257,8 +265,9 @@ Picture draw_why_page(const DrawContext& context) {
             const figure::Rect area = table.cell(q, k);
             const double value = why->at(q, k);
             draw_signed_cell(picture, context, area, value, why->limit, table.numbers, 1);
-            picture.tips.push_back({area, tr("{} at the query · {} at the key: {}", tr(why->groups[q].name),
-                                             tr(why->groups[k].name), signed_number(value, 3))});
+            picture.tips.push_back(
+                {area, tr("why_page.query_key", "{} at the query · {} at the key: {}",
+                          tr(why->groups[q].name), tr(why->groups[k].name), signed_number(value, 3))});
         }
     const figure::Rect largest = table.cell(why->largest.front().query, why->largest.front().key);
     draw_selected_cell(picture, theme, largest);
@@ -267,8 +276,8 @@ Picture draw_why_page(const DrawContext& context) {
     constexpr float ramp = 120;
     draw_ramp(picture, theme.diverging, table.left, y, ramp);
     draw_text(picture, context, table.left + ramp + 12, y + 9,
-              tr("{} to {}: q · k / √dk of one pair of writers", number(-why->limit, 1),
-                 signed_number(why->limit, 1)),
+              tr("why_page.q_k_dk_one", "{} to {}: q · k / √dk of one pair of writers",
+                 number(-why->limit, 1), signed_number(why->limit, 1)),
               Font::ui, 12.5F, theme.muted);
     y += 34;
     if (!why->score.pairs.empty())

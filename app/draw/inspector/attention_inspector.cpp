@@ -62,7 +62,8 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
     const Problem& problem = context.shown.problem();
     const AttentionInfo& info = context.shown.document->shown_weights()->info();
     const float value = context.shown.value(cell);
-    sheet.section(tr("This row"), tr("query {}", cell.at[cell.tensor == TensorId::weights_mean ? 1U : 2U]));
+    sheet.section(tr("common.row_2", "This row"),
+                  tr("common.query", "query {}", cell.at[cell.tensor == TensorId::weights_mean ? 1U : 2U]));
     if (std::ranges::all_of(row, [](float w) { return w == 0; })) {
         sheet.paragraph(why_empty(context), context.theme.text);
         return;
@@ -72,24 +73,27 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
     const bool off = of_mean ? info.is_off(sum)
                              : context.shown.document->shown_weights()->is_off(
                                    context.shown.document->layer(), cell.at[1], cell.at[2], sum);
-    sheet.row(tr("sum"), number(sum, 4) + (off ? " ⚠" : ""), off);
+    sheet.row(tr("common.sum", "sum"), number(sum, 4) + (off ? " ⚠" : ""), off);
     if (info.sinks && !off)
-        sheet.row(tr("to the sink"), number(std::max(0.0, 1 - sum), 4));
+        sheet.row(tr("attention_inspector.sink", "to the sink"), number(std::max(0.0, 1 - sum), 4));
     else
-        sheet.row(tr("away from 1"), signed_number(sum - 1, 4));
+        sheet.row(tr("attention_inspector.away_1", "away from 1"), signed_number(sum - 1, 4));
     if (off)
         // Translators: {} is a type of numbers, float16, and then a small number
         sheet.paragraph(
-            tr("Softmax gives rows that sum to 1; as {} within {}. This one was changed after it, "
+            tr("attention_inspector.softmax_gives_rows",
+               "Softmax gives rows that sum to 1; as {} within {}. This one was changed after it, "
                "or cut.",
                info.held_as, shortest_number(info.sum_tolerance)),
             context.theme.bad);
     if (std::isfinite(value)) {
         const auto rank = 1 + std::ranges::count_if(row, [&](float w) { return w > value; });
-        sheet.row(tr("rank of this weight"),
-                  tr("{} of {}", grouped(rank), grouped(static_cast<std::int64_t>(row.size()))));
+        sheet.row(
+            tr("common.rank_weight", "rank of this weight"),
+            tr("common.of_2", "{} of {}", grouped(rank), grouped(static_cast<std::int64_t>(row.size()))));
     } else {
-        sheet.paragraph(tr("This weight is no finite number."), context.theme.bad);
+        sheet.paragraph(tr("attention_inspector.weight_no_finite", "This weight is no finite number."),
+                        context.theme.bad);
     }
     std::int64_t best = 0;
     for (std::size_t j = 0; j < row.size(); ++j)
@@ -97,10 +101,12 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
             !std::isfinite(row[static_cast<std::size_t>(best)]))
             best = static_cast<std::int64_t>(j);
     // Translators: the largest weight; {} is a token
-    sheet.row(tr("largest, on {}", shortened(problem.key_label(best), 12)),
+    sheet.row(tr("attention_inspector.largest", "largest, on {}", shortened(problem.key_label(best), 12)),
               number(static_cast<double>(row[static_cast<std::size_t>(best)]), 2));
-    sheet.row(tr("entropy"), tr("{} nats", number(analysis::entropy_of(row), 2)));
-    sheet.row(tr("weight on the first key"), number(static_cast<double>(row[0]), 2));
+    sheet.row(tr("common.entropy", "entropy"),
+              tr("common.nats", "{} nats", number(analysis::entropy_of(row), 2)));
+    sheet.row(tr("attention_inspector.weight_first_key", "weight on the first key"),
+              number(static_cast<double>(row[0]), 2));
 }
 
 void write_head(Sheet& sheet, std::int64_t h) {
@@ -108,23 +114,24 @@ void write_head(Sheet& sheet, std::int64_t h) {
     const AttentionInfo& info = context.shown.document->shown_weights()->info();
     const std::int64_t l = context.shown.document->layer();
     const std::string own = analysis::head_name(info, l, h),
-                      name = info.is_mean(l, h) ? own : tr("Head {}", own);
+                      name = info.is_mean(l, h) ? own : tr("common.head", "Head {}", own);
     const analysis::HeadFacts* facts = facts_of(context, h);
     if (facts == nullptr) {
         sheet.section(name);
-        sheet.paragraph(tr("Being measured …"), context.theme.muted);
+        sheet.paragraph(tr("common.measured", "Being measured …"), context.theme.muted);
         return;
     }
     const analysis::HeadMetrics& m = facts->metrics;
-    sheet.section(name, m.labelled ? label_words(m) : tr("no clear label"));
+    sheet.section(name, m.labelled ? label_words(m) : tr("common.no_clear_label", "no clear label"));
     for (const analysis::HeadScoreInfo& score : analysis::head_scores())
         if (!score.title.empty() && m.has(score.score))
             sheet.row(tr(score.title), score_text(score.score, m[score.score]), m.labelled == score.score);
-    sheet.paragraph(tr("Averages over rows."), context.theme.muted);
+    sheet.paragraph(tr("attention_inspector.averages_over_rows", "Averages over rows."), context.theme.muted);
     if (facts->causal)
-        sheet.paragraph(tr("Causal: no query reads a later key."), context.theme.text);
+        sheet.paragraph(tr("attention_inspector.causal_no_query", "Causal: no query reads a later key."),
+                        context.theme.text);
     if (facts->empty_rows > 0)
-        sheet.row(tr("rows of zeros"), grouped(facts->empty_rows));
+        sheet.row(tr("common.rows_zeros", "rows of zeros"), grouped(facts->empty_rows));
     for (const std::string& flag : flags_of(*facts, info))
         sheet.paragraph("⚠ " + flag, context.theme.bad);
 }
@@ -137,7 +144,8 @@ Picture draw_attention_inspector(const DrawContext& context) {
     const auto cell = spoken_of(context.shown, context.view);
     if (!cell || (cell->tensor != TensorId::weights && cell->tensor != TensorId::weights_mean)) {
         sheet.y = 18;
-        sheet.paragraph(tr("Point at a weight to read it."), context.theme.muted);
+        sheet.paragraph(tr("attention_inspector.point_weight_read", "Point at a weight to read it."),
+                        context.theme.muted);
         return sheet.finish();
     }
     write_value(sheet, *cell);

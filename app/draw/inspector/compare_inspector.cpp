@@ -15,9 +15,10 @@ constexpr std::size_t most_listed_rows = 12, most_heads = 8;
 
 std::string change_text(float change) {
     if (std::isnan(change))
-        return tr("masked in both");
+        return tr("compare_inspector.masked_both", "masked in both");
     if (std::isinf(change))
-        return change > 0 ? tr("masked in A only") : tr("masked in B only");
+        return change > 0 ? tr("compare_inspector.masked", "masked in A only")
+                          : tr("compare_inspector.masked_b", "masked in B only");
     if (change == 0)
         return "·";
     return signed_number(change, std::abs(change) < 0.005F ? 4 : 2);
@@ -58,9 +59,10 @@ void add_cell(Sheet& sheet, const CellAddress& cell) {
         return;
     const float change = compare.change_at(cell);
     const int decimals = decimals_of(change);
-    sheet.section(tr("Compared with A"), compare.name().size() <= 24 ? compare.name() : "");
-    sheet.row(tr("A was"), number(compare.baseline().value(cell), decimals));
-    sheet.row(tr("B now"), number(compare.now().value(cell), decimals));
+    sheet.section(tr("compare_inspector.compared", "Compared with A"),
+                  compare.name().size() <= 24 ? compare.name() : "");
+    sheet.row(tr("compare_inspector.a_was", "A was"), number(compare.baseline().value(cell), decimals));
+    sheet.row(tr("common.b_now", "B now"), number(compare.now().value(cell), decimals));
     sheet.row("B − A", change_text(change), true);
 }
 
@@ -106,7 +108,7 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
         rows.resize(most_listed_rows);
         std::ranges::sort(rows);
     }
-    sheet.section(tr("What this cell touches"), touched->name);
+    sheet.section(tr("compare_inspector.cell_touches", "What this cell touches"), touched->name);
     const Theme& theme = context.theme;
     const float last = 76, column = 66;
     sheet.put(sheet.right - last - column - 8, "A", column, figure::Font::mono, 12, theme.muted,
@@ -119,14 +121,16 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
     const bool keys = by_token && tensor_info(span.source).axes[1] == Axis::Tk;
     const Problem& problem = context.shown.problem();
     for (const std::int64_t i : rows) {
-        const std::string name = !by_token ? tr("number {}", i)
+        const std::string name = !by_token ? tr("compare_inspector.number", "number {}", i)
                                  : keys    ? key_word(problem, i)
                                            : query_word(problem, i);
         add_row(sheet, name, context.compare->baseline().value(address(i)),
                 context.compare->now().value(address(i)), limit);
     }
     if (!all)
-        sheet.paragraph(tr("The {} of {} that changed most.", most_listed_rows, span.count), theme.muted);
+        sheet.paragraph(tr("compare_inspector.changed_most", "The {} of {} that changed most.",
+                           most_listed_rows, span.count),
+                        theme.muted);
 }
 
 void add_heads(Sheet& sheet) {
@@ -145,7 +149,8 @@ void add_heads(Sheet& sheet) {
         heads.resize(most_heads);
         std::ranges::sort(heads);
     }
-    sheet.section(tr("Change by head"), tr("‖B − A‖ of {}", tensor_info(id).name));
+    sheet.section(tr("compare_inspector.change_head", "Change by head"),
+                  tr("compare_inspector.b", "‖B − A‖ of {}", tensor_info(id).name));
     const double largest = std::max(std::ranges::max(norms), 1e-30);
     const std::int64_t H = context.dims().H, shared = H / static_cast<std::int64_t>(norms.size());
     for (const std::size_t h : heads) {
@@ -157,8 +162,10 @@ void add_heads(Sheet& sheet) {
         scene.add(figure::RectItem{.area = {sheet.left, middle - 5, 10, 10},
                                    .fill = off ? figure::Color{0} : colour,
                                    .stroke = colour});
-        sheet.put(sheet.left + 18, shared == 1 ? tr("Head {}", h) : tr("K/V head {}", h), 76,
-                  figure::Font::ui, 13, theme.text);
+        sheet.put(sheet.left + 18,
+                  shared == 1 ? tr("common.head", "Head {}", h)
+                              : tr("compare_inspector.k_v_head", "K/V head {}", h),
+                  76, figure::Font::ui, 13, theme.text);
         const float bar = sheet.left + 96, room = sheet.right - 62 - bar;
         scene.add(figure::RectItem{
             .area = {bar, middle - 5, std::max(room * static_cast<float>(norms[h] / largest), 1.0F), 10},
@@ -170,10 +177,16 @@ void add_heads(Sheet& sheet) {
     const bool added = id == TensorId::contributions;
     const analysis::TensorDifference* total = added ? context.compare->of(TensorId::output) : change;
     if (total != nullptr)
-        sheet.row(added ? "output" : tr("all heads"), number(total->norm, total->norm < 0.005 ? 4 : 2), true);
-    const std::string lengths = added ? tr("Changes add up cell by cell. These lengths do not.")
-                                      : tr("‖ ‖: root of the sum of all squared changes.");
-    sheet.paragraph(all ? lengths : tr("The heads that changed most.") + " " + lengths, theme.muted);
+        sheet.row(added ? "output" : tr("compare_inspector.all_heads", "all heads"),
+                  number(total->norm, total->norm < 0.005 ? 4 : 2), true);
+    const std::string lengths =
+        added ? tr("compare_inspector.changes_add_up_cell",
+                   "Changes add up cell by cell. These lengths do not.")
+              : tr("compare_inspector.root_sum_all_squared", "‖ ‖: root of the sum of all squared changes.");
+    sheet.paragraph(all ? lengths
+                        : tr("compare_inspector.heads_changed_most", "The heads that changed most.") + " " +
+                              lengths,
+                    theme.muted);
 }
 
 } // namespace

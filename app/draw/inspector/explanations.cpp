@@ -19,16 +19,18 @@ std::string n(std::int64_t i) {
 
 /// "owns columns 4 to 7"
 std::string owns_columns(std::int64_t first, std::int64_t count) {
-    return count == 1 ? tr("owns column {}", first) : tr("owns columns {} to {}", first, first + count - 1);
+    return count == 1 ? tr("explanations.owns_column", "owns column {}", first)
+                      : tr("explanations.owns_columns", "owns columns {} to {}", first, first + count - 1);
 }
 
 std::string owns_rows(std::int64_t first, std::int64_t count) {
-    return count == 1 ? tr("owns row {}", first) : tr("owns rows {} to {}", first, first + count - 1);
+    return count == 1 ? tr("explanations.owns_row", "owns row {}", first)
+                      : tr("explanations.owns_rows", "owns rows {} to {}", first, first + count - 1);
 }
 
 void add_shape(Sheet& sheet, TensorId from, TensorId to) {
     const Dims& dims = sheet.context.dims();
-    sheet.section(tr("Shape"));
+    sheet.section(tr("explanations.shape", "Shape"));
     for (const TensorId id : {from, to})
         sheet.place(name_of(id), tensor_info(id).shape(dims).text());
 }
@@ -36,7 +38,9 @@ void add_shape(Sheet& sheet, TensorId from, TensorId to) {
 /// The query heads that read a key/value head: "heads 0 to 3 share it".
 std::string sharers(const Dims& dims, std::int64_t g) {
     const std::int64_t each = dims.H / dims.Hkv;
-    return each == 1 ? "" : tr("heads {} to {} share it", g * each, (g + 1) * each - 1);
+    return each == 1
+               ? ""
+               : tr("explanations.heads_share", "heads {} to {} share it", g * each, (g + 1) * each - 1);
 }
 
 /// The rotation by position that makes a number of q_heads or k_heads.
@@ -48,15 +52,17 @@ int add_turn(Sheet& sheet, const CellAddress& cell) {
                sin = static_cast<double>(turn.sign * turn.sin);
     const std::string name = name_of(turn.own.tensor);
     const auto last = static_cast<std::size_t>(tensor_info(turn.own.tensor).rank() - 1);
-    sheet.section(tr("Turned by position"),
-                  turn.sign < 0 ? tr("{}·cos − partner·sin", name) : tr("{}·cos + partner·sin", name));
-    sheet.place(tr("position"), n(cell.at[2]));
+    sheet.section(tr("explanations.turned_position", "Turned by position"),
+                  turn.sign < 0 ? tr("explanations.cos_partner_sin", "{}·cos − partner·sin", name)
+                                : tr("explanations.cos_partner_sin_2", "{}·cos + partner·sin", name));
+    sheet.place(tr("common.position", "position"), n(cell.at[2]));
     // Translators: two columns that are turned together
-    sheet.place(tr("pair"), n(turn.pair) + ", " + n(turn.pair + shown.dims().dk / 2),
-                tr("angle {}°", number(turn.angle, 1)));
+    sheet.place(tr("explanations.pair", "pair"), n(turn.pair) + ", " + n(turn.pair + shown.dims().dk / 2),
+                tr("explanations.angle", "angle {}°", number(turn.angle, 1)));
     return draw_terms(
         sheet,
-        {.columns = {tr("column"), name, tr("factor"), tr("product")},
+        {.columns = {tr("common.column", "column"), name, tr("explanations.factor", "factor"),
+                     tr("common.product", "product")},
          .groups = {{.terms = {{.label = n(turn.own.at[last]), .factors = {{own, cos}}, .value = own * cos},
                                {.label = n(turn.partner.at[last]),
                                 .factors = {{partner, sin}},
@@ -74,13 +80,14 @@ std::vector<Reader> readers_of_token(const Shown& shown, const CellAddress& cell
     const Problem& problem = shown.problem();
     if (cell.tensor == TensorId::x_kv) {
         const std::string word = shortened(key_word(problem, cell.at[1]), 10);
-        return {{"k[" + word + ", :]", tr("every column")}, {"v[" + word + ", :]", tr("every column")}};
+        return {{"k[" + word + ", :]", tr("explanations.every_column", "every column")},
+                {"v[" + word + ", :]", tr("explanations.every_column", "every column")}};
     }
     const std::string word = shortened(query_word(problem, cell.at[1]), 10);
-    std::vector<Reader> out{{"q[" + word + ", :]", tr("every column")}};
+    std::vector<Reader> out{{"q[" + word + ", :]", tr("explanations.every_column", "every column")}};
     if (!problem.cross()) {
-        out.push_back({"k[" + word + ", :]", tr("every column")});
-        out.push_back({"v[" + word + ", :]", tr("every column")});
+        out.push_back({"k[" + word + ", :]", tr("explanations.every_column", "every column")});
+        out.push_back({"v[" + word + ", :]", tr("explanations.every_column", "every column")});
     }
     return out;
 }
@@ -91,13 +98,15 @@ void add_token_places(Sheet& sheet, const CellAddress& cell) {
     const bool keys = cell.tensor == TensorId::x_kv;
     const auto& names = shown.document->feature_names();
     const auto d = static_cast<std::size_t>(cell.at[2]);
-    sheet.place(tr("row"), n(cell.at[1]),
+    sheet.place(tr("common.row", "row"), n(cell.at[1]),
                 keys ? say_key(shown.problem(), cell.at[1]) : say_query(shown.problem(), cell.at[1]));
     // Translators: follows the number of a row or column: column 3, of 16
-    sheet.place(tr("column"), n(cell.at[2]), tr("of {}", keys ? dims.Dkv : dims.D));
+    sheet.place(tr("common.column", "column"), n(cell.at[2]),
+                tr("common.of", "of {}", keys ? dims.Dkv : dims.D));
     if (d < names.size() && !names[d].empty())
-        sheet.place(tr("feature"), names[d]);
-    sheet.place(tr("head"), tr_in("no head", "none"), tr("every head reads it"));
+        sheet.place(tr("explanations.feature", "feature"), names[d]);
+    sheet.place(tr("common.head_2", "head"), tr("explanations.none_no_head", "none"),
+                tr("explanations.every_head_reads", "every head reads it"));
 }
 
 void add_input_places(Sheet& sheet, const CellAddress& cell) {
@@ -106,14 +115,16 @@ void add_input_places(Sheet& sheet, const CellAddress& cell) {
     const Shape shape = info.shape(dims);
     const int last = shape.rank() - 1;
     if (last == 1)
-        sheet.place(tr("row"), n(cell.at[0]), tr("of {}", shape[0]));
-    sheet.place(tr("column"), n(cell.at[static_cast<std::size_t>(last)]), tr("of {}", shape[last]));
+        sheet.place(tr("common.row", "row"), n(cell.at[0]), tr("common.of", "of {}", shape[0]));
+    sheet.place(tr("common.column", "column"), n(cell.at[static_cast<std::size_t>(last)]),
+                tr("common.of", "of {}", shape[last]));
     const HeadAxis heads = head_axis(info, dims);
     if (heads.axis < 0)
-        return sheet.place(tr("head"), tr_in("no head", "none"), tr("shared by all heads"));
+        return sheet.place(tr("common.head_2", "head"), tr("explanations.none_no_head", "none"),
+                           tr("explanations.shared_all_heads", "shared by all heads"));
     const bool shared = heads.kv && dims.Hkv != dims.H;
     const std::int64_t h = cell.at[static_cast<std::size_t>(heads.axis)] / heads.width;
-    sheet.place(shared ? tr("kv head") : tr("head"), n(h),
+    sheet.place(shared ? tr("explanations.kv_head", "kv head") : tr("common.head_2", "head"), n(h),
                 heads.axis == last ? owns_columns(h * heads.width, heads.width)
                                    : owns_rows(h * heads.width, heads.width));
     if (shared)
@@ -129,13 +140,15 @@ std::vector<Reader> readers_of_input(const Shown& shown, const CellAddress& cell
         if (std::ranges::find(stage.reads(), cell.tensor) == stage.reads().end())
             continue;
         if (stage.operation == Operation::softmax)
-            readers.push_back({std::string(stage.name) + "[" + column + "]", tr("every row")});
+            readers.push_back(
+                {std::string(stage.name) + "[" + column + "]", tr("explanations.every_row", "every row")});
         else if (stage.operation == Operation::head_projection)
             readers.push_back(
                 {std::string(stage.name) + "[" + n(cell.at[0] / shown.dims().dv) + "][:, " + column + "]",
                  ""});
         else
-            readers.push_back({std::string(stage.name) + "[:, " + column + "]", tr("every token")});
+            readers.push_back({std::string(stage.name) + "[:, " + column + "]",
+                               tr("explanations.every_token", "every token")});
     }
     return readers;
 }
@@ -148,9 +161,9 @@ CellAddress source_cell(const Sheet& sheet, const CellAddress& cell) {
 /// How the cell that a number is made from came about.
 int add_source(Sheet& sheet, const CellAddress& source) {
     if (tensor_info(source.tensor).operation == Operation::projection)
-        return add_projection(sheet, source, tr("Comes from"));
+        return add_projection(sheet, source, tr("common.comes", "Comes from"));
     const Shown& shown = sheet.context.shown;
-    sheet.section(tr("Comes from"));
+    sheet.section(tr("common.comes", "Comes from"));
     sheet.arithmetic(address_text(shown, source), number(static_cast<double>(shown.value(source)), 2));
     return 2;
 }
@@ -164,15 +177,18 @@ void add_head_places(Sheet& sheet, const CellAddress& source, const CellAddress&
     const std::int64_t width = extent(info.axes[3], dims), heads = extent(info.axes[1], dims),
                        column = cell.at[1] * width;
     const bool shared = owner.kv && dims.Hkv != dims.H;
-    sheet.section(tr("Goes to"));
+    sheet.section(tr("explanations.goes", "Goes to"));
     if (tensor_info(source.tensor).rank() == 3)
         // Translators: column 3, of 16 in W_Q
-        sheet.place(tr("column"), n(source.at[2]), tr("of {} in {}", heads * width, name_of(source.tensor)));
-    sheet.place(shared ? tr("kv head") : tr("head"), n(cell.at[1]), owns_columns(column, width));
+        sheet.place(tr("common.column", "column"), n(source.at[2]),
+                    tr("explanations.of_in", "of {} in {}", heads * width, name_of(source.tensor)));
+    sheet.place(shared ? tr("explanations.kv_head", "kv head") : tr("common.head_2", "head"), n(cell.at[1]),
+                owns_columns(column, width));
     if (shared)
         sheet.place("", sharers(dims, cell.at[1]));
-    sheet.place(tr("place"), n(cell.at[3]),
-                tr("of {} in {}", width, name_of(cell.tensor) + "[" + n(cell.at[1]) + "]"));
+    sheet.place(
+        tr("common.place", "place"), n(cell.at[3]),
+        tr("explanations.of_in", "of {} in {}", width, name_of(cell.tensor) + "[" + n(cell.at[1]) + "]"));
     add_shape(sheet, source.tensor, cell.tensor);
     sheet.paragraph(note, sheet.context.theme.muted);
 }
@@ -181,7 +197,7 @@ int add_split(Sheet& sheet, const CellAddress& cell) {
     const CellAddress source = source_cell(sheet, cell);
     const int decimals = add_source(sheet, source);
     add_head_places(sheet, source, cell,
-                    tr("numbers moved: {}, changed: 0",
+                    tr("explanations.numbers_moved_changed_0", "numbers moved: {}, changed: 0",
                        grouped(tensor_info(cell.tensor).shape(sheet.context.dims()).count())));
     return decimals;
 }
@@ -203,11 +219,15 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
                  from = static_cast<double>(shown.value(own)),
                  weight = static_cast<double>(shown.value({reads[1].source, reads[1].first})),
                  to = static_cast<double>(shown.value(cell));
-    sheet.section(tr("Root mean square"), tr("√(mean of squares + ε)"));
-    sheet.row(tr_n("mean of {} squares", "mean of {} squares", std::ssize(row), row.size()), number(mean, 4));
+    sheet.section(tr("explanations.root_mean_square", "Root mean square"),
+                  tr("explanations.mean_squares", "√(mean of squares + ε)"));
+    sheet.row(tr_n("explanations.mean_squares_2", "mean of {} squares", "mean of {} squares", std::ssize(row),
+                   row.size()),
+              number(mean, 4));
     sheet.row("+ ε", fmt::format("{:g}", eps));
     sheet.arithmetic("√" + number(mean, 4), about(true) + number(root, 4));
-    sheet.section(tr("Normed"), tr("{} ÷ root · {}", name_of(own.tensor), name_of(reads[1].source)));
+    sheet.section(tr("explanations.normed", "Normed"),
+                  tr("explanations.root", "{} ÷ root · {}", name_of(own.tensor), name_of(reads[1].source)));
     const SumFormat format = step_format({from, root, weight}, to,
                                          [](const std::vector<double>& v) { return v[0] / v[1] * v[2]; });
     sheet.row(address_text(shown, own), number(from, format.decimals));
@@ -219,8 +239,10 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
     const bool joined = tensor_info(cell.tensor, shown.problem().parts()).joins_heads;
     add_head_places(sheet, own, cell,
                     joined
-                        ? tr("The numbers of all heads share one root, so that heads keep their share of it.")
-                        : tr("Every row of a head gets the same length, up to the weights."));
+                        ? tr("explanations.numbers_all_heads_share",
+                             "The numbers of all heads share one root, so that heads keep their share of it.")
+                        : tr("explanations.every_row_head_gets",
+                             "Every row of a head gets the same length, up to the weights."));
     return decimals;
 }
 
@@ -229,7 +251,8 @@ int add_rotation(Sheet& sheet, const CellAddress& cell) {
     const int turn = add_turn(sheet, cell);
     const int decimals = std::max(turn, add_source(sheet, source));
     add_head_places(sheet, source, cell,
-                    tr("Every number of the head is turned with its partner, half a head away."));
+                    tr("explanations.every_number_head_turned",
+                       "Every number of the head is turned with its partner, half a head away."));
     return decimals;
 }
 
@@ -240,7 +263,9 @@ int add_joined(Sheet& sheet, const CellAddress& cell) {
     const std::int64_t h = source.at[1];
     const auto from = static_cast<double>(shown.value(source)), to = static_cast<double>(shown.value(cell));
     const auto gain = static_cast<double>(shown.problem().gain(h));
-    sheet.section(tr("Comes from"), gain == 1.0 ? tr("the same number") : tr("× gain of head {}", h));
+    sheet.section(tr("common.comes", "Comes from"), gain == 1.0
+                                                        ? tr("explanations.same_number", "the same number")
+                                                        : tr("common.gain_head", "× gain of head {}", h));
     int decimals = 2;
     if (gain == 1.0) {
         sheet.arithmetic(address_text(shown, source), number(from, decimals));
@@ -252,14 +277,20 @@ int add_joined(Sheet& sheet, const CellAddress& cell) {
         sheet.arithmetic(number(from, decimals) + " × " + number(gain, decimals),
                          about(format.approximate) + number(to, decimals));
         if (gain == 0.0)
-            sheet.paragraph(tr("The gain of this head is 0: it is switched off."), sheet.context.theme.text);
+            sheet.paragraph(
+                tr("explanations.gain_head_0_switched", "The gain of this head is 0: it is switched off."),
+                sheet.context.theme.text);
     }
     if (fully_masked(*shown.trace, cell.at[0], h, cell.at[1]))
-        sheet.paragraph(tr("The head may read no key here, so its output is 0."), sheet.context.theme.text);
-    sheet.section(tr("Goes to"));
-    sheet.place(tr("place"), n(source.at[3]), tr("of {} in {}", dims.dv, "head_out[" + n(h) + "]"));
-    sheet.place(tr("head"), n(h), owns_columns(h * dims.dv, dims.dv));
-    sheet.place(tr("column"), n(cell.at[2]), tr("of {} in {}", dims.H * dims.dv, "concat"));
+        sheet.paragraph(
+            tr("explanations.head_may_read_no", "The head may read no key here, so its output is 0."),
+            sheet.context.theme.text);
+    sheet.section(tr("explanations.goes", "Goes to"));
+    sheet.place(tr("common.place", "place"), n(source.at[3]),
+                tr("explanations.of_in", "of {} in {}", dims.dv, "head_out[" + n(h) + "]"));
+    sheet.place(tr("common.head_2", "head"), n(h), owns_columns(h * dims.dv, dims.dv));
+    sheet.place(tr("common.column", "column"), n(cell.at[2]),
+                tr("explanations.of_in", "of {} in {}", dims.H * dims.dv, "concat"));
     add_shape(sheet, TensorId::head_out, TensorId::concat);
     return decimals;
 }
@@ -275,7 +306,7 @@ int add_given(Sheet& sheet, const CellAddress& cell) {
         add_token_places(sheet, cell);
     else
         add_input_places(sheet, cell);
-    sheet.section(tr("Read by"));
+    sheet.section(tr("explanations.read", "Read by"));
     for (const Reader& reader : token ? readers_of_token(shown, cell) : readers_of_input(shown, cell)) {
         const float taken = sheet.put(sheet.left, reader.address, sheet.width(), figure::Font::mono,
                                       Sheet::text_size, sheet.context.theme.ink);
@@ -325,26 +356,33 @@ std::string say_given(const Shown& shown, const CellAddress& cell) {
     const auto feature = static_cast<std::size_t>(cell.at[2]);
     if (cell.tensor == TensorId::x && feature < names.size() && !names[feature].empty())
         // Translators: a feature of a token
-        return tr("“{}” of {}", shortened(names[feature], 20), token_at(shown, cell));
+        return tr("explanations.of", "“{}” of {}", shortened(names[feature], 20), token_at(shown, cell));
     if (cell.tensor == TensorId::x || cell.tensor == TensorId::x_kv)
-        return tr("number {} of {}", cell.at[2], token_at(shown, cell));
+        return tr("explanations.number", "number {} of {}", cell.at[2], token_at(shown, cell));
     for (const TensorInfo& base : stage_table()) {
         const TensorInfo& stage = tensor_info(base.id, shown.problem().parts());
         const bool output = stage.operation == Operation::output_projection;
         const bool reads = std::ranges::find(stage.reads(), cell.tensor) != stage.reads().end();
         if (reads && (stage.operation == Operation::head_norm || stage.operation == Operation::joint_norm))
-            return stage.joins_heads ? tr("multiplies number {} of every row of {}, counted across the heads",
+            return stage.joins_heads ? tr("explanations.multiplies_number_every_row",
+                                          "multiplies number {} of every row of {}, counted across the heads",
                                           cell.at[0], stage.name)
-                                     : tr("multiplies number {} of every row of {}", cell.at[0], stage.name);
+                                     : tr("explanations.multiplies_number_every_r_2",
+                                          "multiplies number {} of every row of {}", cell.at[0], stage.name);
         if (reads && stage.operation == Operation::softmax)
-            return tr("takes part in every softmax of head {}, like the score of one more key", cell.at[0]);
+            return tr("explanations.takes_part_every_softmax",
+                      "takes part in every softmax of head {}, like the score of one more key", cell.at[0]);
         if (!reads || (stage.operation != Operation::projection && !output))
             continue;
         if (info.rank() == 1)
-            return output ? tr("added to column {} of the output", cell.at[0])
-                          : tr("added to column {} of {}", cell.at[0], stage.name);
-        return output ? tr("from column {} of concat to column {} of the output", cell.at[0], cell.at[1])
-                      : tr("from column {} of the tokens to column {} of {}", cell.at[0], cell.at[1],
+            return output
+                       ? tr("explanations.added_column_output", "added to column {} of the output",
+                            cell.at[0])
+                       : tr("explanations.added_column", "added to column {} of {}", cell.at[0], stage.name);
+        return output ? tr("explanations.column_concat_column_output",
+                           "from column {} of concat to column {} of the output", cell.at[0], cell.at[1])
+                      : tr("explanations.column_tokens_column",
+                           "from column {} of the tokens to column {} of {}", cell.at[0], cell.at[1],
                            stage.name);
     }
     return "";
@@ -352,73 +390,85 @@ std::string say_given(const Shown& shown, const CellAddress& cell) {
 
 std::string say_projection(const Shown& shown, const CellAddress& cell) {
     const std::string token = token_at(shown, cell);
-    return cell.tensor == TensorId::q   ? tr("query feature {} of {}", cell.at[2], token)
-           : cell.tensor == TensorId::k ? tr("key feature {} of {}", cell.at[2], token)
-                                        : tr("value feature {} of {}", cell.at[2], token);
+    return cell.tensor == TensorId::q
+               ? tr("explanations.query_feature", "query feature {} of {}", cell.at[2], token)
+           : cell.tensor == TensorId::k
+               ? tr("explanations.key_feature", "key feature {} of {}", cell.at[2], token)
+               : tr("explanations.value_feature", "value feature {} of {}", cell.at[2], token);
 }
 
 std::string say_split(const Shown& shown, const CellAddress& cell) {
     const ReadSpan from = reads_of(shown, cell)[0];
     const int column = tensor_info(from.source).rank() - 1;
-    return tr("the same cell as {}", name_of(from.source) + "[" + token_at(shown, cell) + ", " +
-                                         n(from.first[static_cast<std::size_t>(column)]) + "]");
+    return tr("explanations.same_cell", "the same cell as {}",
+              name_of(from.source) + "[" + token_at(shown, cell) + ", " +
+                  n(from.first[static_cast<std::size_t>(column)]) + "]");
 }
 
 std::string say_head_norm(const Shown& shown, const CellAddress& cell) {
-    return tr("number {} of {}, over its row’s root mean square", cell.at[3], token_at(shown, cell));
+    return tr("explanations.number_over_rows_root", "number {} of {}, over its row’s root mean square",
+              cell.at[3], token_at(shown, cell));
 }
 
 std::string say_joint_norm(const Shown& shown, const CellAddress& cell) {
-    return tr("number {} of {}, over the root mean square of all heads’ numbers", cell.at[3],
+    return tr("explanations.number_over_root_mean",
+              "number {} of {}, over the root mean square of all heads’ numbers", cell.at[3],
               token_at(shown, cell));
 }
 
 std::string say_rotation(const Shown& shown, const CellAddress& cell) {
-    return tr("number {} of {}, turned by its position", cell.at[3], token_at(shown, cell));
+    return tr("explanations.number_turned_position", "number {} of {}, turned by its position", cell.at[3],
+              token_at(shown, cell));
 }
 
 std::string say_score(const Shown& shown, const CellAddress& cell) {
     // Translators: the fields are a key’s token, a query’s token and the number of a head
-    return tr("how well {} fits the query of {} in head {}", key_at(shown, cell, 3), query_at(shown, cell, 2),
-              cell.at[1]);
+    return tr("explanations.how_well_fits_query", "how well {} fits the query of {} in head {}",
+              key_at(shown, cell, 3), query_at(shown, cell, 2), cell.at[1]);
 }
 
 std::string say_mask(const Shown& shown, const CellAddress& cell) {
     const std::string query = query_at(shown, cell, 2), key = key_at(shown, cell, 3);
-    return std::isinf(shown.value(cell)) ? tr("forbidden: {} may not read {}", query, key)
-                                         : tr("allowed: {} may read {}", query, key);
+    return std::isinf(shown.value(cell))
+               ? tr("explanations.forbidden_may_not_read", "forbidden: {} may not read {}", query, key)
+               : tr("explanations.allowed_may_read", "allowed: {} may read {}", query, key);
 }
 
 std::string say_weight(const Shown& shown, const CellAddress& cell) {
     // Translators: follows a weight: 0.42 of all that cat reads in head 2
-    return tr("of all that {} reads in head {}", query_at(shown, cell, 2), cell.at[1]);
+    return tr("explanations.all_reads_head", "of all that {} reads in head {}", query_at(shown, cell, 2),
+              cell.at[1]);
 }
 
 std::string say_mean(const Shown& shown, const CellAddress& cell) {
     const std::int64_t H = shown.dims().H;
-    return tr_n("of all that {} reads, averaged over {} head", "of all that {} reads, averaged over {} heads",
-                H, query_at(shown, cell, 1), grouped(H));
+    return tr_n("explanations.all_reads_averaged_over", "of all that {} reads, averaged over {} head",
+                "of all that {} reads, averaged over {} heads", H, query_at(shown, cell, 1), grouped(H));
 }
 
 std::string say_value_sum(const Shown& shown, const CellAddress& cell) {
-    return tr("value feature {} as {} reads it in head {}", cell.at[3], query_at(shown, cell, 2), cell.at[1]);
+    return tr("explanations.value_feature_reads_head", "value feature {} as {} reads it in head {}",
+              cell.at[3], query_at(shown, cell, 2), cell.at[1]);
 }
 
 std::string say_joined(const Shown& shown, const CellAddress& cell) {
     const std::int64_t dv = shown.dims().dv, h = cell.at[2] / dv;
     const float gain = shown.problem().gain(h);
     const std::string query = query_at(shown, cell, 1);
-    return gain == 1.0F ? tr("number {} of head {} for {}", cell.at[2] % dv, h, query)
-                        : tr("number {} of head {} for {}, times the gain {}", cell.at[2] % dv, h, query,
-                             number(gain, 2));
+    return gain == 1.0F
+               ? tr("explanations.number_head", "number {} of head {} for {}", cell.at[2] % dv, h, query)
+               : tr("explanations.number_head_times_gain", "number {} of head {} for {}, times the gain {}",
+                    cell.at[2] % dv, h, query, number(gain, 2));
 }
 
 std::string say_contribution(const Shown& shown, const CellAddress& cell) {
-    return tr("what head {} adds to output[{}, {}]", cell.at[1], query_at(shown, cell, 2), cell.at[3]);
+    return tr("explanations.head_adds_output", "what head {} adds to output[{}, {}]", cell.at[1],
+              query_at(shown, cell, 2), cell.at[3]);
 }
 
 std::string say_output(const Shown& shown, const CellAddress& cell) {
-    return tr("number {} of {}, after attention", cell.at[2], query_at(shown, cell, 1));
+    return tr("explanations.number_after_attention", "number {} of {}, after attention", cell.at[2],
+              query_at(shown, cell, 1));
 }
 
 using Write = int (*)(Sheet& sheet, const CellAddress& cell, int fewest);
@@ -434,7 +484,9 @@ struct Explanation {
 constexpr std::array<Explanation, operation_count> explanations{{
     {Operation::given, false, [](Sheet& s, const CellAddress& c, int) { return add_given(s, c); }, say_given},
     {Operation::projection, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_projection(s, c, tr("Term by term")); },
+     [](Sheet& s, const CellAddress& c, int) {
+         return add_projection(s, c, tr("common.term_term", "Term by term"));
+     },
      say_projection},
     {Operation::split, false, [](Sheet& s, const CellAddress& c, int) { return add_split(s, c); }, say_split},
     {Operation::head_norm, false, [](Sheet& s, const CellAddress& c, int) { return add_norm(s, c); },
@@ -447,11 +499,14 @@ constexpr std::array<Explanation, operation_count> explanations{{
      [](Sheet& s, const CellAddress& c, int) { return add_dot_product(s, c.at); }, say_score},
     {Operation::scale, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
-     [](const Shown&, const CellAddress&) { return tr("the same score, scaled by √dk"); }},
+     [](const Shown&, const CellAddress&) {
+         return tr("explanations.same_score_scaled_dk", "the same score, scaled by √dk");
+     }},
     {Operation::soft_cap, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
      [](const Shown&, const CellAddress&) {
-         return tr("the same score, scaled by √dk and kept below a cap");
+         return tr("explanations.same_score_scaled_dk_2",
+                   "the same score, scaled by √dk and kept below a cap");
      }},
     {Operation::mask, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_mask(s, c.at, fewest); }, say_mask},

@@ -62,7 +62,8 @@ Picture draw_inspector(const DrawContext& context) {
     const auto cell = spoken_on_canvas(context);
     if (!cell) {
         head.y = 18;
-        head.paragraph(tr("Point at a number to see how it came about."), context.theme.muted);
+        head.paragraph(tr("inspector.point_number_see_how", "Point at a number to see how it came about."),
+                       context.theme.muted);
         return head.finish();
     }
     Sheet body(context);
@@ -73,8 +74,9 @@ Picture draw_inspector(const DrawContext& context) {
         if (compares_heads(context, cell->tensor))
             add_comparison(body, *cell);
     } else {
-        body.section(tr("Not computed"));
-        body.paragraph(tr("The stages that this number follows from are not part of this trace."),
+        body.section(tr("inspector.not_computed", "Not computed"));
+        body.paragraph(tr("inspector.stages_number_follows_not",
+                          "The stages that this number follows from are not part of this trace."),
                        context.theme.text);
     }
     add_change_sections(body, *cell);

@@ -64,7 +64,7 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
     const std::string bias = shown.tensor(reads[2].source) == nullptr ? "" : " + " + name_of(reads[2].source);
     sheet.section(name, row_text(shown, reads[0].source, cell.at[1]) + " · " + W + "[:, " +
                             std::to_string(cell.at[2]) + "]" + bias);
-    TermTable table{.columns = {"d", left, W, tr("product")},
+    TermTable table{.columns = {"d", left, W, tr("common.product", "product")},
                     .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
                                                        numbers_of(shown, reads[1]), owner_of(shown, cell))}},
                     .name = address_text(shown, cell),
@@ -75,14 +75,16 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
     if (limit == 0 || std::abs(table.total) < limit)
         return draw_terms(sheet, table);
     const double cut = table.total;
-    table.name = tr("sum");
+    table.name = tr("common.sum", "sum");
     table.total = table.others.empty() ? 0 : table.others.front().value;
     for (const Term& term : table.groups[0].terms)
         table.total += term.value;
     const int decimals = draw_terms(sheet, table);
-    sheet.section(tr("Limit"), tr("cut to [−c, c]"));
-    sheet.arithmetic(tr("{}, cut to ±{}", number(table.total, decimals), number(limit, 2)),
-                     number(cut, decimals));
+    sheet.section(tr("inspector_products.limit", "Limit"),
+                  tr("inspector_products.cut_c_c", "cut to [−c, c]"));
+    sheet.arithmetic(
+        tr("inspector_products.cut", "{}, cut to ±{}", number(table.total, decimals), number(limit, 2)),
+        number(cut, decimals));
     return decimals;
 }
 
@@ -90,7 +92,7 @@ int add_dot_product(Sheet& sheet, const Index& at) {
     const Shown& shown = sheet.context.shown;
     const CellAddress cell{TensorId::scores, at};
     const auto reads = reads_of(shown, cell);
-    sheet.section(tr("Dot product"),
+    sheet.section(tr("common.dot_product", "Dot product"),
                   "q[" + text::isolated(shortened(query_word(shown.problem(), at[2]), 8)) + "] · k[" +
                       text::isolated(shortened(key_word(shown.problem(), at[3]), 8)) + "]");
     return draw_terms(sheet, {.columns = {"d", "q", "k", "q·k"},
@@ -104,15 +106,18 @@ int add_value_sum(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const Problem& problem = shown.problem();
     const auto reads = reads_of(shown, cell);
-    sheet.section(tr("Weighted sum"), "weights · v[:, " + std::to_string(cell.at[3]) + "]");
+    sheet.section(tr("inspector_products.weighted_sum", "Weighted sum"),
+                  "weights · v[:, " + std::to_string(cell.at[3]) + "]");
     if (fully_masked(*shown.trace, cell.at[0], cell.at[1], cell.at[2]))
-        sheet.paragraph(tr("No key is allowed here: every weight is 0, and so is the head's output."),
+        sheet.paragraph(tr("inspector_products.no_key_allowed_here",
+                           "No key is allowed here: every weight is 0, and so is the head's output."),
                         sheet.context.theme.text);
     std::vector<Term> terms =
         product_terms(numbers_of(shown, reads[0]), numbers_of(shown, reads[1]), cell.at[1]);
     for (std::size_t j = 0; j < terms.size(); ++j)
         terms[j].label = key_word(problem, static_cast<std::int64_t>(j));
-    return draw_terms(sheet, {.columns = {tr("key"), tr("weight"), "v", tr("product")},
+    return draw_terms(sheet, {.columns = {tr("common.key", "key"), tr("common.weight", "weight"), "v",
+                                          tr("common.product", "product")},
                               .words = true,
                               .groups = {{.terms = std::move(terms)}},
                               .name = address_text(shown, cell),
@@ -125,13 +130,14 @@ int add_contribution(Sheet& sheet, const CellAddress& cell) {
     const auto reads = reads_of(shown, cell);
     const float gain = shown.problem().gain(h);
     const auto total = static_cast<double>(shown.value(cell));
-    sheet.section(tr("Term by term"), "head_out · W_O[" + std::to_string(h * dv) + ":" +
-                                          std::to_string((h + 1) * dv) + ", " + std::to_string(cell.at[3]) +
-                                          "]");
+    sheet.section(tr("common.term_term", "Term by term"), "head_out · W_O[" + std::to_string(h * dv) + ":" +
+                                                              std::to_string((h + 1) * dv) + ", " +
+                                                              std::to_string(cell.at[3]) + "]");
     if (fully_masked(*shown.trace, cell.at[0], h, cell.at[2]))
-        sheet.paragraph(tr("No key is allowed here, so the head has nothing to add."),
+        sheet.paragraph(tr("inspector_products.no_key_allowed_here_2",
+                           "No key is allowed here, so the head has nothing to add."),
                         sheet.context.theme.text);
-    TermTable table{.columns = {tr("row"), "head_out", "W_O", tr("product")},
+    TermTable table{.columns = {tr("common.row", "row"), "head_out", "W_O", tr("common.product", "product")},
                     .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
                                                        numbers_of(shown, reads[1]), h, h * dv)}},
                     .name = address_text(shown, cell),
@@ -141,10 +147,10 @@ int add_contribution(Sheet& sheet, const CellAddress& cell) {
     double sum = 0;
     for (const Term& term : table.groups[0].terms)
         sum += term.value;
-    table.name = tr("sum");
+    table.name = tr("common.sum", "sum");
     table.total = sum;
     const int decimals = draw_terms(sheet, table);
-    sheet.section(tr("Gain"), tr("× gain of head {}", h));
+    sheet.section(tr("inspector_products.gain", "Gain"), tr("common.gain_head", "× gain of head {}", h));
     const SumFormat format = step_format(
         {sum, static_cast<double>(gain)}, total, [](const std::vector<double>& n) { return n[0] * n[1]; },
         decimals);
@@ -159,9 +165,10 @@ int add_output_terms(Sheet& sheet, const CellAddress& cell) {
     const Dims& dims = shown.dims();
     const auto reads = reads_of(shown, cell);
     const std::vector<double> left = numbers_of(shown, reads[0]), right = numbers_of(shown, reads[1]);
-    sheet.section(tr("Term by term"), row_text(shown, TensorId::concat, cell.at[1]) + " · W_O[:, " +
-                                          std::to_string(cell.at[2]) + "]");
-    TermTable table{.columns = {"d", "concat", "W_O", tr("product")},
+    sheet.section(tr("common.term_term", "Term by term"), row_text(shown, TensorId::concat, cell.at[1]) +
+                                                              " · W_O[:, " + std::to_string(cell.at[2]) +
+                                                              "]");
+    TermTable table{.columns = {"d", "concat", "W_O", tr("common.product", "product")},
                     .name = address_text(shown, cell),
                     .total = static_cast<double>(shown.value(cell))};
     for (std::int64_t h = 0; h < dims.H; ++h) {
@@ -172,7 +179,7 @@ int add_output_terms(Sheet& sheet, const CellAddress& cell) {
         };
         const CellAddress part{TensorId::contributions, {cell.at[0], h, cell.at[1], cell.at[2]}};
         table.groups.push_back({.terms = product_terms(of_head(left), of_head(right), h, h * dims.dv),
-                                .name = tr("Head {}", h),
+                                .name = tr("common.head", "Head {}", h),
                                 .subtotal = static_cast<double>(shown.value(part)),
                                 .head = h});
     }

@@ -55,8 +55,9 @@ private:
             draw_text(sheet_.picture, sheet_.context, x + length / 2,
                       figure::baseline_for(sheet_.y + share_bar_height / 2, 12.5F), piece.label,
                       figure::Font::ui_semibold, 12.5F, text_on(fill), figure::Align::center);
-        sheet_.picture.tips.push_back({area, (piece.head < 0 ? "b_O" : tr("Head {}", piece.head)) + " " +
-                                                 signed_number(piece.value, 3)});
+        sheet_.picture.tips.push_back(
+            {area, (piece.head < 0 ? "b_O" : tr("common.head", "Head {}", piece.head)) + " " +
+                       signed_number(piece.value, 3)});
     }
 
     void draw_marks(double total) {
@@ -66,7 +67,7 @@ private:
             figure::LineItem{{zero_, sheet_.y - 5}, {zero_, bottom + 5}, theme_.ink, 1.5F});
         sheet_.picture.scene.add(figure::PolygonItem{
             {{at - 5, bottom + 12}, {at, bottom + 4}, {at + 5, bottom + 12}}, theme_.ink});
-        const std::string text = tr("total");
+        const std::string text = tr("inspector_shares.total", "total");
         const float wide = sheet_.context.measure(text, figure::Font::ui, 12);
         const float label = std::clamp(at, sheet_.left + wide / 2, sheet_.right - wide / 2);
         draw_text(sheet_.picture, sheet_.context, label, bottom + 26, text, figure::Font::ui, 12,
@@ -88,7 +89,7 @@ private:
 int add_shares(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const Dims& dims = shown.dims();
-    sheet.section(tr("Each head’s share"), "contributions");
+    sheet.section(tr("inspector_shares.each_heads_share", "Each head’s share"), "contributions");
     std::vector<Piece> pieces;
     std::vector<Term> shares;
     bool nothing_read = true;
@@ -98,9 +99,10 @@ int add_shares(Sheet& sheet, const CellAddress& cell) {
         pieces.push_back({value, h, std::to_string(h)});
         const bool empty = fully_masked(*shown.trace, cell.at[0], h, cell.at[1]);
         nothing_read = nothing_read && empty;
-        std::string label = shown.problem().gain(h) == 0.0F ? tr("Head {}, gain 0", h)
-                            : empty                         ? tr("Head {}, reads nothing", h)
-                                                            : tr("Head {}", h);
+        std::string label = shown.problem().gain(h) == 0.0F
+                                ? tr("inspector_shares.head_gain_0", "Head {}, gain 0", h)
+                            : empty ? tr("common.head_reads_nothing", "Head {}, reads nothing", h)
+                                    : tr("common.head", "Head {}", h);
         shares.push_back({.label = std::move(label), .value = value, .head = h});
     }
     std::vector<Term> bias;
@@ -111,8 +113,10 @@ int add_shares(Sheet& sheet, const CellAddress& cell) {
     }
     const auto total = static_cast<double>(shown.value(cell));
     if (nothing_read)
-        sheet.paragraph(bias.empty() ? tr("No head may read any key in this row: the output is 0.")
-                                     : tr("No head may read any key in this row: only b_O is left."),
+        sheet.paragraph(bias.empty() ? tr("inspector_shares.no_head_may_read",
+                                          "No head may read any key in this row: the output is 0.")
+                                     : tr("inspector_shares.no_head_may_read_2",
+                                          "No head may read any key in this row: only b_O is left."),
                         sheet.context.theme.text);
     ShareBar(sheet, pieces, total);
     return draw_terms(sheet, {.signs = true,

@@ -43,7 +43,8 @@ Softmax softmax_of(const Shown& shown, const Index& at) {
     if (!std::ranges::binary_search(kept, spoken))
         kept.insert(std::ranges::upper_bound(kept, spoken), spoken);
     Softmax out;
-    SoftmaxLine rest{.key = tr("… {} more", grouped(static_cast<std::int64_t>(s.size() - kept.size()))),
+    SoftmaxLine rest{.key = tr("inspector_softmax.more", "… {} more",
+                               grouped(static_cast<std::int64_t>(s.size() - kept.size()))),
                      .rest = true};
     for (std::size_t j = 0; j < s.size(); ++j) {
         const SoftmaxLine line{.key = key_word(shown.problem(), static_cast<std::int64_t>(j)),
@@ -66,7 +67,8 @@ Softmax softmax_of(const Shown& shown, const Index& at) {
         out.lines.push_back(rest);
     if (sinks != nullptr) {
         const auto score = static_cast<double>(sinks->at(at[1]));
-        SoftmaxLine sink{.key = tr("sink"), .s = score, .exp = std::exp(score - max), .sink = true};
+        SoftmaxLine sink{
+            .key = tr("common.sink", "sink"), .s = score, .exp = std::exp(score - max), .sink = true};
         out.exp_sum += sink.exp;
         sink.weight = sink.exp / out.exp_sum;
         out.weight_sum += sink.weight;
@@ -91,7 +93,7 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
     float exp_width = wide(about(exp.approximate) + number(softmax.exp_sum, exp.decimals));
     for (const SoftmaxLine& line : softmax.lines)
         exp_width = std::max(exp_width, wide(number(line.exp, exp.decimals)));
-    const std::string weight_head = tr("weight");
+    const std::string weight_head = tr("common.weight", "weight");
     const float weight_width =
         std::max(wide(weight_head), wide(about(weight.approximate) + number(1, weight.decimals)));
     const auto score_width = [&] {
@@ -114,7 +116,7 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
     const auto head_text = [&](float x, const std::string& text, figure::Align align) {
         sheet.put(x, text, 80, figure::Font::ui, 12, theme.muted, align);
     };
-    head_text(sheet.left, tr("key"), figure::Align::left);
+    head_text(sheet.left, tr("common.key", "key"), figure::Align::left);
     head_text(s_edge, "s", figure::Align::right);
     head_text(exp_edge, "exp", figure::Align::right);
     head_text(sheet.right, weight_head, figure::Align::right);
@@ -143,7 +145,7 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
         sheet.y += Sheet::row_height;
     }
     sheet.rule(sheet.right - exp_edge + exp_width);
-    sheet.put(sheet.left, tr("sum"), 60, figure::Font::ui, Sheet::text_size, theme.muted);
+    sheet.put(sheet.left, tr("common.sum", "sum"), 60, figure::Font::ui, Sheet::text_size, theme.muted);
     const auto sum = [&](float x, const SumFormat& format, double value) {
         sheet.put(x, about(format.approximate) + number(value, format.decimals), sheet.width(),
                   figure::Font::mono, Sheet::text_size, theme.ink, figure::Align::right);
@@ -155,8 +157,9 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
 
 std::string mask_name(const Problem& problem, const std::vector<RuleSays>& rules) {
     if (problem.mask.empty())
-        return tr_in("no mask", "none");
-    return tr_n("{} rule", "{} rules", std::ssize(rules), grouped(std::ssize(rules)));
+        return tr("inspector_softmax.none_no_mask", "none");
+    return tr_n("inspector_softmax.rule", "{} rule", "{} rules", std::ssize(rules),
+                grouped(std::ssize(rules)));
 }
 
 } // namespace
@@ -171,7 +174,8 @@ int add_scale(Sheet& sheet, const Index& at, int fewest) {
     const auto temperature = static_cast<double>(problem.temperature);
     const auto cap = static_cast<double>(problem.score_cap);
     const double scaled = cap == 0 ? to : from / root / temperature;
-    sheet.section(tr("Scale"), tempered ? tr("÷ √dk ÷ temperature") : "÷ √dk");
+    sheet.section(tr("common.scale", "Scale"),
+                  tempered ? tr("inspector_softmax.dk_temperature", "÷ √dk ÷ temperature") : "÷ √dk");
     const SumFormat format = step_format(
         {from}, scaled, [&](const std::vector<double>& n) { return n[0] / root / temperature; }, fewest);
     sheet.arithmetic(number(from, format.decimals) + " ÷ √" + std::to_string(shown.dims().dk) +
@@ -179,7 +183,8 @@ int add_scale(Sheet& sheet, const Index& at, int fewest) {
                      about(format.approximate) + number(scaled, format.decimals));
     if (cap == 0)
         return format.decimals;
-    sheet.section(tr("Soft cap"), tr("c · tanh(score ÷ c)"));
+    sheet.section(tr("common.soft_cap", "Soft cap"),
+                  tr("inspector_softmax.c_tanh_score_c", "c · tanh(score ÷ c)"));
     const std::string c = number(cap, 1);
     sheet.arithmetic(c + " × tanh(" + number(scaled, 3) + " ÷ " + c + ")", about(true) + number(to, 3));
     return 3;
@@ -189,14 +194,14 @@ int add_mask(Sheet& sheet, const Index& at, int fewest) {
     const Shown& shown = sheet.context.shown;
     const Theme& theme = sheet.context.theme;
     const std::vector<RuleSays> rules = rules_on(shown.problem(), at);
-    sheet.section(tr("Mask"), mask_name(shown.problem(), rules));
+    sheet.section(tr("common.mask_2", "Mask"), mask_name(shown.problem(), rules));
     if (rules.empty())
         return fewest;
     double add = 0;
     for (const RuleSays& rule : rules) {
         const std::string verdict = rule.adds      ? signed_number(rule.add, 2)
-                                    : rule.allowed ? tr("allowed")
-                                                   : tr("forbidden");
+                                    : rule.allowed ? tr("inspector_softmax.allowed", "allowed")
+                                                   : tr("inspector_softmax.forbidden", "forbidden");
         add += rule.add;
         const float room =
             sheet.width() - sheet.context.measure(verdict, figure::Font::ui_semibold, 12.5F) - 12;
@@ -210,13 +215,13 @@ int add_mask(Sheet& sheet, const Index& at, int fewest) {
     const auto from = static_cast<double>(shown.value({TensorId::scaled, at}));
     const auto to = static_cast<double>(shown.value({TensorId::masked, at}));
     if (std::isinf(to)) {
-        sheet.arithmetic(tr("{} becomes", number(from, fewest)), number(to, 2));
+        sheet.arithmetic(tr("inspector_softmax.becomes", "{} becomes", number(from, fewest)), number(to, 2));
         return fewest;
     }
     const SumFormat format = step_format(
         {from, add}, to, [](const std::vector<double>& n) { return n[0] + n[1]; }, fewest);
     const std::string score = number(from, format.decimals);
-    sheet.arithmetic(add == 0 ? tr("{} stays", score)
+    sheet.arithmetic(add == 0 ? tr("inspector_softmax.stays", "{} stays", score)
                               : score + (add < 0 ? " − " : " + ") + number(std::abs(add), format.decimals),
                      about(format.approximate) + number(to, format.decimals));
     return format.decimals;
@@ -224,10 +229,12 @@ int add_mask(Sheet& sheet, const Index& at, int fewest) {
 
 int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
     const Shown& shown = sheet.context.shown;
-    sheet.section(tr("Softmax"), tr("exp(s − max) ÷ sum"));
+    sheet.section(tr("common.softmax", "Softmax"),
+                  tr("inspector_softmax.exp_s_max_sum", "exp(s − max) ÷ sum"));
     if (fully_masked(*shown.trace, at[0], at[1], at[2])) {
         sheet.paragraph(
-            tr("No key is allowed in this row, so there is nothing to share out. By definition every "
+            tr("inspector_softmax.no_key_allowed_row",
+               "No key is allowed in this row, so there is nothing to share out. By definition every "
                "weight is 0, and so is what the head passes on."),
             sheet.context.theme.text);
         return 2;
@@ -243,7 +250,8 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
                      about(last.approximate) + number(softmax.spoken.weight, last.decimals));
     if (softmax.lines.back().sink)
         sheet.paragraph(
-            tr("The head’s sink takes part like one more key. {} of this row goes to it and is dropped.",
+            tr("inspector_softmax.heads_sink_takes_part",
+               "The head’s sink takes part like one more key. {} of this row goes to it and is dropped.",
                number(softmax.lines.back().weight, weight.decimals)),
             sheet.context.theme.text);
     return weight.decimals;
@@ -261,15 +269,18 @@ int add_mean(Sheet& sheet, const CellAddress& cell) {
     for (std::int64_t h = 0; h < static_cast<std::int64_t>(weights.size()); ++h) {
         const bool empty = given != nullptr && fully_masked(*shown.trace, cell.at[0], h, cell.at[1]);
         counted += empty ? 0 : 1;
-        terms.push_back({.label = empty ? tr("Head {}, reads nothing", h) : tr("Head {}", h),
+        terms.push_back({.label = empty ? tr("common.head_reads_nothing", "Head {}, reads nothing", h)
+                                        : tr("common.head", "Head {}", h),
                          .value = weights[static_cast<std::size_t>(h)],
                          .head = h});
     }
     counted = std::max<std::int64_t>(counted, 1);
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-    sheet.section(tr("Average over heads"), given == nullptr ? tr("sum ÷ H") : tr("sum ÷ heads"));
-    const int decimals =
-        draw_terms(sheet, {.groups = {{.terms = std::move(terms)}}, .name = tr("sum"), .total = sum});
+    sheet.section(tr("inspector_softmax.average_over_heads", "Average over heads"),
+                  given == nullptr ? tr("inspector_softmax.sum_h", "sum ÷ H")
+                                   : tr("inspector_softmax.sum_heads", "sum ÷ heads"));
+    const int decimals = draw_terms(
+        sheet, {.groups = {{.terms = std::move(terms)}}, .name = tr("common.sum", "sum"), .total = sum});
     const auto mean = static_cast<double>(shown.value(cell));
     const SumFormat format = step_format(
         {sum}, mean, [&](const std::vector<double>& n) { return n[0] / static_cast<double>(counted); },
@@ -289,17 +300,19 @@ void add_comparison(Sheet& sheet, const CellAddress& cell) {
     const auto own = static_cast<double>(shown.value(cell)), other = static_cast<double>(shown.value(twin));
     const AttentionSetPtr& given = shown.document->shown_weights();
     const bool made = given != nullptr && twin.at[1] >= given->info().own_heads();
-    sheet.section(tr("Compared with {}", made ? tr(given->info().made_head) : say_head(twin.at[1])));
+    sheet.section(tr("inspector_softmax.compared", "Compared with {}",
+                     made ? tr(given->info().made_head) : say_head(twin.at[1])));
     const bool finite = std::isfinite(own) && std::isfinite(other);
     const SumFormat format = finite ? sum_format({own, -other}, own - other) : SumFormat{};
     sheet.row(head_word(sheet.context, cell.at[1]), number(own, format.decimals));
     sheet.row(head_word(sheet.context, twin.at[1]), number(other, format.decimals));
     if (finite)
-        sheet.row(tr("difference"), about(format.approximate) + signed_number(own - other, format.decimals),
-                  true);
+        sheet.row(tr("common.difference", "difference"),
+                  about(format.approximate) + signed_number(own - other, format.decimals), true);
     else
-        sheet.paragraph(tr("Where a key is masked there is no difference to take."),
-                        sheet.context.theme.muted);
+        sheet.paragraph(
+            tr("inspector_softmax.key_masked_no", "Where a key is masked there is no difference to take."),
+            sheet.context.theme.muted);
 }
 
 } // namespace headscope::app

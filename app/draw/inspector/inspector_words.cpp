@@ -25,34 +25,45 @@ std::string distance_words(const Problem& problem, const Index& at) {
     const std::int64_t steps = std::abs(ahead);
     // Translators: of tokens and their distance: "cat is 2 before sat"
     if (problem.cross()) // two sentences have no distance but that of their places
-        return ahead == 0  ? tr("{} is at the place of {}, counted from the ends", k, q)
-               : ahead < 0 ? tr("{} is {} before the place of {}, counted from the ends", k, steps, q)
-                           : tr("{} is {} after the place of {}, counted from the ends", k, steps, q);
-    return ahead == 0  ? tr("{} is the token itself", k)
-           : ahead < 0 ? tr("{} is {} before {}", k, steps, q)
-                       : tr("{} is {} after {}", k, steps, q);
+        return ahead == 0  ? tr("inspector_words.place_counted_ends",
+                                "{} is at the place of {}, counted from the ends", k, q)
+               : ahead < 0 ? tr("inspector_words.before_place_counted",
+                                "{} is {} before the place of {}, counted from the ends", k, steps, q)
+                           : tr("inspector_words.after_place_counted_ends",
+                                "{} is {} after the place of {}, counted from the ends", k, steps, q);
+    return ahead == 0  ? tr("inspector_words.token_itself", "{} is the token itself", k)
+           : ahead < 0 ? tr("inspector_words.before", "{} is {} before {}", k, steps, q)
+                       : tr("inspector_words.after", "{} is {} after {}", k, steps, q);
 }
 
 std::string rule_words(const Problem& problem, const MaskRule& rule, const Index& at, bool allowed) {
     const std::string key = plain_key(problem, at[3]);
     return std::visit(
-        Overloaded{[&](const CausalMask&) { return tr("causal: {}", distance_words(problem, at)); },
+        Overloaded{[&](const CausalMask&) {
+                       return tr("inspector_words.causal", "causal: {}", distance_words(problem, at));
+                   },
                    [&](const KeyPaddingMask&) {
-                       return allowed ? tr("padding: {} is a real token", key)
-                                      : tr("padding: {} is padding", key);
+                       return allowed ? tr("inspector_words.padding_real_token",
+                                           "padding: {} is a real token", key)
+                                      : tr("inspector_words.padding_padding", "padding: {} is padding", key);
                    },
                    [&](const SlidingWindowCausalMask& r) {
-                       return tr("causal window of {}: {}", r.window, distance_words(problem, at));
+                       return tr("inspector_words.causal_window", "causal window of {}: {}", r.window,
+                                 distance_words(problem, at));
                    },
                    [&](const SlidingWindowSymmetricMask& r) {
-                       return tr("window of ±{}: {}", r.half_width, distance_words(problem, at));
+                       return tr("inspector_words.window", "window of ±{}: {}", r.half_width,
+                                 distance_words(problem, at));
                    },
                    [&](const ExplicitMask&) {
-                       return tr("explicit mask: {} reads {}", plain_query(problem, at[2]), key);
+                       return tr("inspector_words.explicit_mask_reads", "explicit mask: {} reads {}",
+                                 plain_query(problem, at[2]), key);
                    },
                    [&](const AdditiveMask&) {
-                       return allowed ? tr("additive mask: added to the score")
-                                      : tr("additive mask: −∞ here, which forbids");
+                       return allowed ? tr("inspector_words.additive_mask_added",
+                                           "additive mask: added to the score")
+                                      : tr("inspector_words.additive_mask_here",
+                                           "additive mask: −∞ here, which forbids");
                    }},
         rule);
 }
@@ -60,25 +71,28 @@ std::string rule_words(const Problem& problem, const MaskRule& rule, const Index
 } // namespace
 
 std::string plain_query(const Problem& problem, std::int64_t i) {
-    return shortened(problem.tokens.empty() ? tr("token {}", i) : query_word(problem, i), longest_token);
+    return shortened(problem.tokens.empty() ? tr("common.token_2", "token {}", i) : query_word(problem, i),
+                     longest_token);
 }
 
 std::string plain_key(const Problem& problem, std::int64_t j) {
     const auto& words = problem.cross() ? problem.kv_tokens : problem.tokens;
-    return shortened(words.empty() ? tr("token {}", j) : key_word(problem, j), longest_token);
+    return shortened(words.empty() ? tr("common.token_2", "token {}", j) : key_word(problem, j),
+                     longest_token);
 }
 
 std::string say_query(const Problem& problem, std::int64_t i) {
-    return problem.tokens.empty() ? plain_query(problem, i) : tr("“{}”", plain_query(problem, i));
+    return problem.tokens.empty() ? plain_query(problem, i)
+                                  : tr("common.text", "“{}”", plain_query(problem, i));
 }
 
 std::string say_key(const Problem& problem, std::int64_t j) {
     const bool words = !(problem.cross() ? problem.kv_tokens : problem.tokens).empty();
-    return words ? tr("“{}”", plain_key(problem, j)) : plain_key(problem, j);
+    return words ? tr("common.text", "“{}”", plain_key(problem, j)) : plain_key(problem, j);
 }
 
 std::string say_head(std::int64_t h) {
-    return tr("head {}", h);
+    return tr("common.head_3", "head {}", h);
 }
 
 std::string name_of(TensorId id) {

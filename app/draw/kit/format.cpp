@@ -73,7 +73,7 @@ std::string grouped(std::int64_t count) {
     if (digits.size() <= 3)
         return (count < 0 ? std::string(minus) : std::string()) + digits;
     // Translators: between the thousands of a count: 10,000. No point: decimals have one in every language.
-    const std::string mark = tr_in("between thousands", ",");
+    const std::string mark = tr("format.between_thousands", ",");
     for (auto place = static_cast<std::ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3)
         digits.insert(static_cast<std::size_t>(place), mark);
     return std::string(count < 0 ? minus : "") + digits;

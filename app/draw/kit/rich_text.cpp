@@ -115,13 +115,13 @@ struct LinkRun {
 std::string where_to(const std::string& link) {
     const auto place = manual::place_of(link);
     if (!place)
-        return link + "\n" + tr("A click copies this address");
+        return link + "\n" + tr("rich_text.click_copies_address", "A click copies this address");
     const manual::Page* const page = manual::find_page(place->page);
     const manual::Section* const section = manual::find_section(*place);
     if (page == nullptr || section == nullptr)
         return {};
-    return section->block == 0 ? tr("Opens “{}”", section->title)
-                               : tr("Opens “{}” in “{}”", section->title, page->title);
+    return section->block == 0 ? tr("rich_text.opens", "Opens “{}”", section->title)
+                               : tr("rich_text.opens_2", "Opens “{}” in “{}”", section->title, page->title);
 }
 
 void end_link(Picture& picture, const DrawContext& context, LinkRun& run, float baseline,
@@ -178,7 +178,7 @@ void mark_link(Picture& picture, const DrawContext& context, const std::string& 
 Action follow_link(const std::string& link) {
     if (const auto place = manual::place_of(link))
         return OpenManual{*place};
-    return CopyText{link, tr("the address {}", link)};
+    return CopyText{link, tr("rich_text.address", "the address {}", link)};
 }
 
 float draw_spans(Picture& picture, const DrawContext& context, float x, float baseline, float width,
@@ -225,9 +225,9 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
         if (word.span->value) {
             picture.scene.add(figure::LineItem{
                 {at, baseline + 3.5F}, {at + taken, baseline + 3.5F}, context.theme.line2, 1});
-            picture.tips.push_back(
-                {{at, baseline - style.size, taken, style.line},
-                 tr("{}, computed from what is on the canvas", word.span->value->expression.text())});
+            picture.tips.push_back({{at, baseline - style.size, taken, style.line},
+                                    tr("rich_text.computed_canvas", "{}, computed from what is on the canvas",
+                                       word.span->value->expression.text())});
         } else if (!word.span->link.empty()) {
             link = {word.span, link.span == word.span ? link.from : at, at + taken};
         }

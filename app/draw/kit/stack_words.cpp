@@ -11,12 +11,18 @@ namespace headscope::app {
 std::span<const StackWords> stack_words() {
     using checkpoint::Stack;
     static constexpr std::array<StackWords, 3> all{
-        {{Stack::encoder, translatable("Encoder"), translatable("Encoder attention"),
-          translatable("source reads source"), translatable("no mask"), "encoder heads"},
-         {Stack::own, translatable("Decoder self"), translatable("Decoder self-attention"),
-          translatable("target reads earlier target"), translatable("causal"), "decoder heads"},
-         {Stack::cross, translatable("Cross"), translatable("Cross-attention"),
-          translatable("target reads source"), translatable("no mask"), "cross heads"}}};
+        {{Stack::encoder, translatable("stack_words.encoder", "Encoder"),
+          translatable("stack_words.encoder_attention", "Encoder attention"),
+          translatable("stack_words.source_reads_source", "source reads source"),
+          translatable("stack_words.no_mask", "no mask"), "encoder heads"},
+         {Stack::own, translatable("stack_words.decoder_self", "Decoder self"),
+          translatable("stack_words.decoder_self_attention", "Decoder self-attention"),
+          translatable("stack_words.target_reads_earlier_target", "target reads earlier target"),
+          translatable("common.causal", "causal"), "decoder heads"},
+         {Stack::cross, translatable("stack_words.cross", "Cross"),
+          translatable("stack_words.cross_attention", "Cross-attention"),
+          translatable("stack_words.target_reads_source", "target reads source"),
+          translatable("stack_words.no_mask", "no mask"), "cross heads"}}};
     return all;
 }
 

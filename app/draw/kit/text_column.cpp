@@ -172,7 +172,8 @@ void TextColumn::draw(const lesson::CodeBlock& code) {
     const auto most = static_cast<std::size_t>(std::max((width_ - 2 * code_inset) / letter, 8.0F));
     const std::vector<std::string> lines = code_lines(code.text, most);
     // The button has a line of its own where it would cover words.
-    const float wide = std::max(context_.measure(tr("Copy"), figure::Font::ui_medium, 12) + 12, 44.0F);
+    const float wide =
+        std::max(context_.measure(tr("text_column.copy", "Copy"), figure::Font::ui_medium, 12) + 12, 44.0F);
     const bool beside = lines.empty() || context_.measure(lines.front(), figure::Font::mono, code_size) <
                                              width_ - 2 * code_inset - wide;
     const float head = copies_ && !beside ? 20.0F : 0.0F;
@@ -180,11 +181,12 @@ void TextColumn::draw(const lesson::CodeBlock& code) {
                             head + 2 * code_inset + code_line * static_cast<float>(lines.size()) - 4};
     picture_.scene.add(figure::RectItem{.area = area, .fill = context_.theme.highlight, .radius = 4});
     if (copies_) {
-        draw_text(picture_, context_, area.right() - code_inset, top + 17, tr("Copy"),
+        draw_text(picture_, context_, area.right() - code_inset, top + 17, tr("text_column.copy", "Copy"),
                   figure::Font::ui_medium, 12, context_.theme.muted, figure::Align::right);
         picture_.add_spot({area.right() - wide - 8, top + 2, wide + 6, 22},
                           "copy listing " + std::to_string(picture_.hotspots.size()),
-                          CopyText{code.text, tr("this listing")}, tr("Copies these lines"));
+                          CopyText{code.text, tr("text_column.listing", "this listing")},
+                          tr("text_column.copies_lines", "Copies these lines"));
     }
     float baseline = top + head + code_inset + code_size;
     for (const std::string& line : lines) {

@@ -79,9 +79,9 @@ private:
             return;
         }
         // Translators: headings of a box: something to try, a warning, a remark
-        const std::string name = callout.kind == "try"       ? tr("Try it")
-                                 : callout.kind == "warning" ? tr("Take care")
-                                                             : tr("Note");
+        const std::string name = callout.kind == "try"       ? tr("common.try", "Try it")
+                                 : callout.kind == "warning" ? tr("lesson_blocks.take_care", "Take care")
+                                                             : tr("lesson_blocks.note", "Note");
         boxed(name, context_.theme.line, [&](BlockColumn& column) { column.all(callout.blocks); });
     }
 
@@ -94,14 +94,16 @@ private:
     void draw(const lesson::Gate& gate) {
         const bool met = state_.done.contains(gate_name(gate));
         const float top = y_;
-        boxed(met ? tr("Done ✓") : tr("Your turn"), met ? context_.theme.good : context_.theme.line2,
-              [&](BlockColumn& column) {
+        boxed(met ? tr("lesson_blocks.done", "Done ✓") : tr("common.turn", "Your turn"),
+              met ? context_.theme.good : context_.theme.line2, [&](BlockColumn& column) {
                   column.draw(lesson::Paragraph{
                       {lesson::Span{.style = lesson::SpanStyle::plain, .text = gate.task}}});
                   if (is_on(gate.solution))
-                      column.button(tr("Take it back"), ReturnToLesson{}, back_words());
+                      column.button(tr("lesson_blocks.take_back", "Take it back"), ReturnToLesson{},
+                                    back_words());
                   else if (!met)
-                      column.button(tr("Show me"), ShowScene{gate.solution}, tr("Does it for you"));
+                      column.button(tr("lesson_blocks.show_me", "Show me"), ShowScene{gate.solution},
+                                    tr("lesson_blocks.does_it_for_you", "Does it for you"));
               });
         if (!met)
             point_at_task(top);
@@ -112,8 +114,8 @@ private:
     void draw(const lesson::FillTable& table) {
         const bool met = state_.done.contains(table.id);
         const float top = y_;
-        boxed(met ? tr("All right ✓") : tr("Fill in"), met ? context_.theme.good : context_.theme.line2,
-              [&](BlockColumn& column) {
+        boxed(met ? tr("lesson_blocks.all_right", "All right ✓") : tr("lesson_blocks.fill", "Fill in"),
+              met ? context_.theme.good : context_.theme.line2, [&](BlockColumn& column) {
                   column.draw(lesson::Paragraph{
                       {lesson::Span{.style = lesson::SpanStyle::plain, .text = table.task}}});
                   column.cells(table);
@@ -180,9 +182,10 @@ private:
                                            [id = table.id, n](const std::string& entered) {
                                                return FillCell{id, n, entered};
                                            },
-                                       .tip = mark == Mark::right ? tr_in("correct", "Right")
+                                       .tip = mark == Mark::right ? tr("lesson_blocks.right_correct", "Right")
                                               : mark == Mark::wrong
-                                                  ? tr("Not yet: the engine has another number here")
+                                                  ? tr("lesson_blocks.not_yet_engine_another",
+                                                       "Not yet: the engine has another number here")
                                                   : "",
                                        .mark = mark,
                                        .before = name(n - 1),
@@ -201,21 +204,25 @@ private:
         else
             button(show.label, ShowScene{show.scene},
                    lesson::changes_problem(show.scene)
-                       ? tr("Changes the problem; a second click takes it back")
-                       : tr("Shows another place of the same problem; a second click leads back"));
+                       ? tr("lesson_blocks.changes_problem_second",
+                            "Changes the problem; a second click takes it back")
+                       : tr("lesson_blocks.shows_another_place_same",
+                            "Shows another place of the same problem; a second click leads back"));
     }
 
     /// Whether this scene's button was pressed last, and the problem on screen is still the one that it set.
     bool is_on(const lesson::StepScene& scene) const {
         return scene.line > 0 && button_shown(course_, *context_.shown.document) == scene.line;
     }
-    static std::string back_words() { return tr("The lesson's sentence, weights and view again"); }
+    static std::string back_words() {
+        return tr("common.lessons_sentence_weights_view", "The lesson's sentence, weights and view again");
+    }
 
     void button(const std::string& label, const LessonAction& action, const std::string& tip,
                 bool on = false) {
         const float width = draw_text_button(picture_, context_, x_, y_, label, on, action, tip);
         // Translators: beside a button that is pressed down
-        const std::string again = tr("on; click to take it back");
+        const std::string again = tr("lesson_blocks.click_take_back", "on; click to take it back");
         if (on && width + 10 + context_.measure(again, figure::Font::ui, 12) < width_)
             draw_text(picture_, context_, x_ + width + 10, figure::baseline_for(y_ + 12, 12), again,
                       figure::Font::ui, 12, context_.theme.muted);

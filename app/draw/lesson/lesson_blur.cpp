@@ -18,11 +18,11 @@ void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
                    const lesson::BlurFigure::Head& head, float pitch) {
     const Theme& theme = column.context.theme;
     const HeadColours& colours = theme.head(head.head, static_cast<std::int64_t>(coloured_heads));
-    draw_text(column.picture, column.context, column.x, column.y + 12, tr("head {}", head.head),
-              figure::Font::ui_medium, 12, colours.colour);
+    draw_text(column.picture, column.context, column.x, column.y + 12,
+              tr("common.head_3", "head {}", head.head), figure::Font::ui_medium, 12, colours.colour);
     draw_text(column.picture, column.context, column.right(), column.y + 12,
-              tr("entropy {}", number(head.entropy, 2)), figure::Font::ui, 12, theme.ink,
-              figure::Align::right);
+              tr("lesson_blur.entropy", "entropy {}", number(head.entropy, 2)), figure::Font::ui, 12,
+              theme.ink, figure::Align::right);
     const float floor = column.y + 16 + bars;
     column.picture.scene.add(figure::LineItem{{column.x, floor}, {column.right(), floor}, theme.line2, 1});
     for (std::size_t j = 0; j < head.weights.size(); ++j) {
@@ -31,7 +31,7 @@ void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
             .area = {x + 1, floor - height, std::max(pitch - 2, 1.0F), height}, .fill = colours.colour});
         column.picture.tips.push_back({{x, column.y + 14, pitch, bars + 4},
                                        // Translators: a head’s weight on a token
-                                       tr("Head {}: {} on {}", head.head,
+                                       tr("lesson_blur.head", "Head {}: {} on {}", head.head,
                                           number(static_cast<double>(head.weights[j]), 3), figure.words[j])});
     }
     // Prints the largest weight beside its bar.
@@ -75,12 +75,16 @@ void draw_blur(PanelColumn& column, const lesson::BlurFigure& figure, double sha
     const std::string n = std::to_string(figure.heads.size());
     const double top = std::max(ceiling, figure.entropy_by_share.back().second) * 1.1;
     Plot plot{
-        .x = {.low = 0, .high = 1, .ticks = {{0, tr("0: each its own")}, {1, tr("1: one head")}}},
+        .x = {.low = 0,
+              .high = 1,
+              .ticks = {{0, tr("lesson_blur.0_each_own", "0: each its own")},
+                        {1, tr("lesson_blur.1_one_head", "1: one head")}}},
         .y = {.low = 0, .high = top, .ticks = {{0, "0"}, {ceiling, "ln " + n + " = " + number(ceiling, 2)}}},
         .lines = {{figure.entropy_by_share, theme.text}},
         .dots = {{share, figure.entropy, theme.ink}},
         // Translators: “merged” is the name of a slider
-        .x_says = tr("mean entropy over merged: {} now", number(figure.entropy, 2))};
+        .x_says = tr("lesson_blur.mean_entropy_over_merged", "mean entropy over merged: {} now",
+                     number(figure.entropy, 2))};
     draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, blur_plot_height});
     column.y += blur_plot_height + 4;
 }

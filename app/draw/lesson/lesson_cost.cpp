@@ -24,8 +24,9 @@ PlotAxis length_axis() {
 
 /// The count, or the count in billions if it is too long for a column.
 std::string count_text(std::int64_t count) {
-    return count < 1'000'000'000 ? grouped(count)
-                                 : tr("{} billion", number(static_cast<double>(count) * 1e-9, 1));
+    return count < 1'000'000'000
+               ? grouped(count)
+               : tr("lesson_cost.billion", "{} billion", number(static_cast<double>(count) * 1e-9, 1));
 }
 
 /// A row of a table with three columns; the first column may have the colour of a line of the plot.
@@ -84,14 +85,18 @@ void draw_cost(PanelColumn& column, const lesson::CostFigure& figure) {
     const Cost &cost = figure.cost, &full = figure.full_width;
     const figure::Color projections = plot_colour(theme, 1), attention = plot_colour(theme, 0);
     SizeTable table(column);
-    table.head("T = " + grouped(d.Tq), "dk = " + grouped(d.dk), tr("if dk = D"));
-    table.row(tr("parameters"), count_text(cost.parameters), count_text(full.parameters));
-    table.row(tr("projections"), flops_text(cost.projection_flops), flops_text(full.projection_flops),
-              projections);
-    table.row(tr("attention"), flops_text(cost.attention_flops), flops_text(full.attention_flops), attention);
-    column.picture.tips.push_back({{column.x, column.y, column.width, line_height},
-                                   tr("One number of 4 bytes for each head and cell")});
-    table.row(tr("attention weights"), bytes_text(cost.weights_bytes), bytes_text(full.weights_bytes));
+    table.head("T = " + grouped(d.Tq), "dk = " + grouped(d.dk), tr("lesson_cost.dk_d", "if dk = D"));
+    table.row(tr("lesson_cost.parameters", "parameters"), count_text(cost.parameters),
+              count_text(full.parameters));
+    table.row(tr("lesson_cost.projections", "projections"), flops_text(cost.projection_flops),
+              flops_text(full.projection_flops), projections);
+    table.row(tr("common.attention", "attention"), flops_text(cost.attention_flops),
+              flops_text(full.attention_flops), attention);
+    column.picture.tips.push_back(
+        {{column.x, column.y, column.width, line_height},
+         tr("lesson_cost.one_number_4_bytes", "One number of 4 bytes for each head and cell")});
+    table.row(tr("lesson_cost.attention_weights", "attention weights"), bytes_text(cost.weights_bytes),
+              bytes_text(full.weights_bytes));
 
     const auto [low, high] =
         std::pair(figure.projections.front().second,
@@ -103,7 +108,7 @@ void draw_cost(PanelColumn& column, const lesson::CostFigure& figure) {
                          std::string(d.Hkv == d.H ? "2 D = " : "D + Hkv dk = ") +
                              grouped(std::llround(figure.crossing)),
                          theme.muted}},
-              .x_says = tr("FLOP over T, the tokens")};
+              .x_says = tr("lesson_cost.flop_over_t_tokens", "FLOP over T, the tokens")};
     plot.y.ticks =
         decade_ticks(plot.y.low, plot.y.high, 4, [](double flop) { return flops_text(std::llround(flop)); });
     const auto T = static_cast<double>(d.Tq);
@@ -128,14 +133,17 @@ void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const les
             column.y += 32;
         }
         x += draw_text_button(column.picture, column.context, x, column.y, model.name, on,
-                              TurnKnobs{panel.line, sizes}, tr("The sizes of {}", model.name)) +
+                              TurnKnobs{panel.line, sizes},
+                              tr("lesson_cost.sizes", "The sizes of {}", model.name)) +
              6;
     }
     if (x > column.x)
         column.y += 32;
     SizeTable table(column);
-    table.head("", tr("per token"), "T = " + grouped(figure.T));
-    Plot plot{.x = length_axis(), .y = {.log = true}, .x_says = tr("cache over T, the tokens")};
+    table.head("", tr("lesson_cost.per_token", "per token"), "T = " + grouped(figure.T));
+    Plot plot{.x = length_axis(),
+              .y = {.log = true},
+              .x_says = tr("lesson_cost.cache_over_t_tokens", "cache over T, the tokens")};
     for (std::size_t i = 0; i < figure.rows.size(); ++i) {
         const lesson::CacheFigure::Row& row = figure.rows[i];
         const figure::Color colour = plot_colour(theme, i);

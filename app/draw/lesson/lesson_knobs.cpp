@@ -40,7 +40,7 @@ double typed_number(std::string text) {
     double value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc() || end != text.data() + text.size())
-        fail_input(tr("“{}” is no number; type one such as 4096", text));
+        fail_input(tr("lesson_knobs.no_number_type_one", "“{}” is no number; type one such as 4096", text));
     return value;
 }
 
@@ -94,18 +94,20 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
                      return turn(stops.empty() ? static_cast<double>(to)
                                                : stops[static_cast<std::size_t>(std::lround(to))]);
                  },
-             .tip = tr("{}. Double click: back to where the lesson put it", tr(knob.says)),
+             .tip = tr("lesson_knobs.double_click_back_lesson",
+                       "{}. Double click: back to where the lesson put it", tr(knob.says)),
              .grain = knob.stops.empty() ? 0.01F : 1.0F});
-    picture.fields.push_back({.area = {column.right() - knob_field_width, column.y + 2, knob_field_width, 23},
-                              .label = label + " value",
-                              .text = value_text(knob),
-                              .action =
-                                  [turn, panel, set, name = knob.name](const std::string& typed) {
-                                      const double value = typed_number(typed);
-                                      lesson::check_knob(panel, set, name, value);
-                                      return turn(value);
-                                  },
-                              .tip = tr("Type a number and press Enter")});
+    picture.fields.push_back(
+        {.area = {column.right() - knob_field_width, column.y + 2, knob_field_width, 23},
+         .label = label + " value",
+         .text = value_text(knob),
+         .action =
+             [turn, panel, set, name = knob.name](const std::string& typed) {
+                 const double value = typed_number(typed);
+                 lesson::check_knob(panel, set, name, value);
+                 return turn(value);
+             },
+         .tip = tr("lesson_knobs.type_number_press_enter", "Type a number and press Enter")});
     column.y += knob_height;
 }
 
@@ -159,7 +161,9 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
                             !std::holds_alternative<lesson::PositionsPanel>(panel.kind);
     if (of_problem && is_away(course, *context.shown.document) &&
         button_shown(course, *context.shown.document) == 0) // a button does not move what is below
-        column.words(tr("computed from the problem on screen, which you have changed"), context.theme.muted);
+        column.words(tr("lesson_knobs.computed_problem_screen",
+                        "computed from the problem on screen, which you have changed"),
+                     context.theme.muted);
     const float height = column.y - y + 8;
     picture.scene.add(figure::RectItem{.area = {x, y, width, height},
                                        .fill = context.theme.raise,

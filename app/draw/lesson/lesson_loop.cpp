@@ -41,34 +41,39 @@ void draw_loop(PanelColumn& column, const lesson::LoopFigure& figure) {
     const Theme& theme = column.context.theme;
     const Dims& d = figure.dims;
     const analysis::ProjectionPair& q = figure.projections.front();
-    column.line(tr("A loop: {} products {} · {}", d.H, q.x.text(), q.slice.text()), theme.ink,
-                figure::Font::ui_medium);
+    column.line(
+        tr("lesson_loop.loop_products", "A loop: {} products {} · {}", d.H, q.x.text(), q.slice.text()),
+        theme.ink, figure::Font::ui_medium);
     draw_code(column, {"heads = [x @ W_Q[:, h*dk:(h+1)*dk]", "         for h in range(H)]",
                        "loop = torch.stack(heads, 1)"});
-    column.line(tr("One product {} · {}", q.x.text(), q.matrix.text()), theme.ink, figure::Font::ui_medium);
+    column.line(tr("lesson_loop.one_product", "One product {} · {}", q.x.text(), q.matrix.text()), theme.ink,
+                figure::Font::ui_medium);
     draw_code(column, {"q = x @ W_Q", "q = q.view(B, T, H, dk)", "once = q.transpose(1, 2)"});
-    column.line(tr("Both give ({}, {}, {}, {}).", d.B, d.H, q.x[0], d.dk), theme.text);
+    column.line(tr("lesson_loop.both_give", "Both give ({}, {}, {}, {}).", d.B, d.H, q.x[0], d.dk),
+                theme.text);
     const float first = column.x + column.width * 0.62F;
     const auto put = [&](float right, const std::string& text, figure::Font font, figure::Color colour) {
         draw_text(column.picture, column.context, right, column.y + 13, text, font, 12.5F, colour,
                   figure::Align::right);
     };
-    draw_text(column.picture, column.context, column.x, column.y + 13, tr("Largest difference"),
-              figure::Font::ui, 12.5F, theme.muted);
+    draw_text(column.picture, column.context, column.x, column.y + 13,
+              tr("lesson_loop.largest_difference", "Largest difference"), figure::Font::ui, 12.5F,
+              theme.muted);
     // Translators: column heads: in one product, and without the transpose
-    put(first, tr("once"), figure::Font::ui, theme.muted);
-    put(column.right(), tr("no transpose"), figure::Font::ui, theme.muted);
+    put(first, tr("lesson_loop.once", "once"), figure::Font::ui, theme.muted);
+    put(column.right(), tr("lesson_loop.no_transpose", "no transpose"), figure::Font::ui, theme.muted);
     column.y += 19;
     for (const analysis::ProjectionPair& pair : figure.projections) {
         draw_text(column.picture, column.context, column.x, column.y + 13,
-                  tr_n("{}, {} head", "{}, {} heads", pair.heads, tensor_info(pair.whole).symbol,
-                       grouped(pair.heads)),
+                  tr_n("lesson_loop.head", "{}, {} head", "{}, {} heads", pair.heads,
+                       tensor_info(pair.whole).symbol, grouped(pair.heads)),
                   figure::Font::ui, 12.5F, theme.text);
         put(first, loop_difference(pair.difference), figure::Font::mono_semibold, theme.ink);
         put(column.right(), loop_difference(pair.without_transpose), figure::Font::mono, theme.text);
         column.picture.tips.push_back(
             {{column.x, column.y, column.width, 19},
-             tr("The loop against one product with view and transpose; and against a view straight to "
+             tr("lesson_loop.loop_against_one_product",
+                "The loop against one product with view and transpose; and against a view straight to "
                 "(B, H, T, dk), which forgets the transpose.")});
         column.y += 19;
     }

@@ -68,7 +68,8 @@ public:
     /// A click on the row opens the head.
     void opens(analysis::HeadPlace head) {
         column_.picture.add_spot({column_.x, column_.y, column_.width, table_row}, "panel " + head_text(head),
-                                 OpenHead{head.layer, head.head}, tr("Open this head"));
+                                 OpenHead{head.layer, head.head},
+                                 tr("lesson_model_panels.open_head", "Open this head"));
     }
 
 private:
@@ -82,12 +83,22 @@ private:
 std::pair<std::string, std::string> column_words(const std::string& id) {
     static const std::map<std::string, std::pair<std::string, std::string>> words{
         // Translators: column heads of a table of heads, and what they say
-        {"reads", {tr("reads"), tr("the largest weight of the last row, and its token")}},
+        {"reads",
+         {tr("common.reads", "reads"), tr("lesson_model_panels.largest_weight_last",
+                                          "the largest weight of the last row, and its token")}},
         {"induction",
-         {tr("induction"), tr("mean weight, in rows whose token stood before, on what followed it there")}},
-        {"attribution", {tr("attribution"), tr("what the head itself adds to the logit")}},
-        {"effect", {tr("effect"), tr("how the logit changes without the head")}},
-        {"without", {tr("without it"), tr("the probability of the token without the head")}}};
+         {tr("common.induction", "induction"),
+          tr("lesson_model_panels.mean_weight_rows",
+             "mean weight, in rows whose token stood before, on what followed it there")}},
+        {"attribution",
+         {tr("lesson_model_panels.attribution", "attribution"),
+          tr("lesson_model_panels.head_itself_adds", "what the head itself adds to the logit")}},
+        {"effect",
+         {tr("lesson_model_panels.effect", "effect"),
+          tr("lesson_model_panels.how_logit_changes", "how the logit changes without the head")}},
+        {"without",
+         {tr("lesson_model_panels.without", "without it"),
+          tr("lesson_model_panels.probability_token", "the probability of the token without the head")}}};
     const auto found = words.find(id);
     if (found != words.end())
         return found->second;
@@ -116,7 +127,8 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
     constexpr float name = 84, value = 58;
     PanelTable table(column);
     // Translators: “drawn with” stands over probabilities
-    table.head({tr("token"), tr("drawn with")}, tr("How likely each token is drawn"));
+    table.head({tr("common.token", "token"), tr("lesson_model_panels.drawn", "drawn with")},
+               tr("lesson_model_panels.how_likely_each", "How likely each token is drawn"));
     const float x = column.x + name, length = column.width - name - value;
     double most = 0;
     for (const lesson::SamplingFigure::Row& row : figure.rows)
@@ -128,13 +140,14 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
         const float was = x + length * static_cast<float>(row.probability / most);
         column.picture.scene.add(
             figure::RectItem{.area = {was - 1, column.y + 2, 2, table_row - 5}, .fill = theme.ink});
-        table.put(0, kept ? percent_text(row.kept) : tr("cut off"), figure::Font::mono,
-                  kept ? theme.ink : theme.muted);
-        table.end(tr("{}: the model's own probability is {}, drawn with {}", row.word,
-                     number(row.probability, 4), number(row.kept, 4)));
+        table.put(0, kept ? percent_text(row.kept) : tr("lesson_model_panels.cut", "cut off"),
+                  figure::Font::mono, kept ? theme.ink : theme.muted);
+        table.end(tr("lesson_model_panels.models_own", "{}: the model's own probability is {}, drawn with {}",
+                     row.word, number(row.probability, 4), number(row.kept, 4)));
     }
     column.y += 3;
-    column.words(tr_n("{} token can be drawn. A tick marks the model's own probability.",
+    column.words(tr_n("lesson_model_panels.token_drawn_tick",
+                      "{} token can be drawn. A tick marks the model's own probability.",
                       "{} tokens can be drawn. A tick marks the model's own probability.", figure.kept,
                       grouped(figure.kept)),
                  theme.muted);
@@ -142,7 +155,7 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
 
 void draw_heads_table(PanelColumn& column, const lesson::HeadsFigure& figure) {
     const Theme& theme = column.context.theme;
-    Words head{tr("head")};
+    Words head{tr("common.head_2", "head")};
     std::string says;
     for (const std::string& id : figure.columns) {
         const auto [title, explains] = column_words(id);
@@ -162,7 +175,7 @@ void draw_heads_table(PanelColumn& column, const lesson::HeadsFigure& figure) {
         table.name(rows[i].front(), figure::Font::ui_medium, theme.ink);
         for (std::size_t n = 1; n < rows[i].size(); ++n)
             table.put(n - 1, rows[i][n], figure::Font::mono, theme.ink);
-        table.end(tr("Click to open {}.", rows[i].front()) + " " + says);
+        table.end(tr("lesson_model_panels.click_open", "Click to open {}.", rows[i].front()) + " " + says);
     }
     column.y += 2;
 }
@@ -171,21 +184,25 @@ void draw_path(PanelColumn& column, const lesson::PathFigure& figure) {
     const Theme& theme = column.context.theme;
     // Translators: the fields are two tokens and a head
     column.words(
-        tr("Weight from {} to {}. Cut: what {} wrote is missing in the queries, or in the keys, of the "
+        tr("lesson_model_panels.weight_cut_wrote",
+           "Weight from {} to {}. Cut: what {} wrote is missing in the queries, or in the keys, of the "
            "head alone.",
            figure.query, figure.key, head_text(figure.from)),
         theme.muted);
     column.y += 3;
-    const Words head{tr("head"), tr("whole"), tr("queries cut"), tr("keys cut")};
+    const Words head{tr("common.head_2", "head"), tr("lesson_model_panels.whole", "whole"),
+                     tr("lesson_model_panels.queries_cut", "queries cut"),
+                     tr("lesson_model_panels.keys_cut", "keys cut")};
     PanelTable table(column, head, {{"L0 H0", "0.00", "0.00", "0.00"}});
-    table.head(head, tr("The same weight three times"));
+    table.head(head, tr("lesson_model_panels.same_weight_three", "The same weight three times"));
     for (const lesson::PathFigure::Row& row : figure.rows) {
         table.opens(row.to);
         table.name(head_text(row.to), figure::Font::ui_medium, theme.ink);
         table.put(0, number(row.whole, 2), figure::Font::mono, theme.ink);
         table.put(1, number(row.without_queries, 2), figure::Font::mono, theme.ink);
         table.put(2, number(row.without_keys, 2), figure::Font::mono_semibold, theme.ink);
-        table.end(tr("With the keys cut, {} reads {} most", figure.query, row.reads_without_keys));
+        table.end(tr("lesson_model_panels.keys_cut_reads_most", "With the keys cut, {} reads {} most",
+                     figure.query, row.reads_without_keys));
     }
     column.y += 2;
 }
@@ -200,18 +217,21 @@ void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure) 
         table.put(0, value, figure::Font::mono, theme.ink);
         table.end(name);
     };
-    line(tr("distance, query − key"), number(static_cast<double>(figure.distance), 0), theme.text);
-    line(tr("the pair turns, each step"), number(figure.angle, 2) + "°", pair);
-    line(tr("over the distance"), number(figure.turned, 0) + "°", pair);
-    line(tr("its cosine"), number(figure.pair, 2), pair);
-    line(tr("mean cosine, {} pairs", figure.pairs), number(figure.all, 2), all);
-    line(tr("bias of head 0"), number(figure.bias, 2), theme.text);
+    line(tr("lesson_model_panels.distance_query_key", "distance, query − key"),
+         number(static_cast<double>(figure.distance), 0), theme.text);
+    line(tr("lesson_model_panels.pair_turns_each_step", "the pair turns, each step"),
+         number(figure.angle, 2) + "°", pair);
+    line(tr("lesson_model_panels.over_distance", "over the distance"), number(figure.turned, 0) + "°", pair);
+    line(tr("lesson_model_panels.cosine", "its cosine"), number(figure.pair, 2), pair);
+    line(tr("lesson_model_panels.mean_cosine_pairs", "mean cosine, {} pairs", figure.pairs),
+         number(figure.all, 2), all);
+    line(tr("lesson_model_panels.bias_head_0", "bias of head 0"), number(figure.bias, 2), theme.text);
     const double end = static_cast<double>(figure.all_curve.size() - 1);
     Plot plot{.x = {.low = 0, .high = end, .ticks = {{0, "0"}, {end, number(end, 0)}}},
               .y = {.low = -1, .high = 1, .ticks = {{-1, "−1"}, {0, "0"}, {1, "1"}}},
               .lines = {{figure.pair_curve, pair}, {figure.all_curve, all}},
               .dots = {{distance, figure.pair, pair}, {distance, figure.all, all}},
-              .x_says = tr("cosine by distance: pair and mean")};
+              .x_says = tr("lesson_model_panels.cosine_distance_pair", "cosine by distance: pair and mean")};
     column.y += 4;
     draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, positions_plot});
     column.y += positions_plot + 4;

@@ -29,17 +29,20 @@ bool changed_by_hand(const DrawContext& context, const CourseState& course) {
 }
 
 std::string changed_words() {
-    return tr("You have changed the problem. Numbers in this text are the lesson's own; where they differ "
+    return tr("lesson_panel.changed_problem_numbers",
+              "You have changed the problem. Numbers in this text are the lesson's own; where they differ "
               "now, the text "
               "gives both.");
 }
 
 /// Left of the link to the contents, where a page has nothing else: the text below does not move.
 void draw_way_back(Picture& picture, const DrawContext& context, float baseline) {
-    const float contents = context.measure(tr("Contents"), figure::Font::ui_medium, 12.5F);
-    draw_head_link(picture, context, context.width - course_pad - contents - 16, baseline,
-                   tr("Back to the lesson"), ReturnToLesson{},
-                   changed_words() + "\n" + tr("The lesson's sentence, weights and view again"));
+    const float contents = context.measure(tr("common.contents", "Contents"), figure::Font::ui_medium, 12.5F);
+    draw_head_link(
+        picture, context, context.width - course_pad - contents - 16, baseline,
+        tr("lesson_panel.back_lesson", "Back to the lesson"), ReturnToLesson{},
+        changed_words() + "\n" +
+            tr("common.lessons_sentence_weights_view", "The lesson's sentence, weights and view again"));
 }
 
 float draw_step(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
@@ -47,8 +50,9 @@ float draw_step(Picture& picture, const DrawContext& context, const CourseState&
     const lesson::Step& step = *course.step();
     const float top = y;
     const float width = context.width - 2 * course_pad;
-    draw_text(picture, context, course_pad, y + 18, tr("Step {} of {}", course.page, course.steps()),
-              figure::Font::ui, 12.5F, theme.muted);
+    draw_text(picture, context, course_pad, y + 18,
+              tr("lesson_panel.step", "Step {} of {}", course.page, course.steps()), figure::Font::ui, 12.5F,
+              theme.muted);
     draw_contents_link(picture, context, y + 18);
     draw_page_bars(picture, context, course.step_index(), course.steps(), y + 28);
     y = draw_paragraph(picture, context, course_pad, y + 66, width, step.title, figure::Font::ui_semibold, 20,
@@ -68,8 +72,8 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
     const lesson::Lesson& lesson = *course.open;
     const float width = context.width - 2 * course_pad;
     draw_text(picture, context, course_pad, y + 18,
-              tr_n("{} minutes, {}, {} step", "{} minutes, {}, {} steps", course.steps(), lesson.minutes,
-                   difficulty_text(lesson), course.steps()),
+              tr_n("lesson_panel.minutes_step", "{} minutes, {}, {} step", "{} minutes, {}, {} steps",
+                   course.steps(), lesson.minutes, difficulty_text(lesson), course.steps()),
               figure::Font::ui, 12.5F, theme.muted);
     y = draw_paragraph(picture, context, course_pad, y + 50, width, lesson.title, figure::Font::ui_semibold,
                        20, 26, theme.ink) -
@@ -87,9 +91,9 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
         blocks.emplace_back(std::move(listed));
     };
     // Translators: headings over lists of what a lesson teaches, asks for and explains
-    list(tr("Afterwards you can"), lesson.objectives);
-    list(tr("You should know"), lesson.prerequisites);
-    list(tr("Key concepts"), lesson.concepts);
+    list(tr("lesson_panel.afterwards", "Afterwards you can"), lesson.objectives);
+    list(tr("lesson_panel.should_know", "You should know"), lesson.prerequisites);
+    list(tr("lesson_panel.key_concepts", "Key concepts"), lesson.concepts);
     return draw_blocks(picture, context, course, blocks, course_pad, y, width);
 }
 
@@ -131,8 +135,9 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
 }
 
 std::string difficulty_text(const lesson::Lesson& lesson) {
-    static constexpr std::array words{translatable("beginner"), translatable("intermediate"),
-                                      translatable("advanced")};
+    static constexpr std::array words{translatable("lesson_panel.beginner", "beginner"),
+                                      translatable("lesson_panel.intermediate", "intermediate"),
+                                      translatable("lesson_panel.advanced", "advanced")};
     for (const std::string_view word : words)
         if (word == lesson.difficulty)
             return tr(word);
@@ -140,8 +145,9 @@ std::string difficulty_text(const lesson::Lesson& lesson) {
 }
 
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {
-    draw_head_link(picture, context, context.width - course_pad, baseline, tr("Contents"), CloseLesson{},
-                   tr("All lessons; your place is kept"));
+    draw_head_link(picture, context, context.width - course_pad, baseline, tr("common.contents", "Contents"),
+                   CloseLesson{},
+                   tr("lesson_panel.all_lessons_place_kept", "All lessons; your place is kept"));
 }
 
 void draw_page_bars(Picture& picture, const DrawContext& context, int page, int pages, float y) {
@@ -189,16 +195,19 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
         back = CloseLesson{};
     if (last)
         on = CloseLesson{};
-    draw_button(picture, context, {course_pad, y, 84, 34}, first ? tr("Contents") : tr("Back"), back, false,
-                first ? tr("All lessons") : with_key(tr("The page before"), "page before"));
+    draw_button(picture, context, {course_pad, y, 84, 34},
+                first ? tr("common.contents", "Contents") : tr("common.back", "Back"), back, false,
+                first ? tr("common.all_lessons", "All lessons")
+                      : with_key(tr("lesson_panel.page_before", "The page before"), "page before"));
     const bool quiz_next = course.step() != nullptr && course.page == course.steps();
-    const std::string next = last                           ? tr("Finish")
-                             : first                        ? tr("Begin")
-                             : course.question() != nullptr ? tr("Next")
-                             : quiz_next                    ? tr("To the quiz")
-                                                            : tr("Next step");
+    const std::string next = last                           ? tr("lesson_panel.finish", "Finish")
+                             : first                        ? tr("common.begin", "Begin")
+                             : course.question() != nullptr ? tr("common.next_2", "Next")
+                             : quiz_next                    ? tr("lesson_panel.quiz", "To the quiz")
+                                                            : tr("lesson_panel.next_step", "Next step");
     draw_button(picture, context, {right - 104, y, 104, 34}, next, on, true,
-                last ? tr("Back to the list of lessons") : with_key(tr("The next page"), "next page"));
+                last ? tr("lesson_panel.back_list_lessons", "Back to the list of lessons")
+                     : with_key(tr("lesson_panel.next_page", "The next page"), "next page"));
     return picture;
 }
 

@@ -46,10 +46,10 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
     const bool answered = answer != nullptr, chosen = answered && *answer == c;
     const float x = course_pad, width = context.width - 2 * course_pad;
     const std::string verdict = !answered                 ? ""
-                                : chosen && !choice.right ? tr("your answer")
-                                : chosen                  ? tr("right, your answer")
-                                : choice.right            ? tr_in("correct", "right")
-                                                          : "";
+                                : chosen && !choice.right ? tr("lesson_quiz.answer", "your answer")
+                                : chosen       ? tr("lesson_quiz.right_answer", "right, your answer")
+                                : choice.right ? tr("lesson_quiz.right_correct", "right")
+                                               : "";
     Picture words;
     lesson::Spans text = choice.text;
     for (lesson::Span& span : text)
@@ -114,7 +114,8 @@ float draw_question(Picture& picture, const DrawContext& context, const CourseSt
     const LessonProgress progress = course.of_open();
     const auto found = progress.answers.find(q);
     const int* const answer = found == progress.answers.end() ? nullptr : &found->second;
-    draw_text(picture, context, course_pad, y + 18, tr("Quiz, question {} of {}", q + 1, course.questions()),
+    draw_text(picture, context, course_pad, y + 18,
+              tr("lesson_quiz.quiz_question", "Quiz, question {} of {}", q + 1, course.questions()),
               figure::Font::ui, 12.5F, theme.muted);
     draw_contents_link(picture, context, y + 18);
     draw_page_bars(picture, context, q, course.questions(), y + 28);
@@ -143,8 +144,9 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
                 c < static_cast<int>(choices.size()) && choices[static_cast<std::size_t>(c)].right ? 1 : 0;
         }
     draw_text(picture, context, course_pad, y + 18, course.open->title, figure::Font::ui, 12.5F, theme.muted);
-    draw_text(picture, context, course_pad, y + 60, tr("{} of {} right", right, course.questions()),
-              figure::Font::ui_semibold, 22, theme.ink);
+    draw_text(picture, context, course_pad, y + 60,
+              tr("lesson_quiz.right", "{} of {} right", right, course.questions()), figure::Font::ui_semibold,
+              22, theme.ink);
     y += 84;
     for (int q = 0; q < course.questions(); ++q) {
         const lesson::Question& question = course.open->quiz[static_cast<std::size_t>(q)];
@@ -158,18 +160,21 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
                        {.size = 13.5F, .line = 19, .color = theme.text, .strong = theme.ink}) -
             6;
         picture.add_spot({course_pad, top, width, y - top}, "question " + std::to_string(q + 1),
-                         GoToPage{1 + course.steps() + q}, tr("Look at it again"));
+                         GoToPage{1 + course.steps() + q}, tr("lesson_quiz.look_again", "Look at it again"));
     }
     y += 10;
     for (const auto& lesson : after_open(course)) {
-        const std::string next = tr("On to lesson {}: {}", lesson->number, lesson->title);
+        const std::string next =
+            tr("lesson_quiz.lesson", "On to lesson {}: {}", lesson->number, lesson->title);
         draw_text_button(picture, context, course_pad, y,
                          fitted(context, next, figure::Font::ui_medium, 12.5F, width - 16), false,
                          OpenLesson{lesson->id}, next + "\n" + lesson->summary);
         y += 34;
     }
-    draw_text_button(picture, context, course_pad, y, tr("Start this lesson again"), false,
-                     StartLessonAgain{}, tr("Forgets your answers in this lesson"));
+    draw_text_button(picture, context, course_pad, y,
+                     tr("lesson_quiz.start_lesson_again", "Start this lesson again"), false,
+                     StartLessonAgain{},
+                     tr("lesson_quiz.forgets_answers_lesson", "Forgets your answers in this lesson"));
     return y + 34;
 }
 
@@ -194,11 +199,12 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Unlisted
 float draw_contents(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
     const Theme& theme = context.theme;
     const float width = context.width - 2 * course_pad;
-    draw_text(picture, context, course_pad, y + 26, tr("The course"), figure::Font::ui_semibold, 20,
-              theme.ink);
+    draw_text(picture, context, course_pad, y + 26, tr("lesson_quiz.course", "The course"),
+              figure::Font::ui_semibold, 20, theme.ink);
     y += 44;
     y = draw_paragraph(picture, context, course_pad, y + 12, width,
-                       tr("Each lesson plays on the live engine: every number in it is computed while you "
+                       tr("lesson_quiz.each_lesson_plays_live",
+                          "Each lesson plays on the live engine: every number in it is computed while you "
                           "read. Leave at "
                           "any time, and come back with one click."),
                        figure::Font::ui, 13.5F, 20, theme.muted) -
@@ -208,7 +214,8 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
     for (const auto& lesson : course.lessons) {
         if (first_model != course.lessons.end() && lesson == *first_model)
             y = draw_paragraph(picture, context, course_pad, y + 22, width,
-                               tr("On a trained model, pocket. Lesson 2 is enough to begin here."),
+                               tr("lesson_quiz.trained_model_pocket_lesson",
+                                  "On a trained model, pocket. Lesson 2 is enough to begin here."),
                                figure::Font::ui_medium, 13.5F, 20, theme.text) -
                 8;
         const float done = course.part_opened(*lesson);
@@ -219,8 +226,9 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
         float baseline = draw_paragraph(words, context, course_pad + 14, top + 26, width - 28, title,
                                         figure::Font::ui_semibold, 14.5F, 20, theme.ink);
         draw_text(words, context, course_pad + 14, baseline,
-                  tr_n("{} min, {}, {} step", "{} min, {}, {} steps", std::ssize(lesson->steps),
-                       lesson->minutes, difficulty_text(*lesson), lesson->steps.size()),
+                  tr_n("lesson_quiz.min_step", "{} min, {}, {} step", "{} min, {}, {} steps",
+                       std::ssize(lesson->steps), lesson->minutes, difficulty_text(*lesson),
+                       lesson->steps.size()),
                   figure::Font::ui, 12.5F, theme.muted);
         const figure::Rect area{course_pad, top, width, baseline - top + 22};
         picture.scene.add(
@@ -232,7 +240,8 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
             picture.scene.add(figure::RectItem{
                 .area = {track.x, track.y, track.w * done, 3}, .fill = theme.ink, .radius = 1.5F});
         picture.add_spot(area, "lesson " + lesson->id, OpenLesson{lesson->id},
-                         done == 0 ? tr("Begin") : tr("Go on where you were"));
+                         done == 0 ? tr("common.begin", "Begin")
+                                   : tr("lesson_quiz.go", "Go on where you were"));
         y = area.bottom() + 8;
     }
     for (const UnlistedLesson& file : course.unlisted)

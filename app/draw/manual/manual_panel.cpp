@@ -49,7 +49,8 @@ void draw_contents(TextColumn& column) {
             column.draw(list);
         list.items.clear();
     };
-    column.draw(lesson::Heading{{words(tr("The manual"), lesson::SpanStyle::plain)}, 1});
+    column.draw(
+        lesson::Heading{{words(tr("manual_panel.manual", "The manual"), lesson::SpanStyle::plain)}, 1});
     for (const manual::Page& page : manual::pages()) {
         if (page.group != group) {
             end_group();
@@ -80,17 +81,20 @@ lesson::Spans marked(const manual::Found& found) {
 
 void draw_found(TextColumn& column, const std::vector<manual::Found>& found) {
     const std::size_t places = found.size();
-    const std::string count = places == 0 ? tr("No page holds all of these words.")
-                              : places > most_found
-                                  ? tr("The best {} of {} places that hold these words.", most_found, places)
-                                  : tr_n("{} place holds these words.", "{} places hold these words.",
-                                         static_cast<std::int64_t>(places), places);
+    const std::string count =
+        places == 0 ? tr("manual_panel.no_page_holds_all", "No page holds all of these words.")
+        : places > most_found
+            ? tr("manual_panel.best_places_hold_words", "The best {} of {} places that hold these words.",
+                 most_found, places)
+            : tr_n("manual_panel.place_holds_words", "{} place holds these words.",
+                   "{} places hold these words.", static_cast<std::int64_t>(places), places);
     column.draw(lesson::Paragraph{{words(count, lesson::SpanStyle::plain)}});
     for (std::size_t i = 0; i < std::min(found.size(), most_found); ++i) {
         const manual::Found& one = found[i];
         const manual::Place place{one.page->name, one.section->anchor};
         // Translators: a heading of the manual stands before it; {} is the title of its page
-        const std::string page = one.section->block == 0 ? "" : "  " + tr("in {}", one.page->title);
+        const std::string page =
+            one.section->block == 0 ? "" : "  " + tr("manual_panel.in", "in {}", one.page->title);
         column.draw(lesson::Paragraph{{words(one.section->title, lesson::SpanStyle::strong, &place),
                                        words(page, lesson::SpanStyle::plain)}});
         if (!one.line.empty())
@@ -108,7 +112,8 @@ void go(ManualPanel& panel, const manual::Place& place, float scroll) {
 
 void open_manual(ManualPanel& panel, const manual::Place& place) {
     if (!place.page.empty() && manual::find_section(place) == nullptr)
-        fail_input(tr("The manual has no place {}; look for it in its contents.", manual::link_to(place)));
+        fail_input(tr("manual_panel.manual_no_place_look",
+                      "The manual has no place {}; look for it in its contents.", manual::link_to(place)));
     const bool elsewhere = panel.at != place;
     if (panel.open && elsewhere) {
         panel.back.push_back({panel.at, panel.scroll});
@@ -139,8 +144,8 @@ const std::vector<manual::Found>& look_up(ManualPanel& panel) {
 
 std::string trail(const ManualPanel& panel) {
     const manual::Page* const page = manual::find_page(panel.at.page);
-    return !panel.search.empty() ? tr("Search")
-           : page == nullptr     ? tr("Contents")
+    return !panel.search.empty() ? tr("manual_panel.search", "Search")
+           : page == nullptr     ? tr("common.contents", "Contents")
                                  : tr(page->group) + " › " + page->title;
 }
 

@@ -22,16 +22,20 @@ std::string map_place_text(const LongMap& map, const LongMapView& view) {
     const MapPart part = pixels_part(map, view);
     const std::string queries = grouped(part.row + part.rows - 1), keys = grouped(part.col + part.cols - 1);
     return part == MapPart{0, 0, map.rows, map.cols}
-               ? tr("the whole map: queries 0 to {}, keys 0 to {}", queries, keys)
-               : tr("queries {} to {}, keys {} to {}", grouped(part.row), queries, grouped(part.col), keys);
+               ? tr("long_map_figure.whole_map_queries_0", "the whole map: queries 0 to {}, keys 0 to {}",
+                    queries, keys)
+               : tr("common.queries_keys", "queries {} to {}, keys {} to {}", grouped(part.row), queries,
+                    grouped(part.col), keys);
 }
 
 std::string map_number_text(const LongMap& map, const LongMapView& view) {
     const int scale = tile_scale(sight_of(view, map.rows, map.cols).scale);
     const std::string side = grouped(std::int64_t{1} << scale);
-    return scale == 0                     ? tr("each number is one weight")
-           : view.pooling == Pooling::max ? tr("each number is the largest of {} × {} weights", side, side)
-                                          : tr("each number is the mean of {} × {} weights", side, side);
+    return scale == 0 ? tr("long_map_figure.each_number_one_weight", "each number is one weight")
+           : view.pooling == Pooling::max ? tr("long_map_figure.each_number_largest",
+                                               "each number is the largest of {} × {} weights", side, side)
+                                          : tr("long_map_figure.each_number_mean_weights",
+                                               "each number is the mean of {} × {} weights", side, side);
 }
 
 } // namespace headscope::app

@@ -24,9 +24,9 @@ std::string distance_text(const MapScene& scene, std::int64_t query, std::int64_
         return "";
     // Translators: how many tokens a key lies before or behind its query
     const std::string tokens = grouped(std::abs(query - key));
-    return query == key  ? tr("the token itself")
-           : key < query ? tr("{} back", tokens)
-                         : tr("{} ahead", tokens);
+    return query == key  ? tr("long_map_inspector.token_itself", "the token itself")
+           : key < query ? tr("long_map_inspector.back", "{} back", tokens)
+                         : tr("long_map_inspector.ahead", "{} ahead", tokens);
 }
 
 /// The weights round the selected one with their tokens.
@@ -56,9 +56,9 @@ void draw_close_up(Sheet& sheet, const MapScene& scene) {
                 sheet.picture.scene.add(figure::RectItem{.area = {x - 1.5F, y - 1.5F, cell + 2, cell + 2},
                                                          .stroke = theme.ink,
                                                          .stroke_width = 2});
-            sheet.picture.tips.push_back(
-                {{x, y, cell, cell},
-                 tr("{} reads {}: {}", scene.query(query), scene.key(key), map_weight_text(weight))});
+            sheet.picture.tips.push_back({{x, y, cell, cell},
+                                          tr("long_map_inspector.reads", "{} reads {}: {}",
+                                             scene.query(query), scene.key(key), map_weight_text(weight))});
         }
     }
     for (std::int64_t c = 0; c < close.part.cols; ++c) {
@@ -73,19 +73,25 @@ void draw_close_up(Sheet& sheet, const MapScene& scene) {
 
 void add_row(Sheet& sheet, const MapScene& scene) {
     const MapRow& row = *scene.map.row;
-    sheet.section(tr("This row"), tr("query {}", grouped(row.query)));
-    sheet.row(tr("sum of its weights"), number(row.sum, 4) + (row.off ? " ⚠" : ""), row.off);
+    sheet.section(tr("common.row_2", "This row"), tr("common.query", "query {}", grouped(row.query)));
+    sheet.row(tr("long_map_inspector.sum_weights", "sum of its weights"),
+              number(row.sum, 4) + (row.off ? " ⚠" : ""), row.off);
     if (row.not_finite > 0)
-        sheet.row(tr("no finite number"), grouped(row.not_finite) + " ⚠", true);
-    sheet.row(tr("rank of this weight"), tr("{} of {}", grouped(row.rank), grouped(row.keys)));
-    sheet.row(tr("strongest key"), scene.key(row.strongest));
-    sheet.row(tr("its weight"), map_weight_text(row.strongest_weight));
+        sheet.row(tr("long_map_inspector.no_finite_number", "no finite number"),
+                  grouped(row.not_finite) + " ⚠", true);
+    sheet.row(tr("common.rank_weight", "rank of this weight"),
+              tr("common.of_2", "{} of {}", grouped(row.rank), grouped(row.keys)));
+    sheet.row(tr("long_map_inspector.strongest_key", "strongest key"), scene.key(row.strongest));
+    sheet.row(tr("long_map_inspector.weight", "its weight"), map_weight_text(row.strongest_weight));
     if (row.strongest == scene.map.selected->key)
         return;
     sheet.y += 6;
-    draw_button(sheet.picture, scene.context, {sheet.left, sheet.y, sheet.width(), 34},
-                tr("Go to the strongest key"), GoToWeight{row.query, row.strongest}, false,
-                with_key(tr("Shows the largest weight of this row"), "strongest key"));
+    draw_button(
+        sheet.picture, scene.context, {sheet.left, sheet.y, sheet.width(), 34},
+        tr("long_map_inspector.go_strongest_key", "Go to the strongest key"),
+        GoToWeight{row.query, row.strongest}, false,
+        with_key(tr("long_map_inspector.shows_largest_weight", "Shows the largest weight of this row"),
+                 "strongest key"));
     sheet.y += 44;
 }
 
@@ -99,12 +105,12 @@ void add_head(Sheet& sheet, const MapScene& scene) {
     const analysis::HeadFacts* const facts = facts_of(context, scene.map.head);
     if (facts == nullptr) {
         sheet.section(name);
-        return sheet.paragraph(tr("Being measured …"), context.theme.muted);
+        return sheet.paragraph(tr("common.measured", "Being measured …"), context.theme.muted);
     }
     const std::string label = label_words(facts->metrics);
-    sheet.section(name, label.empty() ? tr("no clear label") : label);
+    sheet.section(name, label.empty() ? tr("common.no_clear_label", "no clear label") : label);
     if (facts->empty_rows > 0)
-        sheet.row(tr("rows of zeros"), grouped(facts->empty_rows));
+        sheet.row(tr("common.rows_zeros", "rows of zeros"), grouped(facts->empty_rows));
     for (const std::string& flag : flags_of(*facts, given->set->info()))
         sheet.paragraph("⚠ " + flag, context.theme.bad);
     if (!facts->flagged())
@@ -114,8 +120,10 @@ void add_head(Sheet& sheet, const MapScene& scene) {
                           : facts->outside > 0 ? GoToWeight{facts->first_outside.i, facts->first_outside.j}
                                                : GoToWeight{facts->worst_row, 0};
     sheet.y += 6;
-    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 34}, tr("Go to the fault"), to,
-                false, tr("Shows the first weight, or the row, that is at fault"));
+    draw_button(
+        sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 34},
+        tr("long_map_inspector.go_fault", "Go to the fault"), to, false,
+        tr("long_map_inspector.shows_first_weight", "Shows the first weight, or the row, that is at fault"));
     sheet.y += 44;
 }
 
@@ -126,16 +134,20 @@ void add_under_mouse(Sheet& sheet, const MapScene& scene) {
     const auto [query, key] = *scene.view.under_mouse;
     const int scale = tile_scale(scene.sight().scale);
     const std::string side = grouped(std::int64_t{1} << scale);
-    sheet.section(tr("Under the mouse"), scale == 0 ? tr("one weight") : tr("{} × {} weights", side, side));
+    sheet.section(tr("long_map_inspector.under_mouse", "Under the mouse"),
+                  scale == 0 ? tr("long_map_inspector.one_weight", "one weight")
+                             : tr("long_map_inspector.weights", "{} × {} weights", side, side));
     // Translators: a number follows: the first of some queries or keys
-    sheet.row(scale == 0 ? tr("query") : tr("queries from"),
+    sheet.row(scale == 0 ? tr("common.query_2", "query") : tr("long_map_inspector.queries", "queries from"),
               scale == 0 ? scene.query(query) : grouped(query >> scale << scale));
-    sheet.row(scale == 0 ? tr("key") : tr("keys from"),
+    sheet.row(scale == 0 ? tr("common.key", "key") : tr("long_map_inspector.keys", "keys from"),
               scale == 0 ? scene.key(key) : grouped(key >> scale << scale));
-    const std::string what = scale == 0                           ? tr("weight")
-                             : scene.view.pooling == Pooling::max ? tr("largest")
-                                                                  : tr("mean");
-    sheet.row(what, scene.map.under_mouse ? map_weight_text(*scene.map.under_mouse) : tr("not read yet"),
+    const std::string what = scale == 0                           ? tr("common.weight", "weight")
+                             : scene.view.pooling == Pooling::max ? tr("common.largest", "largest")
+                                                                  : tr("common.mean_2", "mean");
+    sheet.row(what,
+              scene.map.under_mouse ? map_weight_text(*scene.map.under_mouse)
+                                    : tr("common.not_read_yet", "not read yet"),
               true);
 }
 
@@ -161,14 +173,16 @@ Picture draw_long_map_inspector(const DrawContext& context) {
                   distance_text(scene, spot.query, spot.key), Font::ui, 12.5F, context.theme.muted);
         sheet.y += 18;
         if (map->close) {
-            sheet.section(tr("Token by token"),
-                          tr("{} × {} weights", map->close->part.rows, map->close->part.cols));
+            sheet.section(tr("long_map_inspector.token_token", "Token by token"),
+                          tr("long_map_inspector.weights", "{} × {} weights", map->close->part.rows,
+                             map->close->part.cols));
             draw_close_up(sheet, scene);
         }
         if (map->row)
             add_row(sheet, scene);
     } else {
-        sheet.paragraph(tr("Click the map: the largest weight under that pixel is looked up, with its row."),
+        sheet.paragraph(tr("long_map_inspector.click_map_largest",
+                           "Click the map: the largest weight under that pixel is looked up, with its row."),
                         context.theme.muted);
     }
     add_under_mouse(sheet, scene);
@@ -199,10 +213,12 @@ Picture draw_long_map_strip(const DrawContext& context) {
     const Dims& dims = context.dims();
     std::vector<Segment> tabs;
     if (!context.shown.document->is_long())
-        tabs.push_back({.label = tr("← Stages"),
-                        .action = ShowScreen{Screen::stages},
-                        .on = false,
-                        .tip = with_key(tr("Back to the walk through the numbers"), "stages screen")});
+        tabs.push_back(
+            {.label = tr("common.stages_2", "← Stages"),
+             .action = ShowScreen{Screen::stages},
+             .on = false,
+             .tip = with_key(tr("common.back_walk_through_numbers", "Back to the walk through the numbers"),
+                             "stages screen")});
     // As many as there is room for; digits reach the first nine heads.
     const auto most = static_cast<std::int64_t>(std::max((context.width - 260) / 52, 2.0F));
     const auto add = [&](std::int64_t open, std::int64_t count, std::int64_t room, const auto& tab) {
@@ -226,53 +242,62 @@ Picture draw_long_map_strip(const DrawContext& context) {
             return Segment{.label = of.name(l),
                            .action = OpenHead{l, context.view.head},
                            .on = l == of.open,
-                           .tip = tr("The same head there")};
+                           .tip = tr("long_map_inspector.same_head", "The same head there")};
         });
     }
     add(context.view.head, dims.H, heads, [&](std::int64_t h) {
         return Segment{.label = "H" + std::to_string(h),
                        .action = PickHead{h},
                        .on = h == context.view.head,
-                       .tip = tr("The weights of head {}", h),
+                       .tip = tr("long_map_inspector.weights_head", "The weights of head {}", h),
                        .struck = context.shown.problem().gain(h) == 0.0F};
     });
     Picture picture;
-    draw_strip_tabs(picture, context, tabs, 24, {},
-                    tr("{} queries × {} keys", grouped(dims.Tq), grouped(dims.Tk)));
+    draw_strip_tabs(
+        picture, context, tabs, 24, {},
+        tr("long_map_inspector.queries_keys", "{} queries × {} keys", grouped(dims.Tq), grouped(dims.Tk)));
     return picture;
 }
 
 Picture draw_long_map_panel(const DrawContext& context) {
     Sheet sheet(context);
     const figure::Color text = context.theme.text;
-    sheet.section(tr("A map of any length"));
-    sheet.paragraph(tr("Each row is a query, each column a key. The whole map has {} weights, which no "
+    sheet.section(tr("long_map_inspector.map_any_length", "A map of any length"));
+    sheet.paragraph(tr("long_map_inspector.each_row_query_each",
+                       "Each row is a query, each column a key. The whole map has {} weights, which no "
                        "memory has to hold: "
                        "they are made from the queries and keys where you look.",
                        grouped(context.dims().Tq * context.dims().Tk)),
                     text);
     sheet.paragraph(
-        tr("Far out, a pixel stands for a square of weights and shows the largest of them, so that a "
+        tr("long_map_inspector.far_out_pixel_stands",
+           "Far out, a pixel stands for a square of weights and shows the largest of them, so that a "
            "single strong weight stays visible. Mean shows how much weight lies there instead."),
         text);
-    sheet.section(tr("Move"));
-    sheet.row(tr("nearer, farther"), tr("wheel   {}   {}", key_hint("map nearer"), key_hint("map farther")));
-    sheet.row(tr("8 times nearer"), tr("double click"));
-    sheet.row(tr("move"), tr("drag   arrows"));
-    sheet.row(tr("the whole map"), key_hint("map whole"));
-    sheet.section(tr("Find"));
-    sheet.row(tr("next far weight"), key_hint("next spot"));
-    sheet.row(tr("the one before"), key_hint("spot before"));
-    sheet.row(tr("strongest key of the row"), key_hint("strongest key"));
-    sheet.row(tr("one weight"), tr("click"));
-    sheet.section(tr("Not shown"));
+    sheet.section(tr("long_map_inspector.move", "Move"));
+    sheet.row(
+        tr("long_map_inspector.nearer_farther", "nearer, farther"),
+        tr("long_map_inspector.wheel", "wheel   {}   {}", key_hint("map nearer"), key_hint("map farther")));
+    sheet.row(tr("long_map_inspector.8_times_nearer", "8 times nearer"),
+              tr("long_map_inspector.double_click", "double click"));
+    sheet.row(tr("common.move", "move"), tr("long_map_inspector.drag_arrows", "drag   arrows"));
+    sheet.row(tr("long_map_inspector.whole_map", "the whole map"), key_hint("map whole"));
+    sheet.section(tr("long_map_inspector.find", "Find"));
+    sheet.row(tr("long_map_inspector.next_far_weight", "next far weight"), key_hint("next spot"));
+    sheet.row(tr("long_map_inspector.one_before", "the one before"), key_hint("spot before"));
+    sheet.row(tr("long_map_inspector.strongest_key_row", "strongest key of the row"),
+              key_hint("strongest key"));
+    sheet.row(tr("long_map_inspector.one_weight", "one weight"), tr("long_map_inspector.click", "click"));
+    sheet.section(tr("long_map_inspector.not_shown", "Not shown"));
     const std::string from = grouped(Document::most_held + 1);
     sheet.paragraph(
         context.shown.document->is_checkpoint()
-            ? tr("From {} tokens on, the stages of a layer are not computed: one map of that size takes "
+            ? tr("long_map_inspector.tokens_stages_layer",
+                 "From {} tokens on, the stages of a layer are not computed: one map of that size takes "
                  "gigabytes. Atlas, effects, circuits and predictions stay.",
                  from)
-            : tr("From {} tokens on, the other stages and all heads at once are not computed: one map of "
+            : tr("long_map_inspector.tokens_other_stages",
+                 "From {} tokens on, the other stages and all heads at once are not computed: one map of "
                  "that size takes gigabytes.",
                  from),
         context.theme.muted);
@@ -305,31 +330,37 @@ Picture draw_long_map_bar(const DrawContext& context) {
                                                .radius = 3});
             x = track.right() + 14;
         }
-        x += draw_text(
-                 picture, context, x, baseline,
-                 off      ? tr("The whole map is not read.")
-                 : paused ? tr("Paused at {}", percent_text(static_cast<double>(map->fraction)))
-                          : tr("Reading the whole map: {}", percent_text(static_cast<double>(map->fraction))),
-                 Font::ui, 13, theme.text) +
+        x += draw_text(picture, context, x, baseline,
+                       off      ? tr("long_map_inspector.whole_map_not_read", "The whole map is not read.")
+                       : paused ? tr("long_map_inspector.paused", "Paused at {}",
+                                     percent_text(static_cast<double>(map->fraction)))
+                                : tr("long_map_inspector.reading_whole_map", "Reading the whole map: {}",
+                                     percent_text(static_cast<double>(map->fraction))),
+                       Font::ui, 13, theme.text) +
              18;
         if (off)
-            button(tr("Read it"), MapReading::on,
-                   tr("Reads all weights once, for the whole map and the far weights"));
+            button(tr("common.read", "Read it"), MapReading::on,
+                   tr("long_map_inspector.reads_all_weights",
+                      "Reads all weights once, for the whole map and the far weights"));
         else if (paused)
-            button(tr("Go on"), MapReading::on, tr("Reads the rest of the map"));
+            button(tr("common.go", "Go on"), MapReading::on,
+                   tr("long_map_inspector.reads_rest_map", "Reads the rest of the map"));
         else
-            button(tr("Pause"), MapReading::paused, tr("Stops reading; what is read stays"));
+            button(tr("common.pause", "Pause"), MapReading::paused,
+                   tr("long_map_inspector.stops_reading_read", "Stops reading; what is read stays"));
         if (!off)
-            button(tr("Cancel"), MapReading::off,
-                   tr("Stops reading and leaves the whole map away; near views are made all the same"));
+            button(tr("common.cancel", "Cancel"), MapReading::off,
+                   tr("long_map_inspector.stops_reading_leaves",
+                      "Stops reading and leaves the whole map away; near views are made all the same"));
     } else if (std::ssize(map->tiles) < map->tiles_wanted) {
         x += draw_text(picture, context, x, baseline,
-                       tr("Making what is seen: {} of {} tiles", grouped(std::ssize(map->tiles)),
-                          grouped(map->tiles_wanted)),
+                       tr("long_map_inspector.making_seen_tiles", "Making what is seen: {} of {} tiles",
+                          grouped(std::ssize(map->tiles)), grouped(map->tiles_wanted)),
                        Font::ui, 13, theme.text);
     } else {
         const std::string hints =
-            tr("wheel, double click: nearer    drag, arrows: move    {}: next far weight    {} all keys",
+            tr("long_map_inspector.wheel_double_click",
+               "wheel, double click: nearer    drag, arrows: move    {}: next far weight    {} all keys",
                key_hint("next spot"), key_hint("help"));
         if (x + context.measure(hints, Font::ui, 13) < context.width - 24)
             x += draw_text(picture, context, x, baseline, hints, Font::ui, 13, theme.muted);
@@ -338,9 +369,11 @@ Picture draw_long_map_bar(const DrawContext& context) {
     const GivenWeights* const given = context.shown.document->given();
     const std::string sizes =
         (d.Tq == d.Tk ? "T " + grouped(d.Tq) : "Tq " + grouped(d.Tq) + "  Tk " + grouped(d.Tk)) + "  ·  " +
-        (given == nullptr ? tr("{} of weights, made where they are seen", bytes_text(d.Tq * d.Tk * 4))
-                          : tr("{} in the file, read where they are seen",
-                               bytes_text(static_cast<std::int64_t>(given->set->info().bytes))));
+        (given == nullptr
+             ? tr("long_map_inspector.weights_made_seen", "{} of weights, made where they are seen",
+                  bytes_text(d.Tq * d.Tk * 4))
+             : tr("long_map_inspector.file_read_seen", "{} in the file, read where they are seen",
+                  bytes_text(static_cast<std::int64_t>(given->set->info().bytes))));
     if (x + 40 + context.measure(sizes, Font::ui, 13) < context.width - 24)
         draw_text(picture, context, context.width - 24, baseline, sizes, Font::ui, 13, theme.text,
                   Align::right);

@@ -43,9 +43,9 @@ float button_width(const DrawContext& context, const std::string& label) {
 }
 float zoom_row_left(const DrawContext& context) {
     float x = context.width - canvas_pad - find_field - 8;
-    for (const std::string& label : {tr("Whole map"), std::string("−"), std::string("+")})
+    for (const std::string& label : {tr("common.whole_map", "Whole map"), std::string("−"), std::string("+")})
         x -= button_width(context, label) + 6;
-    return x - 8 - context.measure(tr("find"), Font::ui, 12.5F);
+    return x - 8 - context.measure(tr("common.find", "find"), Font::ui, 12.5F);
 }
 
 /// The room beside that row for what a pixel shows. Too narrow for it: it has a line of its own, at any zoom.
@@ -172,9 +172,10 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
     draw_ruler(picture, scene, room, true);
     const bool words = scene.sight().pixels >= static_cast<double>(words_from);
     if (!words) {
-        draw_text(picture, scene.context, room.x, room.y - 30, tr("key"), Font::ui, 12, theme.muted);
-        draw_text(picture, scene.context, room.x - 10, room.y - 11, tr("query"), Font::ui, 12, theme.muted,
-                  Align::right);
+        draw_text(picture, scene.context, room.x, room.y - 30, tr("common.key", "key"), Font::ui, 12,
+                  theme.muted);
+        draw_text(picture, scene.context, room.x - 10, room.y - 11, tr("common.query_2", "query"), Font::ui,
+                  12, theme.muted, Align::right);
     }
     const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
     const auto pitch = static_cast<float>(scene.sight().pixels);
@@ -220,20 +221,21 @@ Action found(const Document& document, const LongMap& map, const MapPart& from, 
         if (read == 1)
             key = query, query = std::max(row, key);
         if (query < 0 || key < 0 || query >= map.rows || key >= map.cols)
-            fail_input(tr("The map has queries 0 to {} and keys 0 to {}.", grouped(map.rows - 1),
-                          grouped(map.cols - 1)));
+            fail_input(tr("long_map_page.map_queries_0_keys", "The map has queries 0 to {} and keys 0 to {}.",
+                          grouped(map.rows - 1), grouped(map.cols - 1)));
         return go(query, key);
     }
     const std::vector<std::string>& tokens = problem.cross() ? problem.kv_tokens : problem.tokens;
     if (tokens.empty())
         fail_input(
-            tr("These tokens have no names; type the number of a key, or query and key as 9042, 881."));
+            tr("long_map_page.tokens_no_names_type",
+               "These tokens have no names; type the number of a key, or query and key as 9042, 881."));
     for (std::int64_t n = 1; n <= map.cols; ++n) {
         const std::int64_t at = (col + n) % map.cols;
         if (tokens[static_cast<std::size_t>(at)].find(typed) != std::string::npos)
             return go(std::min(std::max(row, at), map.rows - 1), at);
     }
-    fail_input(tr("No token holds \"{}\".", typed));
+    fail_input(tr("long_map_page.no_token_holds", "No token holds \"{}\".", typed));
 }
 
 /// What a pixel shows and how it is coloured, at the top right.
@@ -242,14 +244,18 @@ void draw_switches(Picture& picture, const MapScene& scene) {
     const bool mean = scene.view.pooling == Pooling::mean;
     // Translators: switches: what a pixel shows of its weights, and how colours go by them
     const std::vector<Segment> pooling{
-        {tr("Largest"), PoolMap{Pooling::max}, !mean,
-         with_key(tr("A pixel shows the largest of its weights"), "map pooling")},
-        {tr("Mean"), PoolMap{Pooling::mean}, mean,
-         with_key(tr("A pixel shows the mean of its weights"), "map pooling")}};
-    const std::vector<Segment> colours{{tr("Log"), ColourMapBy{false}, !scene.view.linear,
-                                        with_key(tr("Colours by the logarithm of a weight"), "map colours")},
-                                       {tr("Linear"), ColourMapBy{true}, scene.view.linear,
-                                        with_key(tr("Colours by the weight"), "map colours")}};
+        {tr("long_map_page.largest", "Largest"), PoolMap{Pooling::max}, !mean,
+         with_key(tr("long_map_page.pixel_shows_largest", "A pixel shows the largest of its weights"),
+                  "map pooling")},
+        {tr("common.mean", "Mean"), PoolMap{Pooling::mean}, mean,
+         with_key(tr("long_map_page.pixel_shows_mean_weights", "A pixel shows the mean of its weights"),
+                  "map pooling")}};
+    const std::vector<Segment> colours{
+        {tr("long_map_page.log", "Log"), ColourMapBy{false}, !scene.view.linear,
+         with_key(tr("long_map_page.colours_logarithm_weight", "Colours by the logarithm of a weight"),
+                  "map colours")},
+        {tr("long_map_page.linear", "Linear"), ColourMapBy{true}, scene.view.linear,
+         with_key(tr("long_map_page.colours_weight", "Colours by the weight"), "map colours")}};
     float x = context.width - canvas_pad - segmented_width(context, colours);
     draw_segmented(picture, context, x, 28, colours);
     x -= segmented_width(context, pooling) + 12;
@@ -267,13 +273,18 @@ void draw_zoom_row(Picture& picture, const MapScene& scene) {
         draw_text_button(picture, context, x, 64, label, false, action, tip);
         x -= 6;
     };
-    button(tr("Whole map"), WholeLongMap{}, with_key(tr("Show all of it"), "map whole"));
-    button("−", scale_change("-"), with_key(tr("Twice as many weights under a pixel"), "map farther"));
+    button(tr("common.whole_map", "Whole map"), WholeLongMap{},
+           with_key(tr("common.show_all", "Show all of it"), "map whole"));
+    button("−", scale_change("-"),
+           with_key(tr("long_map_page.twice_many_weights_under", "Twice as many weights under a pixel"),
+                    "map farther"));
     button("+", scale_change("+"),
-           with_key(tr("Half as many weights under a pixel; or turn the wheel"), "map nearer"));
+           with_key(tr("long_map_page.half_many_weights_under",
+                       "Half as many weights under a pixel; or turn the wheel"),
+                    "map nearer"));
     x -= find_field + 8;
-    draw_text(picture, context, x - 8, figure::baseline_for(76, 12.5F), tr("find"), Font::ui, 12.5F,
-              context.theme.muted, Align::right);
+    draw_text(picture, context, x - 8, figure::baseline_for(76, 12.5F), tr("common.find", "find"), Font::ui,
+              12.5F, context.theme.muted, Align::right);
     picture.fields.push_back(
         {.area = {x, 63, find_field, 26},
          .label = "find on map",
@@ -284,7 +295,8 @@ void draw_zoom_row(Picture& picture, const MapScene& scene) {
          .leave = [selected = scene.view.selected](const std::string&) -> Action {
              return SelectOnMap{selected}; // not typed to its end
          },
-         .tip = tr("Text of a token, the number of a key, or query and key as 9042, 881; Enter goes there, "
+         .tip = tr("long_map_page.text_token_number_key",
+                   "Text of a token, the number of a key, or query and key as 9042, 881; Enter goes there, "
                    "and again to the next"),
          .stays = true});
 }
@@ -307,8 +319,9 @@ void draw_scale_legend(Picture& picture, const MapScene& scene, float x, float y
     const bool log = !scene.view.linear;
     draw_legend(picture, scene.context, x, y, std::min(width, 180.0F),
                 scene.context.head_ramp(scene.map.head), 0, end,
-                scene.view.pooling == Pooling::max || scene.sight().scale <= 0 ? tr("weight")
-                                                                               : tr("mean weight"),
+                scene.view.pooling == Pooling::max || scene.sight().scale <= 0
+                    ? tr("common.weight", "weight")
+                    : tr("long_map_page.mean_weight", "mean weight"),
                 false, log, width);
 }
 
@@ -316,7 +329,8 @@ void draw_scale_legend(Picture& picture, const MapScene& scene, float x, float y
 void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
-    draw_text(picture, context, side.x, side.y - 11, tr("Whole map"), Font::ui_semibold, 12.5F, theme.ink);
+    draw_text(picture, context, side.x, side.y - 11, tr("common.whole_map", "Whole map"), Font::ui_semibold,
+              12.5F, theme.ink);
     // The colours are always told: the map gives way.
     constexpr float gap = 18, legend = 46, least = 80;
     const float square = std::max(std::min(side.w, side.h - gap - legend), least);
@@ -332,27 +346,29 @@ void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side
         y += 22;
     };
     // Translators: a legend: samples of colours and marks, and what they mean
-    key_line(tr("not read yet"), [&](const figure::Rect& at) {
+    key_line(tr("common.not_read_yet", "not read yet"), [&](const figure::Rect& at) {
         for (float d = 3; d < 14; d += 4)
             picture.scene.add(figure::LineItem{{at.x + d, at.y}, {at.x, at.y + d}, theme.line2, 1});
         picture.scene.add(figure::RectItem{.area = at, .stroke = theme.line2});
     });
-    key_line(tr("weight 0, or masked"), [&](const figure::Rect& at) {
+    key_line(tr("long_map_page.weight_0_masked", "weight 0, or masked"), [&](const figure::Rect& at) {
         picture.scene.add(figure::RectItem{.area = at, .fill = theme.canvas, .stroke = theme.line2});
     });
-    key_line(tr("far weight, as listed"), [&](const figure::Rect& at) {
+    key_line(tr("long_map_page.far_weight_listed", "far weight, as listed"), [&](const figure::Rect& at) {
         picture.scene.add(
             figure::RectItem{.area = at, .stroke = theme.ink, .stroke_width = 1.5F, .radius = 7});
     });
     if (context.shown.document->is_given())
-        key_line(tr("no finite number, or below 0"), [&](const figure::Rect& at) {
-            picture.scene.add(figure::RectItem{.area = at, .fill = theme.bad});
-            for (const float x : {0.0F, 7.0F})
-                picture.scene.add(figure::RectItem{.area = {at.x + x, at.y + x, 7, 7}, .fill = theme.ink});
-        });
+        key_line(tr("long_map_page.no_finite_number_below", "no finite number, or below 0"),
+                 [&](const figure::Rect& at) {
+                     picture.scene.add(figure::RectItem{.area = at, .fill = theme.bad});
+                     for (const float x : {0.0F, 7.0F})
+                         picture.scene.add(
+                             figure::RectItem{.area = {at.x + x, at.y + x, 7, 7}, .fill = theme.ink});
+                 });
     const std::int64_t ready = std::ssize(scene.map.tiles);
     if (scene.map.tiles_wanted > 0 && ready < scene.map.tiles_wanted)
-        key_line(tr("paler: coarser as yet"), [&](const figure::Rect& at) {
+        key_line(tr("long_map_page.paler_coarser_yet", "paler: coarser as yet"), [&](const figure::Rect& at) {
             const figure::Color full = context.head_ramp(scene.map.head).back();
             picture.scene.add(figure::RectItem{.area = {at.x, at.y, 7, 14}, .fill = full});
             picture.scene.add(
@@ -374,15 +390,18 @@ std::string MapScene::key(std::int64_t j) const {
 
 std::string map_scale_text(const LongMapView& view, int scale, bool little_room) {
     if (scale < 0)
-        return tr("1 weight = {} × {} pixels", 1 << -scale, 1 << -scale);
+        return tr("long_map_page.1_weight_pixels", "1 weight = {} × {} pixels", 1 << -scale, 1 << -scale);
     if (scale == 0)
-        return tr("1 pixel = 1 weight");
+        return tr("long_map_page.1_pixel_1_weight", "1 pixel = 1 weight");
     const std::string side = grouped(std::int64_t{1} << scale);
     if (view.pooling == Pooling::max)
-        return little_room ? tr("1 pixel = {} × {}, largest shown", side, side)
-                           : tr("1 pixel = {} × {} weights, largest shown", side, side);
-    return little_room ? tr("1 pixel = {} × {}, mean shown", side, side)
-                       : tr("1 pixel = {} × {} weights, mean shown", side, side);
+        return little_room
+                   ? tr("long_map_page.1_pixel_largest_shown", "1 pixel = {} × {}, largest shown", side, side)
+                   : tr("long_map_page.1_pixel_weights_largest", "1 pixel = {} × {} weights, largest shown",
+                        side, side);
+    return little_room ? tr("long_map_page.1_pixel_mean_shown", "1 pixel = {} × {}, mean shown", side, side)
+                       : tr("long_map_page.1_pixel_weights_mean", "1 pixel = {} × {} weights, mean shown",
+                            side, side);
 }
 
 std::string map_weight_text(float weight) {
@@ -430,7 +449,8 @@ void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect&
          .frame = area,
          .dragged = [place](figure::Point, figure::Point to) { return place(to); },
          .clicked = place,
-         .tip = tr("The frame is what the map shows; drag it, or drag anywhere"),
+         .tip = tr("long_map_page.frame_map_shows_drag",
+                   "The frame is what the map shows; drag it, or drag anywhere"),
          .stepped = [](const ControlSteps& steps) -> Action {
              const float by = steps.fine ? 0.02F : 0.125F;
              return PanLongMap{by * static_cast<float>(steps.across), -by * static_cast<float>(steps.up)};
@@ -445,18 +465,21 @@ Picture draw_long_map_page(const DrawContext& context) {
     const LongMap* const map = context.shown.map.get();
     if (map == nullptr || !map->error.empty()) {
         const bool given = context.shown.document->is_given();
-        return message_page(context, tr("Weights"),
-                            map != nullptr ? map->error
-                            : given        ? tr("The weights are being read.")
-                                           : tr("The queries and keys are being computed."),
-                            map != nullptr);
+        return message_page(
+            context, tr("common.weights", "Weights"),
+            map != nullptr ? map->error
+            : given        ? tr("long_map_page.weights_read", "The weights are being read.")
+                    : tr("long_map_page.queries_keys_computed", "The queries and keys are being computed."),
+            map != nullptr);
     }
     Picture picture = empty_page(context);
     const MapScene scene = scene_of(context);
     const Places places = places_of(context);
     const Document& document = *context.shown.document;
     draw_page_head(picture, context,
-                   document.has_board() ? open_head_name(document, map->head) : tr("Head {}", map->head), "");
+                   document.has_board() ? open_head_name(document, map->head)
+                                        : tr("common.head", "Head {}", map->head),
+                   "");
     draw_reading_line(picture, context);
     draw_switches(picture, scene);
     draw_zoom_row(picture, scene);

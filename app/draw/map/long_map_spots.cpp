@@ -78,28 +78,32 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
     const analysis::SpotRules rules =
         analysis::spot_rules(scene.map.rows, scene.map.cols, scene.problem().cross());
     const std::string title =
-        scene.problem().cross() ? tr("Strongest weights") : tr("Strongest weights far from the diagonal");
+        scene.problem().cross()
+            ? tr("long_map_spots.strongest_weights", "Strongest weights")
+            : tr("long_map_spots.strongest_weights_far", "Strongest weights far from the diagonal");
     const float wide =
         draw_text(picture, context, area.x, area.y + 16, title, Font::ui_semibold, 13, theme.ink);
     const std::size_t listed = listed_spots(scene, area.h);
     if (listed > 0) {
         const std::string count = grouped(std::ssize(*scene.map.spots)), key = key_hint("next spot");
         // Translators: the number of weights in a list, their distance, and the key that goes to the next
-        std::string says = rules.distance > 0 ? tr("{}, at least {} tokens away, {} the next", count,
+        std::string says = rules.distance > 0 ? tr("long_map_spots.least_tokens_away_next",
+                                                   "{}, at least {} tokens away, {} the next", count,
                                                    grouped(rules.distance), key)
-                                              : tr("{}, {} the next", count, key);
+                                              : tr("long_map_spots.next", "{}, {} the next", count, key);
         if (!context.controls)
-            says = rules.distance > 0 ? tr("{}, at least {} tokens away", count, grouped(rules.distance))
+            says = rules.distance > 0 ? tr("long_map_spots.least_tokens_away", "{}, at least {} tokens away",
+                                           count, grouped(rules.distance))
                                       : count;
         if (const std::string whole = says;
             (says = fitted_words(context, whole, Font::ui, 12.5F, area.w - wide - 150)) != whole)
             picture.tips.push_back({{area.x, area.y, area.w - 150, long_map_head_height - 4}, whole});
         draw_text(picture, context, area.x + wide + 12, area.y + 16, says, Font::ui, 12.5F, theme.muted);
     }
-    draw_text(picture, context, area.right() - 8, area.y + 16, tr("weight"), Font::ui, 12, theme.muted,
-              Align::right);
-    draw_text(picture, context, area.right() - 72, area.y + 16, tr("distance"), Font::ui, 12, theme.muted,
-              Align::right);
+    draw_text(picture, context, area.right() - 8, area.y + 16, tr("common.weight", "weight"), Font::ui, 12,
+              theme.muted, Align::right);
+    draw_text(picture, context, area.right() - 72, area.y + 16, tr("common.distance", "distance"), Font::ui,
+              12, theme.muted, Align::right);
     draw_hairline(picture, context, area.x, area.y + long_map_head_height - 4, area.w);
     if (listed == 0) {
         draw_text(picture, context, area.x, area.y + long_map_head_height + 16,
@@ -126,19 +130,21 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
             draw_words(picture, scene,
                        scene.problem().cross() ? scene.problem().kv_tokens : scene.problem().tokens, spot.key,
                        row.x + 30 + words + 52, baseline, words);
-            draw_text(picture, context, row.x + 30 + words + 8, baseline, tr("reads"), Font::ui, 12.5F,
-                      theme.muted);
+            draw_text(picture, context, row.x + 30 + words + 8, baseline, tr("common.reads", "reads"),
+                      Font::ui, 12.5F, theme.muted);
         } else {
             draw_text(picture, context, row.x + 30, baseline,
-                      tr("query {} reads key {}", grouped(spot.query), grouped(spot.key)), Font::ui, 12.5F,
-                      theme.text);
+                      tr("long_map_spots.query_reads_key", "query {} reads key {}", grouped(spot.query),
+                         grouped(spot.key)),
+                      Font::ui, 12.5F, theme.text);
         }
         draw_text(picture, context, row.right() - 72, baseline, grouped(std::abs(spot.query - spot.key)),
                   Font::mono, 12.5F, theme.text, Align::right);
         draw_text(picture, context, row.right() - 8, baseline, map_weight_text(spot.weight),
                   Font::mono_semibold, 12.5F, theme.ink, Align::right);
         picture.add_spot(row, label, GoToWeight{spot.query, spot.key},
-                         tr("Query {} reads key {}: goes there", grouped(spot.query), grouped(spot.key)));
+                         tr("long_map_spots.query_reads_key_goes", "Query {} reads key {}: goes there",
+                            grouped(spot.query), grouped(spot.key)));
     }
 }
 

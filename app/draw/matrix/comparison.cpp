@@ -54,10 +54,11 @@ void Comparison::forget() {
     obstacle_.clear();
     if (!marked() || now_.document == nullptr)
         return;
-    obstacle_ = now_.awaits() ? tr("Being computed …")
-                : coming()    ? tr("A is being computed for this layer.")
+    obstacle_ = now_.awaits() ? tr("common.computed", "Being computed …")
+                : coming()    ? tr("comparison.computed_layer", "A is being computed for this layer.")
                 : now_.document->shows_weights()
-                    ? tr("Filtered weights are not compared; the other stages are.")
+                    ? tr("common.filtered_weights_not_compared",
+                         "Filtered weights are not compared; the other stages are.")
                     : analysis::why_not_comparable(baseline_.problem(), now_.problem());
 }
 

@@ -50,15 +50,17 @@ struct MarkKind {
 };
 
 constexpr MarkKind mark_kinds[] = {
-    {translatable("ablated"), [](const HeadEdits& edits) { return edits.ablated(); },
+    {translatable("edit_marks.ablated", "ablated"), [](const HeadEdits& edits) { return edits.ablated(); },
      [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_square(picture, context.theme, area, true);
      }},
-    {translatable("gain changed"), [](const HeadEdits& edits) { return edits.scaled(); },
+    {translatable("edit_marks.gain_changed", "gain changed"),
+     [](const HeadEdits& edits) { return edits.scaled(); },
      [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_square(picture, context.theme, area, false);
      }},
-    {translatable("weights edited"), [](const HeadEdits& edits) { return !edits.tensors.empty(); },
+    {translatable("edit_marks.weights_edited", "weights edited"),
+     [](const HeadEdits& edits) { return !edits.tensors.empty(); },
      [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_edited_diamond(picture, context, {area.x + area.w / 2, area.y + area.h / 2}, area.w);
      }}};
@@ -103,13 +105,13 @@ std::string edits_text(const HeadEdits& edits) {
         return {};
     const std::string gain = number(static_cast<double>(edits.gain), 2);
     std::string text = edits.gain == 1.0F ? std::string()
-                       : edits.ablated()  ? tr("gain {}, ablated", gain)
-                                          : tr("gain {}", gain);
+                       : edits.ablated()  ? tr("edit_marks.gain_ablated", "gain {}, ablated", gain)
+                                          : tr("common.gain", "gain {}", gain);
     std::string names;
     for (const TensorId id : edits.tensors)
         names += (names.empty() ? "" : ", ") + std::string(tensor_info(id).name);
     text += text.empty() || names.empty() ? names : "; " + names;
-    return tr("Edited: {}", text);
+    return tr("edit_marks.edited", "Edited: {}", text);
 }
 
 void draw_marks_legend(Picture& picture, const DrawContext& context, float x, float y, float width,

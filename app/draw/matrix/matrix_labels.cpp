@@ -101,9 +101,9 @@ void draw_masked_sample(Picture& picture, const DrawContext& context, const figu
         figure::LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
     if (with_word)
         draw_text(picture, context, sample.right() + sample_gap, figure::baseline_for(at.y + 7, size),
-                  tr("masked"), figure::Font::ui, size, theme.muted);
+                  tr("common.masked", "masked"), figure::Font::ui, size, theme.muted);
     else
-        picture.tips.push_back({sample, tr("masked")});
+        picture.tips.push_back({sample, tr("common.masked", "masked")});
 }
 
 /// A line at each decade, and numbers at the ends and in the middle.
@@ -231,7 +231,8 @@ void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t he
     picture.add_spot({x, y - 4, width, 11},
                      "ablate head " + std::to_string(head) + " " + std::to_string(picture.hotspots.size()),
                      SetGain{head, off ? 1.0F : 0.0F},
-                     off ? tr("Switch head {} on again", head) : tr("Switch head {} off (ablate)", head));
+                     off ? tr("common.switch_head_again", "Switch head {} on again", head)
+                         : tr("common.switch_head_ablate", "Switch head {} off (ablate)", head));
 }
 
 void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
@@ -265,7 +266,8 @@ void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGr
             if (shared > 1)
                 picture.tips.push_back(
                     {{x + bars, grid.area.y - 14, wide, 14},
-                     tr("Key/value head {}: heads {} to {} read it", g, g * shared, (g + 1) * shared - 1)});
+                     tr("matrix_labels.key_value_head_heads", "Key/value head {}: heads {} to {} read it", g,
+                        g * shared, (g + 1) * shared - 1)});
         }
     }
 }
@@ -276,7 +278,9 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
     const Theme& theme = context.theme;
     constexpr float size = 12.5F, mark_size = 12, before = 16, apart = 8;
     const float sample_width =
-        masked ? sample_side + sample_gap + context.measure(tr("masked"), figure::Font::ui, size) : 0;
+        masked ? sample_side + sample_gap +
+                     context.measure(tr("common.masked", "masked"), figure::Font::ui, size)
+               : 0;
     const auto wide = [&](const std::string& words) {
         return context.measure(words, figure::Font::ui, size);
     };

@@ -87,13 +87,15 @@ void draw_row_heads(Picture& picture, const DrawContext& context, const ProductS
             picture.add_spot({grid.area.x - 96, y, 90, block},
                              "ablate head " + std::to_string(head) + " at " + spec.right_name,
                              SetGain{head, off ? 1.0F : 0.0F},
-                             off ? tr("Switch head {} on again", head)
-                                 : tr("Switch head {} off (ablate)", head));
-        const std::string rows = tr("rows {} to {}", head * rows_each, (head + 1) * rows_each - 1);
+                             off ? tr("common.switch_head_again", "Switch head {} on again", head)
+                                 : tr("common.switch_head_ablate", "Switch head {} off (ablate)", head));
+        const std::string rows =
+            tr("product.rows", "rows {} to {}", head * rows_each, (head + 1) * rows_each - 1);
         const float middle = y + block / 2;
         const auto name = [&](float baseline, figure::Font font, float size) {
-            const float taken = draw_text(picture, context, grid.area.x - 20, baseline, tr("Head {}", head),
-                                          font, size, context.theme.ink, figure::Align::right);
+            const float taken =
+                draw_text(picture, context, grid.area.x - 20, baseline, tr("common.head", "Head {}", head),
+                          font, size, context.theme.ink, figure::Align::right);
             if (off)
                 strike_out(picture, grid.area.x - 20, baseline, taken, size, context.theme.ink,
                            figure::Align::right);
@@ -131,7 +133,7 @@ void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& 
     const float y = result.area.bottom() + 12;
     const MatrixGrid grid = place(picture, context, bias, result.area.x, y, result.pitch_x, result.pitch_y);
     draw_text(picture, context, grid.area.x - 12, figure::baseline_for(grid.area.y + grid.area.h / 2, 12.5F),
-              tr("each row + {}", tensor_info(spec.bias).name), figure::Font::mono, 12.5F,
+              tr("product.each_row", "each row + {}", tensor_info(spec.bias).name), figure::Font::mono, 12.5F,
               context.theme.muted, figure::Align::right);
 }
 

@@ -29,7 +29,7 @@ struct MapSpan {
 };
 
 std::string name_of_map(const DrawContext& context, const ProductSpec& spec, float width) {
-    const std::string long_name = tr("all of {}", spec.right_name);
+    const std::string long_name = tr("product_overview.all", "all of {}", spec.right_name);
     return context.measure(long_name, figure::Font::mono, 12) <= width ? long_name : spec.right_name;
 }
 
@@ -81,7 +81,8 @@ bool draw_product_overview(Picture& picture, const DrawContext& context, const P
          .frame = area,
          .dragged = [choose](figure::Point, figure::Point to) { return choose(to); },
          .clicked = choose,
-         .tip = tr("{}, {} × {}: a pixel has the largest of its numbers. The frame is what the page shows; "
+         .tip = tr("product_overview.pixel_largest_numbers",
+                   "{}, {} × {}: a pixel has the largest of its numbers. The frame is what the page shows; "
                    "click where it "
                    "is to go.",
                    spec.right_name, grouped(spec.right.rows), grouped(spec.right.cols)),

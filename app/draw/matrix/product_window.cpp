@@ -93,21 +93,26 @@ struct PagerWords {
     std::string label, what, before, next;
 };
 PagerWords row_words() {
-    return {"go to row", tr("rows"), tr("The rows before"), tr("The next rows")};
+    return {"go to row", tr("product_window.rows", "rows"),
+            tr("product_window.rows_before", "The rows before"),
+            tr("product_window.next_rows", "The next rows")};
 }
 PagerWords column_words() {
-    return {"go to column", tr("columns"), tr("The columns before"), tr("The next columns")};
+    return {"go to column", tr("product_window.columns", "columns"),
+            tr("product_window.columns_before", "The columns before"),
+            tr("product_window.next_columns", "The next columns")};
 }
 /// Of the right factor.
 PagerWords inner_words(const ProductSpec& spec) {
     const std::string_view name = tensor_info(spec.right.tensor).name;
-    return {"go to factor row", tr("{} rows", name), tr("The {} rows before", name),
-            tr("The next {} rows", name)};
+    return {"go to factor row", tr("product_window.rows_2", "{} rows", name),
+            tr("product_window.rows_before_2", "The {} rows before", name),
+            tr("product_window.next_rows_2", "The next {} rows", name)};
 }
 
 /// The last of what is shown, of how much, behind the field with the first.
 std::string range_text(const Range& range) {
-    return tr("to {} of {}", range.first + range.count - 1, range.all);
+    return tr("common.to_of", "to {} of {}", range.first + range.count - 1, range.all);
 }
 
 /// What one pager takes at most.
@@ -144,10 +149,12 @@ std::int64_t typed_place(const std::string& typed, const Range& range, const Lab
             if (text::folded_word(token(i)).find(wanted) != std::string::npos)
                 return i;
         }
-        fail_input(tr("\"{}\" is in no token of the {} rows; type a token or a number from 0 to {}.", asked,
+        fail_input(tr("product_window.no_token_rows_type",
+                      "\"{}\" is in no token of the {} rows; type a token or a number from 0 to {}.", asked,
                       range.all, range.all - 1));
     }
-    fail_input(tr("\"{}\" is not here; type a number from 0 to {}.", asked, range.all - 1));
+    fail_input(tr("product_window.not_here_type_number", "\"{}\" is not here; type a number from 0 to {}.",
+                  asked, range.all - 1));
 }
 
 } // namespace
@@ -237,9 +244,11 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
                  .action = [range, token, cell_at](const std::string& typed) -> Action {
                      return Select{cell_at(typed_place(typed, range, token))};
                  },
-                 .tip = token ? tr("The number of a row, or the text of its token; Enter goes there, and "
+                 .tip = token ? tr("product_window.number_row_text_token",
+                                   "The number of a row, or the text of its token; Enter goes there, and "
                                    "again to the next")
-                              : tr("A number from 0 to {}; Enter goes there", range.all - 1)});
+                              : tr("product_window.number_0_enter_goes",
+                                   "A number from 0 to {}; Enter goes there", range.all - 1)});
         x += field_width + 8;
         x += draw_text(picture, context, x, figure::baseline_for(y + 13, 12.5F), range_text(range),
                        figure::Font::mono, 12.5F, context.theme.muted) +

@@ -40,9 +40,9 @@ std::vector<Term> only_largest(const std::vector<Term>& terms, std::size_t most)
             rest += terms[i].value;
         }
     }
-    out.push_back(
-        {.label = tr("… {} more, together", grouped(static_cast<std::int64_t>(terms.size() - kept.size()))),
-         .value = rest});
+    out.push_back({.label = tr("terms.more_together", "… {} more, together",
+                               grouped(static_cast<std::int64_t>(terms.size() - kept.size()))),
+                   .value = rest});
     return out;
 }
 
@@ -66,8 +66,9 @@ TermTable shortened_table(TermTable table) {
             shown.push_back(table.groups[g]);
         }
         const auto others = static_cast<std::int64_t>(sizes.size() - kept.size());
-        table.others.insert(table.others.begin(),
-                            {.label = tr("… {} more heads, together", grouped(others)), .value = rest});
+        table.others.insert(table.others.begin(), {.label = tr("terms.more_heads_together",
+                                                               "… {} more heads, together", grouped(others)),
+                                                   .value = rest});
         table.groups = std::move(shown);
     }
     for (TermGroup& group : table.groups)

@@ -85,11 +85,13 @@ float draw_arc_columns(Picture& picture, const Reading& reading, const figure::R
 
     const float caption = area.y + arcs_title_height + 14;
     const std::string word = shortened(context.shown.problem().query_label(spoken.row), longest_word);
-    draw_text(picture, context, left, caption, tr("query"), figure::Font::ui, 12, context.theme.muted,
+    draw_text(picture, context, left, caption, tr("common.query_2", "query"), figure::Font::ui, 12,
+              context.theme.muted, figure::Align::right);
+    draw_text(picture, context, right + 8, caption, tr("common.key", "key"), figure::Font::ui, 12,
+              context.theme.muted);
+    draw_text(picture, context, track + track_width + number_width, caption,
+              tr("arcs_columns.reads", "{} reads", word), figure::Font::ui, 12, context.theme.muted,
               figure::Align::right);
-    draw_text(picture, context, right + 8, caption, tr("key"), figure::Font::ui, 12, context.theme.muted);
-    draw_text(picture, context, track + track_width + number_width, caption, tr("{} reads", word),
-              figure::Font::ui, 12, context.theme.muted, figure::Align::right);
 
     const float top = area.y + arcs_title_height + caption_height;
     const TokenColumn query_rows = column_of(dims.Tq, top, area.bottom() - top);

@@ -173,8 +173,9 @@ Picture draw_arcs_page(const DrawContext& context) {
             x += figure + beside;
         }
     }
-    const std::string fill =
-        focus.kind() == HeadsView::difference ? tr("fill = difference") : tr("fill = weight");
+    const std::string fill = focus.kind() == HeadsView::difference
+                                 ? tr("arcs_page.fill_difference", "fill = difference")
+                                 : tr("arcs_page.fill_weight", "fill = weight");
     picture.scene.height =
         std::max(picture.scene.height, std::ceil(draw_link_legend(picture, focus, bottom, end, fill)) + 16);
     return picture;

@@ -19,16 +19,18 @@ std::string capital(std::string words) {
 
 /// "average of 12 heads".
 std::string averaged_heads(std::int64_t count) {
-    return tr_n("average of {} head", "average of {} heads", count, grouped(count));
+    return tr_n("attention_words.average_head", "average of {} head", "average of {} heads", count,
+                grouped(count));
 }
 
 std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
     const std::int64_t L = info.own_layers(), H = info.own_heads();
     if (h >= H && info.made_head != "mean")
-        return tr("all heads of layers 0 to {}", l);
+        return tr("attention_words.all_heads_layers_0", "all heads of layers 0 to {}", l);
     if (l >= L)
         return h >= H ? averaged_heads(L * H)
-                      : tr_n("average of {} layer", "average of {} layers", L, grouped(L));
+                      : tr_n("attention_words.average_layer", "average of {} layer", "average of {} layers",
+                             L, grouped(L));
     return h >= H ? averaged_heads(H) : "";
 }
 
@@ -75,7 +77,9 @@ const std::vector<Pattern>& patterns() {
             if (!info.label.text.empty() &&
                 std::ranges::find(rows, info.label.text, &Pattern::label) == rows.end())
                 rows.push_back({std::string(info.label.text), info.label.letter, tr(info.label.says)});
-        rows.push_back({"", '-', tr("none of these holds enough of the weight")});
+        rows.push_back(
+            {"", '-',
+             tr("attention_words.none_holds_enough_weight", "none of these holds enough of the weight")});
         return rows;
     }();
     return all;
@@ -93,7 +97,9 @@ std::string label_words(const analysis::HeadMetrics& metrics) {
     if (!metrics.labelled)
         return {};
     // Translators: {} is a label of heads, such as "previous token"; most of the weight is on the first token
-    return metrics.beside_first ? tr("{} beside the first token", tr(metrics.label())) : tr(metrics.label());
+    return metrics.beside_first
+               ? tr("common.beside_first_token", "{} beside the first token", tr(metrics.label()))
+               : tr(metrics.label());
 }
 
 std::string score_text(analysis::HeadScore score, float value) {
@@ -107,17 +113,19 @@ std::vector<std::string> flags_of(const analysis::HeadFacts& facts, const Attent
         return "[" + std::to_string(weight.i) + ", " + std::to_string(weight.j) + "]";
     };
     if (facts.rows_off > 0)
-        out.push_back(tr_n("{} row does not sum to 1 within {}: row {} sums to {}.",
+        out.push_back(tr_n("attention_words.row_not_sum_1",
+                           "{} row does not sum to 1 within {}: row {} sums to {}.",
                            "{} rows do not sum to 1 within {}: row {} sums to {}.", facts.rows_off,
                            grouped(facts.rows_off), shortest_number(info.sum_tolerance), facts.worst_row,
                            number(static_cast<double>(facts.worst_sum), 4)));
     if (facts.outside > 0)
-        out.push_back(tr_n("{} weight lies outside 0 to 1, the first at {}: {}.",
-                           "{} weights lie outside 0 to 1, the first at {}: {}.", facts.outside,
-                           grouped(facts.outside), at(facts.first_outside),
-                           number(static_cast<double>(facts.first_outside.value), 4)));
+        out.push_back(tr_n(
+            "attention_words.weight_lies_outside_0", "{} weight lies outside 0 to 1, the first at {}: {}.",
+            "{} weights lie outside 0 to 1, the first at {}: {}.", facts.outside, grouped(facts.outside),
+            at(facts.first_outside), number(static_cast<double>(facts.first_outside.value), 4)));
     if (facts.not_finite > 0)
-        out.push_back(tr_n("{} weight is no finite number, the first at {}.",
+        out.push_back(tr_n("attention_words.weight_no_finite_number",
+                           "{} weight is no finite number, the first at {}.",
                            "{} weights are no finite number, the first at {}.", facts.not_finite,
                            grouped(facts.not_finite), at(facts.first_not_finite)));
     return out;
@@ -132,7 +140,7 @@ std::string head_page_title(const DrawContext& context) {
     case HeadsView::difference:
         return capital(open_head_name(document, h)) + " − " + column_word(document, context.view.other);
     case HeadsView::mean:
-        return tr("{}, mean of heads", capital(open_layer_name(document)));
+        return tr("attention_words.mean_heads", "{}, mean of heads", capital(open_layer_name(document)));
     }
     return {};
 }
@@ -144,12 +152,12 @@ std::string column_word(const Document& document, std::int64_t h) {
 
 std::string head_word(const DrawContext& context, std::int64_t h) {
     const std::string* const made = made_head(context, h);
-    return made != nullptr ? capital(tr(*made)) : tr("Head {}", h);
+    return made != nullptr ? capital(tr(*made)) : tr("common.head", "Head {}", h);
 }
 
 std::string small_head_word(const DrawContext& context, std::int64_t h) {
     const std::string* const made = made_head(context, h);
-    return made != nullptr ? tr(*made) : tr("head {}", h);
+    return made != nullptr ? tr(*made) : tr("common.head_3", "head {}", h);
 }
 
 std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b) {
@@ -158,32 +166,35 @@ std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b
 
 std::string set_size_text(const AttentionInfo& info) {
     const std::int64_t L = info.own_layers(), H = info.own_heads();
-    const std::string heads = tr_n("{} head", "{} heads", H, grouped(H));
+    const std::string heads = tr_n("common.head_4", "{} head", "{} heads", H, grouped(H));
     if (info.axis == SetAxis::one)
         return heads;
-    return (info.axis == SetAxis::layers ? tr_n("{} layer", "{} layers", L, grouped(L))
-                                         : tr_n("{} sequence", "{} sequences", L, grouped(L))) +
+    return (info.axis == SetAxis::layers
+                ? tr_n("common.layer", "{} layer", "{} layers", L, grouped(L))
+                : tr_n("attention_words.sequence", "{} sequence", "{} sequences", L, grouped(L))) +
            " × " + heads;
 }
 
 std::string mean_word(const DrawContext& context) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     const std::int64_t H = given == nullptr ? context.dims().H : given->info().own_heads();
-    return tr_n("Mean over {} head", "Mean over {} heads", H, grouped(H));
+    return tr_n("attention_words.mean_over_head", "Mean over {} head", "Mean over {} heads", H, grouped(H));
 }
 
 std::string why_empty(const DrawContext& context) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     return given != nullptr && given->info().renormalised
-               ? tr("Nothing is left of this row: all its weight lay on tokens that are hidden, or it read "
+               ? tr("attention_words.nothing_left_row_all",
+                    "Nothing is left of this row: all its weight lay on tokens that are hidden, or it read "
                     "nothing.")
-               : tr("All its weights are 0: the query read nothing, as where every key is masked.");
+               : tr("attention_words.all_weights_0_query",
+                    "All its weights are 0: the query read nothing, as where every key is masked.");
 }
 
 std::string head_page_line(const DrawContext& context) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     if (context.view.heads_view == HeadsView::difference)
-        return tr("difference");
+        return tr("common.difference", "difference");
     if (context.view.heads_view == HeadsView::mean)
         return averaged_heads(given == nullptr ? context.dims().H : given->info().own_heads());
     const std::string averaged =
@@ -193,7 +204,7 @@ std::string head_page_line(const DrawContext& context) {
     if (facts == nullptr || !averaged.empty())
         return averaged;
     const std::string label = label_words(facts->metrics);
-    return label.empty() ? tr("no clear pattern")
+    return label.empty() ? tr("attention_words.no_clear_pattern", "no clear pattern")
                          : label + " " + number(static_cast<double>(pattern_score(facts->metrics)), 2);
 }
 

@@ -167,10 +167,10 @@ std::string tip_of(const analysis::HeadFacts& facts, const AttentionInfo& info, 
                         score_text(score.score, m[score.score]);
         text += line;
     }
-    text += facts.causal ? "\n" + tr("causal: no later key is read") : "";
+    text += facts.causal ? "\n" + tr("board_page.causal_no_later_key", "causal: no later key is read") : "";
     if (facts.empty_rows > 0)
-        text +=
-            "\n" + tr_n("{} row of zeros", "{} rows of zeros", facts.empty_rows, grouped(facts.empty_rows));
+        text += "\n" + tr_n("board_page.row_zeros", "{} row of zeros", "{} rows of zeros", facts.empty_rows,
+                            grouped(facts.empty_rows));
     for (const std::string& flag : flags_of(facts, info))
         text += "\n⚠ " + flag;
     return text;
@@ -235,7 +235,8 @@ void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& g
     const figure::Point at{first.x - 10 - width - 10, middle};
     draw_edited_diamond(picture, context, at, size);
     picture.tips.push_back({{at.x - size, at.y - size, 2 * size + width + 10, 2 * size},
-                            tr_n("{}: {} is edited, of no head alone", "{}: {} are edited, of no head alone",
+                            tr_n("board_page.edited_no_head_alone", "{}: {} is edited, of no head alone",
+                                 "{}: {} are edited, of no head alone",
                                  static_cast<std::int64_t>(marks->others.size()), name, names)});
 }
 
@@ -248,7 +249,8 @@ void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& 
         return;
     const figure::Rect first = grid.map(l, 0);
     draw_text(picture, context, first.x + 6, figure::baseline_for(first.y + first.h / 2, 12.5F),
-              "⚠ " + tr("this layer could not be read"), figure::Font::ui, 12.5F, context.theme.bad);
+              "⚠ " + tr("board_page.layer_could_not_read", "this layer could not be read"), figure::Font::ui,
+              12.5F, context.theme.bad);
     picture.tips.push_back({{first.x, first.y, grid.right() - first.x, first.h}, error});
 }
 
@@ -283,7 +285,7 @@ void draw_letters_legend(Picture& picture, const DrawContext& context, const Gri
         if (letters.contains(pattern.letter) && pattern.letter != '-')
             words += (words.empty() ? "" : " · ") + std::string(1, pattern.letter) + " " + tr(pattern.label);
     if (letters.contains('-'))
-        words += (words.empty() ? "" : " · ") + tr("“·” no clear pattern");
+        words += (words.empty() ? "" : " · ") + tr("board_page.no_clear_pattern", "“·” no clear pattern");
     const float end =
         draw_paragraph(picture, context, grid.left, baseline, context.width - board_pad - grid.left, words,
                        figure::Font::ui, 12, 17, context.theme.muted);
@@ -328,7 +330,8 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     picture.scene.height = std::max(grid.bottom() + foot_of(context), context.height);
     const bool stacks = has_stacks(context);
     draw_page_head(picture, context,
-                   stacks ? tr(words_of(context.view.attention.stack).title) : tr("All heads"),
+                   stacks ? tr(words_of(context.view.attention.stack).title)
+                          : tr("common.all_heads", "All heads"),
                    set_size_text(info));
     if (stacks)
         draw_segmented(picture, context, canvas_pad, stack_switch, stack_segments(context));
@@ -347,9 +350,11 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     }
     const float legend = grid.bottom() + 16;
     const bool log = context.log_colours();
-    const std::string of_all = log ? tr("weight on a log scale") : tr("weight");
+    const std::string of_all =
+        log ? tr("board_page.weight_log_scale", "weight on a log scale") : tr("common.weight", "weight");
     // Translators: how large a weight is beside the largest of its head
-    const std::string of_head = log ? tr("of largest on a log scale") : tr("of largest");
+    const std::string of_head = log ? tr("board_page.largest_log_scale", "of largest on a log scale")
+                                    : tr("board_page.largest", "of largest");
     const float room = context.width - board_pad - grid.left;
     draw_legend(picture, context, grid.left, legend, log ? 180 : 110, context.head_ramp(context.view.head), 0,
                 1, context.view.same_scale ? of_all : of_head, false, log, room);

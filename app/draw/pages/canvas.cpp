@@ -57,7 +57,8 @@ static_assert(in_order(pages, &PageDrawing::page), "every page has its drawing, 
 /// While the numbers of the page are being computed.
 Picture draw_awaited(const DrawContext& context) {
     Picture picture = empty_page(context);
-    draw_page_head(picture, context, tr(group_info(context.view.group).title), tr("Being computed …"));
+    draw_page_head(picture, context, tr(group_info(context.view.group).title),
+                   tr("common.computed", "Being computed …"));
     return picture;
 }
 

@@ -18,12 +18,15 @@ std::string sentence_of(const DrawContext& context) {
         return compare.obstacle() +
                (compare.coming() || context.shown.document->shows_weights()
                     ? ""
-                    : " " + tr("To compare cell by cell, change B back, or mark a new A."));
+                    : " " + tr("compare_bar.compare_cell_cell_change",
+                               "To compare cell by cell, change B back, or mark a new A."));
     if (context.showing == Compare::baseline)
-        return tr("A is on screen: {}. An edit changes B and shows it.", compare.name());
+        return tr("compare_bar.screen_edit_changes_b", "A is on screen: {}. An edit changes B and shows it.",
+                  compare.name());
     const ViewState& view = context.view;
     if (view.compare == Compare::difference && !draws_difference(view))
-        return tr("These lines show B. The heatmap ({}) shows B − A.", key_hint("heatmap"));
+        return tr("compare_bar.lines_show_b_heatmap", "These lines show B. The heatmap ({}) shows B − A.",
+                  key_hint("heatmap"));
     const TensorId id = page_tensor(view);
     const analysis::TensorDifference* change = compare.of(id);
     if (change == nullptr)
@@ -31,19 +34,22 @@ std::string sentence_of(const DrawContext& context) {
     const std::string name(tensor_info(id).name);
     std::string text;
     if (change->changed == 0)
-        text = tr("{}: no number differs from A.", name);
+        text = tr("compare_bar.no_number_differs", "{}: no number differs from A.", name);
     else if (context.showing == Compare::now)
-        text = tr_n("{} cell of {} differs from A ({}).", "{} cells of {} differ from A ({}).",
-                    change->changed, grouped(change->changed), name, compare.name());
+        text = tr_n("compare_bar.cell_differs", "{} cell of {} differs from A ({}).",
+                    "{} cells of {} differ from A ({}).", change->changed, grouped(change->changed), name,
+                    compare.name());
     else if (change->largest_at)
-        text = tr("Largest change: {}, {}.", address_text(context.shown, {id, *change->largest_at}),
+        text = tr("compare_bar.largest_change", "Largest change: {}, {}.",
+                  address_text(context.shown, {id, *change->largest_at}),
                   signed_number(change->largest, std::abs(change->largest) < 0.01F ? 4 : 2));
     if (change->masked_in_one > 0)
-        text +=
-            (text.empty() ? "" : " ") + tr_n("{} cell masked in one only.", "{} cells masked in one only.",
-                                             change->masked_in_one, grouped(change->masked_in_one));
+        text += (text.empty() ? "" : " ") + tr_n("compare_bar.cell_masked_one", "{} cell masked in one only.",
+                                                 "{} cells masked in one only.", change->masked_in_one,
+                                                 grouped(change->masked_in_one));
     if (analysis::words_differ(compare.baseline().problem(), compare.now().problem()))
-        text += " " + tr("The words differ: cells are compared place by place.");
+        text += " " + tr("compare_bar.words_differ_cells_compared",
+                         "The words differ: cells are compared place by place.");
     return text;
 }
 
@@ -54,9 +60,11 @@ std::vector<Segment> choices_named(const DrawContext& context, const std::string
         const bool on = context.compare->comparable() && context.view.compare == what;
         return Segment{label, SetCompare{what}, on, with_key(tip, action)};
     };
-    return {choice(a, Compare::baseline, tr("The numbers that were marked"), "baseline"),
-            choice(b, Compare::now, tr("The numbers as they are"), "baseline"),
-            choice("B − A", Compare::difference, tr("What changed, cell by cell"), "changes")};
+    return {choice(a, Compare::baseline, tr("compare_bar.numbers_marked", "The numbers that were marked"),
+                   "baseline"),
+            choice(b, Compare::now, tr("compare_bar.numbers", "The numbers as they are"), "baseline"),
+            choice("B − A", Compare::difference,
+                   tr("compare_bar.changed_cell_cell", "What changed, cell by cell"), "changes")};
 }
 
 /// In one line where it fits, else in two smaller ones; of a longer text the last words go, and its tip has
@@ -104,7 +112,8 @@ Picture draw_compare_bar(const DrawContext& context) {
     const auto room_beside = [&](const std::vector<Segment>& choices) {
         return close - after - left - segmented_width(context, choices) - before;
     };
-    std::vector<Segment> segments = choices_named(context, tr("A baseline"), tr("B now"));
+    std::vector<Segment> segments =
+        choices_named(context, tr("compare_bar.baseline", "A baseline"), tr("common.b_now", "B now"));
     if (room_beside(segments) < least_sentence)
         segments = choices_named(context, "A", "B");
     const float width = segmented_width(context, segments), y = (compare_bar_height - 28) / 2;
@@ -129,7 +138,7 @@ Picture draw_compare_bar(const DrawContext& context) {
     picture.scene.add(
         figure::LineItem{{middle.x - 5, middle.y + 5}, {middle.x + 5, middle.y - 5}, theme.muted, 1.5F});
     picture.add_spot({close, 6, 28, compare_bar_height - 12}, "forget A", DropBaseline{},
-                     tr("Stop comparing: forget A"));
+                     tr("compare_bar.stop_comparing_forget", "Stop comparing: forget A"));
     picture.scene.width = context.width;
     picture.scene.height = compare_bar_height;
     return picture;

@@ -75,11 +75,12 @@ void draw_masked_in_one(Picture& picture, const DrawContext& context, const figu
     if (cell.w >= 18 && cell.h >= 16)
         draw_text(picture, context, cell.x + cell.w / 2, figure::baseline_for(cell.y + cell.h / 2, size),
                   in_a ? "A" : "B", figure::Font::mono_semibold, size, theme.ink, figure::Align::center);
-    picture.tips.push_back({cell, in_a ? tr("Masked in A only") : tr("Masked in B only")});
+    picture.tips.push_back({cell, in_a ? tr("compare_cells.masked", "Masked in A only")
+                                       : tr("compare_cells.masked_b", "Masked in B only")});
 }
 
 std::string difference_name(const DrawContext& context, const std::string& name) {
-    return context.difference() ? tr("{}, B − A", name) : name;
+    return context.difference() ? tr("compare_cells.b", "{}, B − A", name) : name;
 }
 
 std::string changed_text(const DrawContext& context, TensorId input, const std::string& otherwise) {
@@ -89,7 +90,8 @@ std::string changed_text(const DrawContext& context, TensorId input, const std::
     const analysis::TensorDifference* change = context.compare->of(input);
     if (change == nullptr || change->changed == 0)
         return otherwise;
-    return tr_n("{} cell changed", "{} cells changed", change->changed, grouped(change->changed));
+    return tr_n("compare_cells.cell_changed", "{} cell changed", "{} cells changed", change->changed,
+                grouped(change->changed));
 }
 
 } // namespace headscope::app

@@ -194,7 +194,8 @@ float draw_rows(Picture& picture, const Reading& reading, const figure::Rect& ar
                12;
     };
     const figure::Color muted = context.theme.muted;
-    draw_text(picture, context, area.x, area.y + 14, tr("queries"), figure::Font::ui, 12.5F, muted);
+    draw_text(picture, context, area.x, area.y + 14, tr("graph_page.queries", "queries"), figure::Font::ui,
+              12.5F, muted);
     draw_links(picture, reading, links_of(reading, spoken.row), end, false, [&](const Link& link) {
         const figure::Point from = queries.at(link.i), to = keys.at(link.j);
         return figure::CurveItem{.from = {from.x, from.y + node + 1},
@@ -222,7 +223,8 @@ float draw_rows(Picture& picture, const Reading& reading, const figure::Rect& ar
             draw_text(picture, context, at.x, at.y + node + 44, reading.text(reading.at(spoken.row, j)),
                       figure::Font::mono, 12, context.theme.text, figure::Align::center);
     }
-    draw_text(picture, context, area.x, keys.y + 78, tr("keys"), figure::Font::ui, 12.5F, muted);
+    draw_text(picture, context, area.x, keys.y + 78, tr("graph_page.keys", "keys"), figure::Font::ui, 12.5F,
+              muted);
     const float right = std::max(queries.right(dims.Tq), keys.right(dims.Tk));
     picture.scene.width = std::max(picture.scene.width, right + canvas_pad);
     return keys.y + 86;
@@ -255,9 +257,9 @@ Picture draw_graph_page(const DrawContext& context) {
     const bool difference = reading.kind() == HeadsView::difference;
     const bool log = reading.log_colours();
     draw_legend(picture, context, canvas_pad, y, log ? 180 : 160, reading.ramp(), difference ? -end : 0, end,
-                difference ? tr("colour of a key = difference")
-                : log      ? tr("colour of a key = weight, log scale")
-                           : tr("colour of a key = weight"),
+                difference ? tr("graph_page.colour_key_difference", "colour of a key = difference")
+                : log      ? tr("graph_page.colour_key_weight_log", "colour of a key = weight, log scale")
+                           : tr("graph_page.colour_key_weight", "colour of a key = weight"),
                 false, log);
     picture.scene.height = std::max(context.height, std::ceil(y) + 42);
     return picture;

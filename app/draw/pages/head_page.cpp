@@ -17,8 +17,9 @@ constexpr std::int64_t most_in_arcs = 128, most_in_text = 160, most_in_graph = 6
 /// The list of the largest weights in place of a figure that can be read for fewer tokens.
 Picture draw_list_instead(const DrawContext& context, const std::string& too_many) {
     return draw_strongest_page(
-        context,
-        too_many + " " + tr("Listed instead: the largest weights of one query, and of the whole head."));
+        context, too_many + " " +
+                     tr("head_page.listed_instead_largest_weights",
+                        "Listed instead: the largest weights of one query, and of the whole head."));
 }
 
 Picture draw_chosen(const DrawContext& context) {
@@ -31,17 +32,20 @@ Picture draw_chosen(const DrawContext& context) {
     case WeightsView::arcs:
         return tokens <= most_in_arcs
                    ? draw_arcs_page(context)
-                   : draw_list_instead(context, tr("Arcs can be read for up to {} tokens; here are {}.",
+                   : draw_list_instead(context, tr("head_page.arcs_read_up_tokens",
+                                                   "Arcs can be read for up to {} tokens; here are {}.",
                                                    grouped(most_in_arcs), here));
     case WeightsView::text:
         return tokens <= most_in_text
                    ? draw_text_page(context)
-                   : draw_list_instead(context, tr("Text can be read for up to {} tokens; here are {}.",
+                   : draw_list_instead(context, tr("head_page.text_read_up_tokens",
+                                                   "Text can be read for up to {} tokens; here are {}.",
                                                    grouped(most_in_text), here));
     case WeightsView::graph:
         return tokens <= most_in_graph
                    ? draw_graph_page(context)
-                   : draw_list_instead(context, tr("A graph can be read for up to {} tokens; here are {}.",
+                   : draw_list_instead(context, tr("head_page.graph_read_up_tokens",
+                                                   "A graph can be read for up to {} tokens; here are {}.",
                                                    grouped(most_in_graph), here));
     }
     return draw_heatmap_page(context);
@@ -60,19 +64,24 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
     const Document& document = *context.shown.document;
     const std::string pair = column_word(document, view.head) + " − " + column_word(document, view.other);
     const std::vector<Segment> choices{
-        heads_segment(view, tr("Head"), HeadsView::each, tr("The open head")),
-        heads_segment(view, pair, HeadsView::difference, tr("The open head minus another one of its layer")),
-        heads_segment(view, tr("Mean"), HeadsView::mean, tr("The average over all heads of the layer"))};
+        heads_segment(view, tr("head_page.head", "Head"), HeadsView::each,
+                      tr("head_page.open_head", "The open head")),
+        heads_segment(
+            view, pair, HeadsView::difference,
+            tr("head_page.open_head_minus_another", "The open head minus another one of its layer")),
+        heads_segment(view, tr("common.mean", "Mean"), HeadsView::mean,
+                      tr("head_page.average_over_all_heads", "The average over all heads of the layer"))};
     x = right - segmented_width(context, choices);
     draw_segmented(picture, context, x, 62, choices);
     if (view.heads_view != HeadsView::difference)
         return;
     const std::int64_t next = view.other + 1 == view.head ? view.other + 2 : view.other + 1;
-    const std::string label = tr("Subtract {}", column_word(document, next % context.dims().H));
+    const std::string label =
+        tr("head_page.subtract", "Subtract {}", column_word(document, next % context.dims().H));
     x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 24;
     if (x > canvas_pad + 8)
         draw_text_button(picture, context, x, 64, label, false, CompareWith{next % context.dims().H},
-                         tr("Subtract the next head of the layer"));
+                         tr("head_page.subtract_next_head_layer", "Subtract the next head of the layer"));
 }
 
 Picture draw_head_page(const DrawContext& context) {

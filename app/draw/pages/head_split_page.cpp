@@ -151,7 +151,8 @@ void draw_dial(Picture& picture, const DrawContext& context, const CellAddress& 
               number(turn.angle, turn.angle < 10 ? 1 : 0) + "°", figure::Font::mono, 12.5F, theme.muted,
               figure::Align::center);
     picture.tips.push_back({{x, y, 2 * radius, 2 * radius + 40},
-                            tr("Numbers {} of the head, as one arrow: before {}, {}; after {}, {}", pair,
+                            tr("head_split_page.numbers_head_one_arrow",
+                               "Numbers {} of the head, as one arrow: before {}, {}; after {}, {}", pair,
                                number(static_cast<double>(shown.value(turn.own)), 3),
                                number(static_cast<double>(shown.value(turn.partner)), 3),
                                number(static_cast<double>(shown.value(cell)), 3),
@@ -175,7 +176,8 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
     const std::int64_t count = std::clamp<std::int64_t>(fits, 1, pairs);
     const std::string word = shortened(keys ? key_word(problem, row) : query_word(problem, row), 16);
     draw_text(picture, context, left, y + 14,
-              keys ? tr("Key of {}, position {}", word, row) : tr("Query of {}, position {}", word, row),
+              keys ? tr("head_split_page.key_position", "Key of {}, position {}", word, row)
+                   : tr("head_split_page.query_position", "Query of {}, position {}", word, row),
               figure::Font::ui_semibold, 15, theme.ink);
     CellAddress cell{half.steps.back(), {context.view.batch, half.head, row, 0}};
     double largest = 1e-6;
@@ -195,7 +197,8 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
         x += 2 * radius + gap;
     }
     draw_paragraph(picture, context, left, y + 28 + 2 * radius + 62, width,
-                   tr("Thin: the pair before, thick: after. The angle is the position times the pair’s own "
+                   tr("head_split_page.thin_pair_before_thick",
+                      "Thin: the pair before, thick: after. The angle is the position times the pair’s own "
                       "speed; the length stays."),
                    figure::Font::ui, 13, 19, theme.muted);
 }
@@ -207,11 +210,13 @@ Picture draw_head_split_page(const DrawContext& context, float controls) {
     const Dims& dims = context.dims();
     const std::int64_t h = context.view.head, g = dims.kv_head(h);
     const bool rotary = context.shown.problem().rotary.has_value();
-    const std::string name =
-        context.shown.document->has_board() ? open_head_name(*context.shown.document, h) : tr("head {}", h);
+    const std::string name = context.shown.document->has_board() ? open_head_name(*context.shown.document, h)
+                                                                 : tr("common.head_3", "head {}", h);
     const ProblemParts parts = context.shown.problem().parts();
-    draw_page_head(picture, context, rotary ? tr("Rotation: {}", name) : tr("Split: {}", name),
-                   rotary ? tr("pair (a, b) → (a·cos − b·sin, b·cos + a·sin)")
+    draw_page_head(picture, context,
+                   rotary ? tr("head_split_page.rotation", "Rotation: {}", name)
+                          : tr("head_split_page.split", "Split: {}", name),
+                   rotary ? tr("head_split_page.pair_b_cos_b", "pair (a, b) → (a·cos − b·sin, b·cos + a·sin)")
                           : formula_of(TensorId::q_heads, parts),
                    controls);
     std::vector<Half> halves{{steps_to(TensorId::q_heads, parts), h, h, dims.dk, dims.Tq},
@@ -240,7 +245,7 @@ Picture draw_head_split_page(const DrawContext& context, float controls) {
     if (picture.grids.back().heatmap) {
         const float limit = picture.grids.back().high;
         draw_legend(picture, context, left, y + 14, 160, context.theme.diverging, -limit, limit,
-                    context.difference() ? "B − A" : tr("value"), false);
+                    context.difference() ? "B − A" : tr("common.value", "value"), false);
         y += 44;
     }
     if (rotary) {

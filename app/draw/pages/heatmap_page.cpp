@@ -172,12 +172,12 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
                       sums ? sum_width : 0.0F);
     if (head >= 0 && context.controls)
         picture.add_spot({spec.x, y, width, 20}, "head " + std::to_string(head) + " by its title",
-                         PickHead{head}, tr("Show head {}", head));
+                         PickHead{head}, tr("common.show_head", "Show head {}", head));
     if (plan.captions) {
-        draw_text(picture, context, spec.x + width / 2, y + 46, tr("key token j"), figure::Font::ui, 12,
-                  theme.muted, figure::Align::center);
-        draw_text(picture, context, spec.x - 12, y + 46, tr("query i"), figure::Font::ui, 12, theme.muted,
-                  figure::Align::right);
+        draw_text(picture, context, spec.x + width / 2, y + 46, tr("common.key_token_j", "key token j"),
+                  figure::Font::ui, 12, theme.muted, figure::Align::center);
+        draw_text(picture, context, spec.x - 12, y + 46, tr("common.query_i", "query i"), figure::Font::ui,
+                  12, theme.muted, figure::Align::right);
     }
     if (sums && spec.tensor == TensorId::weights && context.shown.problem().parts().sink)
         draw_sink(picture, context, spec);
@@ -186,8 +186,8 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     draw_column_labels(picture, context, grid, true);
     if (sums) {
         if (grid.pitch_y >= 14.0F)
-            draw_text(picture, context, grid.area.right() + sum_gap, grid.area.y - 10, tr("sum"),
-                      figure::Font::ui, 12, theme.muted);
+            draw_text(picture, context, grid.area.right() + sum_gap, grid.area.y - 10,
+                      tr("common.sum", "sum"), figure::Font::ui, 12, theme.muted);
         draw_row_sums(picture, context, grid, spec);
     }
     const bool from_file = context.shown.document->shows_weights();
@@ -214,18 +214,21 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
 std::string map_unit(const DrawContext& context, const Subject& subject) {
     if (context.difference())
         // Translators: of this and the like, what stands behind the comma is left out where there is no room
-        return tr("B − A, same scale");
+        return tr("heatmap_page.b_same_scale", "B − A, same scale");
     if (subject.weights)
-        return context.log_colours()     ? tr("weight, log scale")
-               : context.view.same_scale ? tr("weight, same scale")
-                                         : tr("weight, own scale");
+        return context.log_colours()     ? tr("common.weight_log_scale", "weight, log scale")
+               : context.view.same_scale ? tr("heatmap_page.weight_same_scale", "weight, same scale")
+                                         : tr("heatmap_page.weight_own_scale", "weight, own scale");
     if (by_row(context, subject))
-        return subject.tensor == TensorId::scores ? tr("by row, score − row’s largest")
-                                                  : tr("by row, scaled score − row’s largest");
+        return subject.tensor == TensorId::scores
+                   ? tr("heatmap_page.row_score_rows_largest", "by row, score − row’s largest")
+                   : tr("heatmap_page.row_scaled_score_rows", "by row, scaled score − row’s largest");
     const bool same = context.view.attention.score_scale == ScoreScale::all;
     if (subject.tensor != TensorId::scores)
-        return same ? tr("scaled score, same scale") : tr("scaled score, own scale");
-    return same ? tr("score, same scale") : tr("score, own scale");
+        return same ? tr("heatmap_page.scaled_score_same_scale", "scaled score, same scale")
+                    : tr("heatmap_page.scaled_score_own_scale", "scaled score, own scale");
+    return same ? tr("heatmap_page.score_same_scale", "score, same scale")
+                : tr("heatmap_page.score_own_scale", "score, own scale");
 }
 
 MapText head_text(const DrawContext& context, const Subject& subject, std::int64_t h) {
@@ -298,8 +301,8 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     const float map_height = std::max((height - above - legend) / lines - between, smallest_map);
     const float cell = std::clamp(std::min(pitch - 12, map_height) / longest, longest > 400 ? 0.25F : 1.0F,
                                   texture_below - 0.5F);
-    draw_text(picture, context, canvas_pad, y + 14, tr("All heads"), figure::Font::ui_semibold, 15,
-              theme.ink);
+    draw_text(picture, context, canvas_pad, y + 14, tr("common.all_heads", "All heads"),
+              figure::Font::ui_semibold, 15, theme.ink);
     const float line_height = cell * static_cast<float>(dims.Tq) + between;
     std::vector<const HeadEdits*> edited;
     for (std::int64_t h = 0; h < dims.H; ++h) {
@@ -323,7 +326,8 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
             edited.push_back(&edits);
         draw_edit_marks(picture, context, grid.area, edits);
         picture.add_spot(frame, "head " + std::to_string(h), PickHead{h},
-                         tr("Open head {}", h) + (edits.any() ? "\n" + edits_text(edits) : ""));
+                         tr("heatmap_page.open_head", "Open head {}", h) +
+                             (edits.any() ? "\n" + edits_text(edits) : ""));
         // A click on a small map opens its head; only the large map shows numbers on hover.
         picture.grids.back().outlined = false;
         picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);
@@ -383,7 +387,9 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
         spec.plus = true;
         spec.row_tops.reset();
         spec.high = symmetric_limit(context, spec);
-        text = {pair_word(context, a, other), tr("where one reads more than the other"), tr("difference")};
+        text = {pair_word(context, a, other),
+                tr("heatmap_page.one_reads_more_other", "where one reads more than the other"),
+                tr("common.difference", "difference")};
     } else {
         if (subject.weights) {
             spec.tensor = TensorId::weights_mean;
@@ -401,10 +407,10 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
                 spec.row_tops = row_tops(spec);
         }
         spec.ramp = &context.theme.neutral;
-        text = {mean_word(context), tr("what one averaged map keeps"),
-                spec.log        ? tr("mean, log scale")
-                : spec.row_tops ? tr("by row, mean − row’s largest")
-                                : tr("mean")};
+        text = {mean_word(context), tr("heatmap_page.one_averaged_map_keeps", "what one averaged map keeps"),
+                spec.log        ? tr("heatmap_page.mean_log_scale", "mean, log scale")
+                : spec.row_tops ? tr("heatmap_page.row_mean_rows_largest", "by row, mean − row’s largest")
+                                : tr("common.mean_2", "mean")};
     }
     draw_map(picture, context, spec, text, canvas_pad, y, plan, label_width, -1, sums);
     make_room(picture, sums);

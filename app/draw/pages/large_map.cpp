@@ -174,15 +174,18 @@ void draw_zoom_buttons(Picture& picture, const DrawContext& context, const Windo
         x += draw_text_button(picture, context, x, y, label, false, action, tip) + 6;
     };
     button("+", ZoomMap{2},
-           tr("Show a smaller part, larger ({}, or Ctrl and the wheel)", key_hint("enlarge map")));
-    button("−", ZoomMap{0.5F}, tr("Show a larger part, smaller (−)"));
+           tr("large_map.show_smaller_part_larger", "Show a smaller part, larger ({}, or Ctrl and the wheel)",
+              key_hint("enlarge map")));
+    button("−", ZoomMap{0.5F}, tr("large_map.show_larger_part_smaller", "Show a larger part, smaller (−)"));
     if (zoom > 1)
-        button(tr("Whole map"), WholeMap{}, with_key(tr("Show all of it"), "whole map"));
+        button(tr("common.whole_map", "Whole map"), WholeMap{},
+               with_key(tr("common.show_all", "Show all of it"), "whole map"));
     const analysis::MatrixPart& part = window.part;
-    const std::string text = zoom > 1 ? tr("queries {} to {}, keys {} to {}", part.row,
+    const std::string text = zoom > 1 ? tr("common.queries_keys", "queries {} to {}, keys {} to {}", part.row,
                                            part.row + part.rows - 1, part.col, part.col + part.cols - 1)
                              : window.pitch_x < 1
-                                 ? tr("each pixel shows the largest of the {} × {} weights under it",
+                                 ? tr("large_map.each_pixel_shows_largest",
+                                      "each pixel shows the largest of the {} × {} weights under it",
                                       static_cast<int>(std::ceil(1 / window.pitch_y)),
                                       static_cast<int>(std::ceil(1 / window.pitch_x)))
                                  : "";
@@ -306,9 +309,9 @@ Picture draw_large_map_page(const DrawContext& context) {
     const bool log = reading.log_colours();
     draw_legend(picture, context, window.area.x, context.height - 76, log ? 180 : 120, reading.ramp(),
                 difference ? -end : 0, end,
-                difference ? tr("difference")
-                : log      ? tr("weight, log scale")
-                           : tr("weight"),
+                difference ? tr("common.difference", "difference")
+                : log      ? tr("common.weight_log_scale", "weight, log scale")
+                           : tr("common.weight", "weight"),
                 facts != nullptr && (facts->causal || facts->not_finite > 0), log);
     return picture;
 }

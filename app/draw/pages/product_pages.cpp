@@ -59,15 +59,19 @@ float draw_head_switch(Picture& picture, const DrawContext& context) {
     std::vector<Segment> segments;
     if (H <= 12) {
         for (std::int64_t h = 0; h < H; ++h)
-            segments.push_back({H <= 4 ? tr("Head {}", h) : std::to_string(h), PickHead{h},
-                                h == context.view.head, tr("Show head {}", h),
+            segments.push_back({H <= 4 ? tr("common.head", "Head {}", h) : std::to_string(h), PickHead{h},
+                                h == context.view.head, tr("common.show_head", "Show head {}", h),
                                 context.shown.problem().gain(h) == 0.0F});
     } else {
         const std::int64_t h = context.view.head;
-        segments = {
-            {"◀", PickHead{std::max<std::int64_t>(h - 1, 0)}, false, tr("The head before")},
-            {tr("Head {} of {}", h, H), PickHead{h}, true, {}, context.shown.problem().gain(h) == 0.0F},
-            {"▶", PickHead{std::min(h + 1, H - 1)}, false, tr("The next head")}};
+        segments = {{"◀", PickHead{std::max<std::int64_t>(h - 1, 0)}, false,
+                     tr("common.head_before", "The head before")},
+                    {tr("product_pages.head", "Head {} of {}", h, H),
+                     PickHead{h},
+                     true,
+                     {},
+                     context.shown.problem().gain(h) == 0.0F},
+                    {"▶", PickHead{std::min(h + 1, H - 1)}, false, tr("common.next_head", "The next head")}};
     }
     const float width = segmented_width(context, segments);
     draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);
@@ -75,8 +79,9 @@ float draw_head_switch(Picture& picture, const DrawContext& context) {
         return width;
     constexpr float gap = 10;
     return width + gap +
-           draw_text(picture, context, context.width - canvas_pad - width - gap, 46, tr("head"),
-                     figure::Font::ui, 13, context.theme.muted, figure::Align::right);
+           draw_text(picture, context, context.width - canvas_pad - width - gap, 46,
+                     tr("common.head_2", "head"), figure::Font::ui, 13, context.theme.muted,
+                     figure::Align::right);
 }
 
 /// A colour scale below a product.
@@ -94,7 +99,9 @@ float draw_legends(Picture& picture, const DrawContext& context, const std::vect
     constexpr float bar = 120, before = 16, apart = 28, line = 40, sample = 44;
     const auto wide = [&](const Legend& legend) {
         return bar + before + context.measure(legend.name, figure::Font::ui, 12.5F) +
-               (legend.masked ? sample + context.measure(tr("masked"), figure::Font::ui, 12.5F) : 0.0F);
+               (legend.masked
+                    ? sample + context.measure(tr("common.masked", "masked"), figure::Font::ui, 12.5F)
+                    : 0.0F);
     };
     const float end = context.width - canvas_pad;
     for (const Legend& legend : legends)
@@ -182,11 +189,12 @@ Picture draw_projection_page(const DrawContext& context) {
     const TensorInfo& info = tensor_info(result, context.shown.problem().parts());
     draw_page_head(picture, context, tr(info.title), page_formula(context.shown, result));
     std::vector<Segment> segments{
-        {"Q", ShowProjection{Projection::q}, queries, tr("Queries: what a token looks for")},
+        {"Q", ShowProjection{Projection::q}, queries,
+         tr("product_pages.queries_token_looks", "Queries: what a token looks for")},
         {"K", ShowProjection{Projection::k}, projection == Projection::k,
-         tr("Keys: what a token can be found by")},
+         tr("product_pages.keys_token_found", "Keys: what a token can be found by")},
         {"V", ShowProjection{Projection::v}, projection == Projection::v,
-         tr("Values: what a token hands over")}};
+         tr("product_pages.values_token_hands_over", "Values: what a token hands over")}};
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
@@ -220,7 +228,9 @@ Picture draw_head_out_page(const DrawContext& context) {
     const std::int64_t h = context.view.head, g = dims.kv_head(h);
     const std::string name = name_in_model(context);
     const float controls = draw_head_switch(picture, context);
-    draw_page_head(picture, context, name.empty() ? tr("Head outputs") : tr("Head outputs of {}", name),
+    draw_page_head(picture, context,
+                   name.empty() ? tr("common.head_outputs", "Head outputs")
+                                : tr("product_pages.head_outputs", "Head outputs of {}", name),
                    "head_out[h] = weights[h] · v_heads[h]", controls);
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::weights, h),
@@ -254,7 +264,7 @@ Picture draw_head_out_page(const DrawContext& context) {
         const ProductLayout layout = draw_product(
             drawn.picture, context, product,
             {canvas_pad, product_top, context.width - 2 * canvas_pad, context.height - product_top - below});
-        std::vector<Legend> legends{{tr("weight"), *product.left.ramp, 0, 1, masked}};
+        std::vector<Legend> legends{{tr("common.weight", "weight"), *product.left.ramp, 0, 1, masked}};
         if (layout.right.heatmap)
             legends.push_back({std::string(tensor_info(TensorId::v_heads).name), context.theme.diverging,
                                -layout.right.high, layout.right.high});
@@ -283,10 +293,12 @@ Picture draw_contributions_page(const DrawContext& context) {
     const float gain = context.shown.problem().gain(h);
     const std::string name = name_in_model(context);
     const float controls = draw_head_switch(picture, context);
-    draw_page_head(
-        picture, context, name.empty() ? tr("Contributions of the heads") : tr("Contribution of {}", name),
-        tr(tensor_info(TensorId::contributions).formula) + (gain == 1.0F ? "" : " × " + number(gain, 2)),
-        controls);
+    draw_page_head(picture, context,
+                   name.empty() ? tr("common.contributions_heads", "Contributions of the heads")
+                                : tr("product_pages.contribution", "Contribution of {}", name),
+                   tr(tensor_info(TensorId::contributions).formula) +
+                       (gain == 1.0F ? "" : " × " + number(gain, 2)),
+                   controls);
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::head_out, h),
                         .right = spec_of(factors, TensorId::W_O),
@@ -296,7 +308,7 @@ Picture draw_contributions_page(const DrawContext& context) {
     product.left.owner = product.right.owner = product.result.owner = owned_by(h);
     product.result.rows_done = rows_done(context);
     product.left_name = head_name("head_out", h);
-    product.right_name = tr("W_O[rows of {}]", h);
+    product.right_name = tr("product_pages.w_o_rows", "W_O[rows of {}]", h);
     product.result_name = head_name("contributions", h);
     product.left_shape = "Tq × dv";
     product.right_shape = "dv × D";
@@ -329,15 +341,17 @@ Picture draw_output_page(const DrawContext& context) {
     const Theme& theme = context.theme;
     const bool identity = context.shown.document->recipe.identity_W_O;
     const std::vector<Segment> built{
-        {tr("as built"), SetIdentityOutput{false}, !identity, tr("W_O as the preset or the file has it")},
-        {tr("identity"), SetIdentityOutput{true}, identity, tr("W_O = I: no mixing, output = concat")}};
+        {tr("common.built", "as built"), SetIdentityOutput{false}, !identity,
+         tr("product_pages.w_o_preset_file", "W_O as the preset or the file has it")},
+        {tr("product_pages.identity", "identity"), SetIdentityOutput{true}, identity,
+         tr("product_pages.w_o_i_no", "W_O = I: no mixing, output = concat")}};
     const bool has_switch = dims.H * dims.dv == dims.D && !context.shown.document->is_checkpoint();
     const float switch_width = has_switch ? segmented_width(context, built) : 0;
     // The product starts beside the title if it has room, because its right factor is far to the right.
     constexpr float narrow = 760;
     const bool beside = context.width >= narrow;
-    draw_page_head(picture, context, tr("Output projection"), page_formula(context.shown, TensorId::output),
-                   beside ? 0 : switch_width);
+    draw_page_head(picture, context, tr("common.output_projection", "Output projection"),
+                   page_formula(context.shown, TensorId::output), beside ? 0 : switch_width);
 
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::concat),
@@ -379,7 +393,8 @@ Picture draw_output_page(const DrawContext& context) {
     if (text_room >= 200 && text_end - y > 60 && !layout.overview) {
         y = draw_paragraph(
             picture, context, canvas_pad, y, std::min(text_room, 330.0F),
-            tr("concat puts the heads side by side; until here they have not met. Every column of W_O reads "
+            tr("product_pages.concat_puts_heads_side",
+               "concat puts the heads side by side; until here they have not met. Every column of W_O reads "
                "all of them, so this is where they mix."),
             figure::Font::ui, 13.5F, 21, theme.text);
         y += 4;

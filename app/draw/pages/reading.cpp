@@ -109,9 +109,9 @@ std::string Reading::role() const {
         return static_cast<std::size_t>(head_) < roles.size() ? tr(roles[static_cast<std::size_t>(head_)])
                                                               : "";
     case HeadsView::difference:
-        return tr("weight in the one minus weight in the other");
+        return tr("reading.weight_one_minus_weight", "weight in the one minus weight in the other");
     case HeadsView::mean:
-        return tr("weights averaged over all heads");
+        return tr("reading.weights_averaged_over_all", "weights averaged over all heads");
     }
     return {};
 }

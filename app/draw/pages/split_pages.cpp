@@ -84,8 +84,9 @@ void draw_block_name(Picture& picture, const DrawContext& context, const Slices&
     const std::string& name = context.measure(full, figure::Font::mono, 13) + apart <= width ? full : brief;
     draw_text(picture, context, x, y - 14, name, figure::Font::mono, 13, theme.ink);
     const std::int64_t first = g * s.shared;
-    const std::string heads =
-        s.shared == 1 ? tr("Head {}", brief) : tr("Heads {}–{}", first, first + s.shared - 1);
+    const std::string heads = s.shared == 1
+                                  ? tr("common.head", "Head {}", brief)
+                                  : tr("split_pages.heads", "Heads {}–{}", first, first + s.shared - 1);
     const float heads_width = context.measure(heads, figure::Font::ui_semibold, 12.5F);
     const float end = width - apart;
     if (context.measure(name, figure::Font::mono, 13) + heads_width + 10 > end)
@@ -167,7 +168,7 @@ float small_cell_legend(Picture& picture, const DrawContext& context, float x, f
     if (context.difference())
         limit = picture.grids.back().high;
     draw_legend(picture, context, x, y, 160, context.theme.diverging, -limit, limit,
-                context.difference() ? "B − A" : tr("value"), false);
+                context.difference() ? "B − A" : tr("common.value", "value"), false);
     return y + 40;
 }
 
@@ -190,24 +191,28 @@ Picture draw_split_page(const DrawContext& context) {
     const bool one_head_page = !columns || context.shown.document->has_board();
     const bool turning = one_head_page && context.view.one_head;
     const bool apart_on = context.view.apart_target > 0.5F;
-    std::vector<Segment> segments{
-        {tr("Together"), SetApart{false}, !apart_on && !turning, tr("One wide matrix")},
-        {tr("Apart"), SetApart{true}, apart_on && !turning, tr("One block per head")}};
+    std::vector<Segment> segments{{tr("split_pages.together", "Together"), SetApart{false},
+                                   !apart_on && !turning,
+                                   tr("split_pages.one_wide_matrix", "One wide matrix")},
+                                  {tr("split_pages.apart", "Apart"), SetApart{true}, apart_on && !turning,
+                                   tr("split_pages.one_block_per_head", "One block per head")}};
     if (one_head_page)
         segments.push_back(
-            {rotary ? tr("Rotation") : tr("One head"), ShowOneHead{true}, turning,
-             rotary ? tr("How queries and keys of the head in focus are turned by their position (RoPE)")
-                    : tr("The columns of the head in focus alone")});
+            {rotary ? tr("split_pages.rotation", "Rotation") : tr("split_pages.one_head", "One head"),
+             ShowOneHead{true}, turning,
+             rotary ? tr("split_pages.how_queries_keys_head",
+                         "How queries and keys of the head in focus are turned by their position (RoPE)")
+                    : tr("split_pages.columns_head_focus_alone", "The columns of the head in focus alone")});
     const float controls = segmented_width(context, segments);
     if (turning)
         return with_segments(draw_head_split_page(context, controls), context, segments);
-    draw_page_head(picture, context, tr("Split into heads"),
+    draw_page_head(picture, context, tr("common.split_heads", "Split into heads"),
                    // Translators: {} is a formula
-                   !columns ? tr("{}; k likewise, v only split", formula)
+                   !columns ? tr("split_pages.k_likewise_v_split", "{}; k likewise, v only split", formula)
                    : shared == 1
-                       ? tr("{}, the same for k and v", formula)
-                       : tr_n("{}; k and v have {} head for all", "{}; k and v have {} heads, each shared",
-                              dims.Hkv, formula, dims.Hkv),
+                       ? tr("split_pages.same_k_v", "{}, the same for k and v", formula)
+                       : tr_n("split_pages.k_v_head_all", "{}; k and v have {} head for all",
+                              "{}; k and v have {} heads, each shared", dims.Hkv, formula, dims.Hkv),
                    controls);
     draw_segmented(picture, context, context.width - canvas_pad - controls, 28, segments);
     const bool cross = context.shown.problem().cross();
@@ -252,10 +257,13 @@ Picture draw_split_page(const DrawContext& context) {
                           largest_magnitude(context, TensorId::q, context.view.batch));
     y = draw_paragraph(
         picture, context, left, y + 14, context.width - canvas_pad - left,
-        columns  ? tr("Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
+        columns  ? tr("split_pages.nothing_recomputed_each_cell",
+                      "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
                        "gaps are new.")
-        : rotary ? tr("Queries and keys change as they are split (see Rotation); values only move.")
-                 : tr("Queries and keys change as they are split (see One head); values only move."),
+        : rotary ? tr("split_pages.queries_keys_change_split",
+                      "Queries and keys change as they are split (see Rotation); values only move.")
+                 : tr("split_pages.queries_keys_change_split_2",
+                      "Queries and keys change as they are split (see One head); values only move."),
         figure::Font::ui, 13, 18, context.theme.muted);
     picture.scene.width = std::max(context.width, right + blocks_width(widest, cells, 1) + canvas_pad);
     picture.scene.height = std::max(context.height, y);
@@ -268,9 +276,11 @@ Picture draw_concat_page(const DrawContext& context) {
     const Problem& problem = context.shown.problem();
     const bool gains = std::ranges::any_of(problem.gains, [](float gain) { return gain != 1.0F; });
     const bool joined_on = context.view.joined_target > 0.5F;
-    const std::vector<Segment> segments{{tr("Apart"), SetJoined{false}, !joined_on, tr("One block per head")},
-                                        {tr("Together"), SetJoined{true}, joined_on, tr("One wide matrix")}};
-    draw_page_head(picture, context, tr("Concatenation"),
+    const std::vector<Segment> segments{{tr("split_pages.apart", "Apart"), SetJoined{false}, !joined_on,
+                                         tr("split_pages.one_block_per_head", "One block per head")},
+                                        {tr("split_pages.together", "Together"), SetJoined{true}, joined_on,
+                                         tr("split_pages.one_wide_matrix", "One wide matrix")}};
+    draw_page_head(picture, context, tr("common.concatenation", "Concatenation"),
                    gains ? "concat = [g₀·head_out[0], g₁·head_out[1], …]"
                          : "concat = [head_out[0], head_out[1], …]",
                    segmented_width(context, segments));
@@ -310,8 +320,9 @@ Picture draw_concat_page(const DrawContext& context) {
     picture.scene.add(figure::LineItem{{middle, y}, {middle, y + 30}, context.theme.line2, 2});
     picture.scene.add(figure::LineItem{{middle - 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
     picture.scene.add(figure::LineItem{{middle + 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
-    const std::string said =
-        gains ? tr("side by side, each times its gain") : tr("side by side; no number changes");
+    const std::string said = gains
+                                 ? tr("split_pages.side_side_each_times", "side by side, each times its gain")
+                                 : tr("split_pages.side_side_no_number", "side by side; no number changes");
     const float said_width = context.measure(said, figure::Font::ui, 12.5F);
     const bool beside = middle + 16 + said_width <= context.width - 8;
     draw_text(picture, context, beside ? middle + 16 : middle - 16, figure::baseline_for(y + 15, 12.5F), said,
@@ -333,7 +344,7 @@ Picture draw_concat_page(const DrawContext& context) {
         const float x = std::round(left + static_cast<float>(h) * (width + cells.gap * apart));
         const MatrixGrid grid = draw_matrix(picture, context, at(part, x, y, cells.w, cells.h));
         draw_head_bar(picture, context, h, x, y - 8, width - 1);
-        std::string name = tr("Head {}", h);
+        std::string name = tr("common.head", "Head {}", h);
         if (problem.gain(h) != 1.0F)
             name += " × " + number(problem.gain(h), 2);
         if (context.measure(name, figure::Font::ui_medium, 12.5F) > width - 4)

@@ -30,7 +30,8 @@ std::string caption_of(const Shown& shown, const ViewState& view) {
         for (const std::string* const text : {&document.part()->prompt, &document.part()->pair})
             if (!text->empty())
                 caption += (text == &document.part()->prompt ? ": " : ", ") +
-                           tr("“{}”", shortened(text::plain_text(text::with_control_signs(*text)), most));
+                           tr("common.text", "“{}”",
+                              shortened(text::plain_text(text::with_control_signs(*text)), most));
     return caption;
 }
 
@@ -42,8 +43,8 @@ std::string map_caption_of(const Shown& shown, const ViewState& view) {
     const std::string place = map_place_text(map, view.attention.long_map);
     const bool complete = map.overview != nullptr && map.overview->complete();
     // Translators: a line below a picture; {} is "the whole map: queries 0 to 5,999, keys 0 to 5,999"
-    return complete ? tr("Shown: {}", place)
-                    : tr("Shown: {}; {} of the map was read", place,
+    return complete ? tr("stage_figure.shown", "Shown: {}", place)
+                    : tr("stage_figure.shown_map_read", "Shown: {}; {} of the map was read", place,
                          percent_text(static_cast<double>(map.fraction)));
 }
 

@@ -84,7 +84,8 @@ Picture draw_strongest_page(const DrawContext& context, const std::string& why) 
     const bool beside = width >= 680;
     const float each = beside ? (width - 40) / 2 : std::min(width, 460.0F);
     const SpokenPlace spoken = spoken_place(context);
-    const std::string query = tr("What query {} reads", word(context.shown.problem(), false, spoken.row));
+    const std::string query = tr("strongest_page.query_reads", "What query {} reads",
+                                 word(context.shown.problem(), false, spoken.row));
     float bottom = draw_list(picture, reading, of_row(reading, spoken.row), query, {canvas_pad, y, each, 0});
     const analysis::HeadFacts* facts = facts_of(context, context.view.head);
     if (reading.kind() == HeadsView::each && facts != nullptr) {
@@ -92,8 +93,10 @@ Picture draw_strongest_page(const DrawContext& context, const std::string& why) 
                                          : figure::Rect{canvas_pad, bottom + 20, each, 0};
         std::vector<analysis::PlacedWeight> list = facts->strongest;
         list.resize(std::min(list.size(), most_listed));
-        bottom = std::max(
-            bottom, draw_list(picture, reading, list, tr("Largest of the head, first key left out"), area));
+        bottom = std::max(bottom, draw_list(picture, reading, list,
+                                            tr("strongest_page.largest_head_first_key",
+                                               "Largest of the head, first key left out"),
+                                            area));
     }
     picture.scene.height = std::max(context.height, bottom + 24);
     return picture;

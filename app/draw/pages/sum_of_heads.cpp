@@ -90,10 +90,12 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
     const std::int64_t b = context.view.batch;
     const bool bias = context.shown.tensor(TensorId::b_O) != nullptr;
     const bool change = context.difference();
-    const std::string formula = change ? tr("‖Δ‖: root of the sum of a head's squared changes")
-                                       : tr(tensor_info(TensorId::contributions).formula);
+    const std::string formula =
+        change ? tr("sum_of_heads.root_sum_heads_squared", "‖Δ‖: root of the sum of a head's squared changes")
+               : tr(tensor_info(TensorId::contributions).formula);
     const float title = draw_text(picture, context, room.x, room.y + 16,
-                                  change ? tr("Which head moved it") : tr("The same output, as a sum"),
+                                  change ? tr("sum_of_heads.head_moved", "Which head moved it")
+                                         : tr("sum_of_heads.same_output_sum", "The same output, as a sum"),
                                   figure::Font::ui_semibold, 17, theme.ink);
     if (title + 20 + context.measure(formula, figure::Font::mono, 12.5F) < room.w)
         draw_text(picture, context, room.x + title + 16, room.y + 16, formula, figure::Font::mono, 12.5F,
@@ -171,20 +173,22 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
     std::string note;
     if (!by_colour && !change)
         note =
-            tr("bar under a number: its size, from zero in the middle of the cell; in output, one piece per "
+            tr("sum_of_heads.bar_under_number_size",
+               "bar under a number: its size, from zero in the middle of the cell; in output, one piece per "
                "head, head 0 next to zero. Full half cell = {}",
                number(limit, 2));
     if (bias && change && changed_text(factor_context(context), TensorId::b_O, "").empty())
         note = "";
     else if (bias)
-        note = tr("output also holds b_O, the same in every row") + (note.empty() ? "" : ". ") + note;
+        note = tr("sum_of_heads.output_also_holds_b", "output also holds b_O, the same in every row") +
+               (note.empty() ? "" : ". ") + note;
     if (!note.empty())
         return draw_paragraph(picture, context, room.x + labels, below + 8, room.w - labels, note,
                               figure::Font::ui, 12.5F, 17, theme.muted) -
                room.y;
     if (by_colour) {
         draw_legend(picture, context, room.x + labels, below, 160, theme.diverging, -limit, limit,
-                    tr("value"), false);
+                    tr("common.value", "value"), false);
         return below + 34 - room.y;
     }
     return below - room.y;

@@ -139,13 +139,17 @@ std::string scale_text(const DrawContext& context, const Reading& reading) {
     switch (reading.kind()) {
     case HeadsView::each:
         if (context.shown.document->shows_weights())
-            return reading.log_colours() ? tr("weight, log scale") : tr("weight");
-        return context.dims().H > 1 ? tr("weight, every head on this scale in its own colour") : tr("weight");
+            return reading.log_colours() ? tr("common.weight_log_scale", "weight, log scale")
+                                         : tr("common.weight", "weight");
+        return context.dims().H > 1 ? tr("text_page.weight_every_head_scale",
+                                         "weight, every head on this scale in its own colour")
+                                    : tr("common.weight", "weight");
     case HeadsView::difference:
-        return tr("difference: above 0, {} reads it more, below, {}",
+        return tr("text_page.difference_above_0_reads", "difference: above 0, {} reads it more, below, {}",
                   small_head_word(context, reading.head()), small_head_word(context, context.view.other));
     case HeadsView::mean:
-        return reading.log_colours() ? tr("mean weight, log scale") : tr("mean weight, over all heads");
+        return reading.log_colours() ? tr("text_page.mean_weight_log_scale", "mean weight, log scale")
+                                     : tr("text_page.mean_weight_over_all", "mean weight, over all heads");
     }
     return {};
 }
@@ -163,10 +167,10 @@ Picture draw_text_page(const DrawContext& context) {
     const float top = draw_weights_head(picture, context, weights_title(context), weights_formula(context));
 
     const Type type = type_for(context, top, width - text_label_width, readings.size());
-    draw_text(picture, context, canvas_pad, top + 12, tr("Query"), figure::Font::ui_semibold, 13.5F,
-              theme.ink);
-    draw_text(picture, context, canvas_pad, top + 30, tr("the word that reads"), figure::Font::ui, 12.5F,
-              theme.muted);
+    draw_text(picture, context, canvas_pad, top + 12, tr("text_page.query", "Query"),
+              figure::Font::ui_semibold, 13.5F, theme.ink);
+    draw_text(picture, context, canvas_pad, top + 30, tr("text_page.word_reads", "the word that reads"),
+              figure::Font::ui, 12.5F, theme.muted);
     const Flow queries = flow_words(context, false, type, canvas_pad + text_label_width, top,
                                     width - text_label_width, type.height);
     for (std::int64_t i = 0; i < context.dims().Tq; ++i)

@@ -93,7 +93,7 @@ LegendEntry line_entry(Picture& picture, figure::Color color, float width, std::
 }
 
 std::string quoted_query(const DrawContext& context, std::int64_t i) {
-    return tr("“{}”", shortened(context.shown.problem().query_label(i), longest_word));
+    return tr("common.text", "“{}”", shortened(context.shown.problem().query_label(i), longest_word));
 }
 
 struct Filled {
@@ -121,8 +121,10 @@ std::string reads_nothing_text(const DrawContext& context, std::int64_t i) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     const std::string query = quoted_query(context, i);
     return given != nullptr && given->info().renormalised
-               ? tr("{} has nothing left: its weight lay on hidden tokens, or it read nothing", query)
-               : tr("{} may attend to nothing: its weights are 0", query);
+               ? tr("weight_parts.nothing_left_weight_lay",
+                    "{} has nothing left: its weight lay on hidden tokens, or it read nothing", query)
+               : tr("weight_parts.may_attend_nothing_weights", "{} may attend to nothing: its weights are 0",
+                    query);
 }
 
 void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
@@ -153,16 +155,19 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
                             : context.theme.muted);
         if (off)
             picture.tips.push_back(
-                {{x, row.y, sum_width, row.h}, tr("This row sums to {}, not to 1.", number(sum, 4))});
+                {{x, row.y, sum_width, row.h},
+                 tr("weight_parts.row_sums_not_1", "This row sums to {}, not to 1.", number(sum, 4))});
         if (!off && !empty && context.shown.problem().parts().sink)
             picture.tips.push_back({{x, row.y, sum_width, row.h},
-                                    tr("The keys get {} of this row, the head’s sink the other {}.",
+                                    tr("weight_parts.keys_get_row_heads",
+                                       "The keys get {} of this row, the head’s sink the other {}.",
                                        number(sum, 4), number(1.0 - sum, 4))});
         if (empty)
             picture.tips.push_back({{x, row.y, sum_width, row.h},
                                     given != nullptr
                                         ? why_empty(context)
-                                        : tr("This row may attend to no key: its weights are 0.")});
+                                        : tr("weight_parts.row_may_attend_no",
+                                             "This row may attend to no key: its weights are 0.")});
     }
 }
 
@@ -170,7 +175,8 @@ void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& m
     const std::int64_t head = map.origin[1];
     const figure::Rect area{map.x + map.cell_w * static_cast<float>(map.cols) + 12, map.y - 42, sum_width - 8,
                             18};
-    draw_text(picture, context, area.x, area.y - 4, tr("sink"), figure::Font::ui, 12, context.theme.muted);
+    draw_text(picture, context, area.x, area.y - 4, tr("common.sink", "sink"), figure::Font::ui, 12,
+              context.theme.muted);
     draw_matrix(picture, context,
                 {.tensor = TensorId::sink,
                  .origin = {head, 0, 0, 0},
@@ -185,18 +191,21 @@ void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& m
                  .high = std::abs(context.shown.value({TensorId::sink, {head, 0, 0, 0}}))});
     picture.tips.push_back(
         {{area.x, area.y - 20, area.w, 20},
-         tr("The score of the sink: it takes part in every row’s softmax like one more key.")});
+         tr("weight_parts.score_sink_takes_part",
+            "The score of the sink: it takes part in every row’s softmax like one more key.")});
 }
 
 std::string map_title(const DrawContext& context, const TensorInfo& info) {
     const Document& document = *context.shown.document;
     // Translators: the title of a stage ("Masked scores"), then the name of a head ("L5 H1")
-    return document.has_board() ? tr("{} of {}", tr(info.title), open_head_name(document, context.view.head))
-                                : tr(info.title);
+    return document.has_board()
+               ? tr("common.of_2", "{} of {}", tr(info.title), open_head_name(document, context.view.head))
+               : tr(info.title);
 }
 
 std::string weights_title(const DrawContext& context) {
-    return context.shown.document->has_board() ? head_page_title(context) : tr("Attention weights");
+    return context.shown.document->has_board() ? head_page_title(context)
+                                               : tr("common.attention_weights", "Attention weights");
 }
 
 std::string weights_formula(const DrawContext& context) {
@@ -229,7 +238,7 @@ void add_query_spot(Picture& picture, const DrawContext& context, const figure::
     const std::int64_t key = Reading(context, HeadsView::each, head).largest(i);
     const CellAddress cell{TensorId::weights, {context.view.batch, head, i, key}};
     picture.add_spot(area, spot_label(context, i, head), Select{cell},
-                     tr("Show what {} reads", query_word(problem, i)));
+                     tr("weight_parts.show_reads", "Show what {} reads", query_word(problem, i)));
 }
 
 void draw_key_word(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t j,
@@ -336,8 +345,10 @@ std::vector<Segment> view_segments(const ViewState& view) {
     const auto segment = [&](const std::string& label, WeightsView as) {
         return Segment{label, ShowWeightsAs{as}, view.weights_view == as};
     };
-    return {segment(tr("Heatmap"), WeightsView::heatmap), segment(tr("Arcs"), WeightsView::arcs),
-            segment(tr("Text"), WeightsView::text), segment(tr("Graph"), WeightsView::graph)};
+    return {segment(tr("weight_parts.heatmap", "Heatmap"), WeightsView::heatmap),
+            segment(tr("weight_parts.arcs", "Arcs"), WeightsView::arcs),
+            segment(tr("weight_parts.text", "Text"), WeightsView::text),
+            segment(tr("weight_parts.graph", "Graph"), WeightsView::graph)};
 }
 
 Segment heads_segment(const ViewState& view, const std::string& label, HeadsView as, const std::string& tip) {
@@ -353,8 +364,9 @@ float draw_head_buttons(Picture& picture, const DrawContext& context, float x, f
             x = left;
             y += 28;
         }
-        const float width_of_button = draw_text_button(picture, context, x, y, label, h == context.view.head,
-                                                       PickHead{h}, tr("Show head {}", h));
+        const float width_of_button =
+            draw_text_button(picture, context, x, y, label, h == context.view.head, PickHead{h},
+                             tr("common.show_head", "Show head {}", h));
         if (context.shown.problem().gain(h) == 0.0F)
             strike_out(picture, x + width_of_button / 2, figure::baseline_for(y + 12, 12.5F), room - 16,
                        12.5F, context.theme.text, figure::Align::center);
@@ -373,29 +385,36 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
     std::vector<LegendEntry> entries;
     if (difference) {
         entries.push_back(
-            line_entry(picture, reading.line_color(1), 3, tr("head {} reads it more", reading.head())));
-        entries.push_back(line_entry(picture, reading.line_color(-1), 3,
-                                     tr("head {} reads it more", context.view.other), true));
+            line_entry(picture, reading.line_color(1), 3,
+                       tr("weight_parts.head_reads_more", "head {} reads it more", reading.head())));
+        entries.push_back(line_entry(
+            picture, reading.line_color(-1), 3,
+            tr("weight_parts.head_reads_more", "head {} reads it more", context.view.other), true));
     }
     const figure::Color sample = difference ? theme.ink : reading.line_color(1);
     entries.push_back(line_entry(picture, sample, link_width(least.spoken, end), number(least.spoken, 2)));
-    entries.push_back(line_entry(picture, sample, link_width(end, end),
-                                 difference ? tr("{}, line width = difference", number(end, 2))
-                                            : tr("{}, line width = weight", number(end, 2))));
+    entries.push_back(line_entry(
+        picture, sample, link_width(end, end),
+        difference ? tr("weight_parts.line_width_difference", "{}, line width = difference", number(end, 2))
+                   : tr("weight_parts.line_width_weight", "{}, line width = weight", number(end, 2))));
     const std::string here = number(least.spoken, 2), elsewhere = number(least.others, 2);
     if (least.spoken == least.others)
-        entries.push_back(
-            {0,
-             {},
-             difference ? tr("differences of {} and more", here) : tr("weights of {} and more", here)});
+        entries.push_back({0,
+                           {},
+                           difference
+                               ? tr("weight_parts.differences_more", "differences of {} and more", here)
+                               : tr("weight_parts.weights_more", "weights of {} and more", here)});
     else
         entries.push_back(
             {0,
              {},
              difference
-                 ? tr("differences of {} and more for {}, of {} and more for others", here, word, elsewhere)
-                 : tr("weights of {} and more for {}, of {} and more for others", here, word, elsewhere)});
-    entries.push_back({0, {}, tr("full colour: {}, faint: other queries", word)});
+                 ? tr("weight_parts.differences_more_more",
+                      "differences of {} and more for {}, of {} and more for others", here, word, elsewhere)
+                 : tr("weight_parts.weights_more_more_others",
+                      "weights of {} and more for {}, of {} and more for others", here, word, elsewhere)});
+    entries.push_back(
+        {0, {}, tr("weight_parts.full_colour_faint_other", "full colour: {}, faint: other queries", word)});
     if (!fills.empty())
         entries.push_back({0, {}, fills});
     if (any_masked({reading}))
@@ -405,7 +424,7 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
                                draw_hatched(picture, theme, area);
                                picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line2});
                            },
-                           tr("masked")});
+                           tr("common.masked", "masked")});
     return draw_entries(picture, context, y, entries);
 }
 

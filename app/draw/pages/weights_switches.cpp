@@ -25,42 +25,58 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context, float rig
     };
     if (shows_scores(view.group)) {
         static constexpr std::string_view scales[] = {
-            translatable("Scale: by row"), translatable("Scale: by head"), translatable("Scale: all heads")};
+            translatable("weights_switches.scale_row", "Scale: by row"),
+            translatable("weights_switches.scale_head", "Scale: by head"),
+            translatable("weights_switches.scale_all_heads", "Scale: all heads")};
         static constexpr std::string_view tips[] = {
-            translatable("Colours show how far a score is below the largest of its row; click for a scale of "
+            translatable("weights_switches.colours_show_how_far",
+                         "Colours show how far a score is below the largest of its row; click for a scale of "
                          "each head, then for one of all heads"),
-            translatable("Each head has its own colour scale; click for one that all heads share"),
-            translatable("One colour scale for all heads; click to color each row by itself")};
+            translatable("weights_switches.each_head_own_colour",
+                         "Each head has its own colour scale; click for one that all heads share"),
+            translatable("weights_switches.one_colour_scale_all",
+                         "One colour scale for all heads; click to color each row by itself")};
         const auto scale = static_cast<std::size_t>(view.attention.score_scale);
         add(tr(scales[scale]), false, SetScoreScale{next_score_scale(view.attention.score_scale)},
             tr(tips[scale]));
     } else if (all && context.dims().H > 1)
-        add(view.same_scale ? tr("Same scale: on") : tr("Same scale: off"), view.same_scale,
-            SetSameScale{!view.same_scale},
-            view.same_scale ? tr("One colour scale for all heads; click to give each head its own")
-                            : tr("Each head has its own colour scale; click for one that all heads share"));
-    constexpr std::string_view names[] = {translatable("by head"), translatable("neutral"), "viridis",
-                                          "cividis", "magma"};
+        add(view.same_scale ? tr("weights_switches.same_scale", "Same scale: on")
+                            : tr("weights_switches.same_scale_2", "Same scale: off"),
+            view.same_scale, SetSameScale{!view.same_scale},
+            view.same_scale ? tr("weights_switches.one_colour_scale_all_2",
+                                 "One colour scale for all heads; click to give each head its own")
+                            : tr("weights_switches.each_head_own_colour",
+                                 "Each head has its own colour scale; click for one that all heads share"));
+    constexpr std::string_view names[] = {translatable("common.head_5", "by head"),
+                                          translatable("common.neutral", "neutral"), "viridis", "cividis",
+                                          "magma"};
     const auto map = static_cast<std::size_t>(view.colour_map);
     if (all)
-        add(tr("Colours: {}", tr(names[map])), false,
+        add(tr("weights_switches.colours", "Colours: {}", tr(names[map])), false,
             SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))},
-            tr("The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, "
+            tr("weights_switches.colours_maps_click_next",
+               "The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, "
                "magma"));
     if (context.shown.document->is_checkpoint())
         return; // the mask is the model's
     const MaskBrush& brush = view.brush;
-    add(brush.on ? tr("Paint mask: on") : tr("Paint mask: off"), brush.on,
-        PaintMode{!brush.on, brush.all_heads},
-        brush.on ? tr("A click forbids or allows a cell; switch this off to select cells again")
-                 : tr("Switch this on to forbid or allow cells by a click or a drag"));
+    add(brush.on ? tr("weights_switches.paint_mask", "Paint mask: on")
+                 : tr("weights_switches.paint_mask_2", "Paint mask: off"),
+        brush.on, PaintMode{!brush.on, brush.all_heads},
+        brush.on ? tr("weights_switches.click_forbids_allows",
+                      "A click forbids or allows a cell; switch this off to select cells again")
+                 : tr("weights_switches.switch_forbid_allow",
+                      "Switch this on to forbid or allow cells by a click or a drag"));
     if (brush.on && context.dims().H > 1)
-        add(brush.all_heads ? tr("All heads: on") : tr("All heads: off"), brush.all_heads,
-            PaintMode{true, !brush.all_heads},
-            brush.all_heads ? tr("Every head is painted at once")
-                            : tr("Only the head that is clicked is painted"));
+        add(brush.all_heads ? tr("weights_switches.all_heads", "All heads: on")
+                            : tr("weights_switches.all_heads_2", "All heads: off"),
+            brush.all_heads, PaintMode{true, !brush.all_heads},
+            brush.all_heads
+                ? tr("weights_switches.every_head_painted_once", "Every head is painted at once")
+                : tr("weights_switches.head_clicked_painted", "Only the head that is clicked is painted"));
     if (project::painted_mask_fits(context.shown.document->recipe, context.dims()))
-        add(tr("Reset mask"), false, ResetMask{}, tr("The mask as it was chosen in the toolbar"));
+        add(tr("weights_switches.reset_mask", "Reset mask"), false, ResetMask{},
+            tr("weights_switches.mask_chosen_toolbar", "The mask as it was chosen in the toolbar"));
 }
 
 void draw_switches(Picture& picture, const DrawContext& context) {
@@ -83,25 +99,30 @@ void draw_switches(Picture& picture, const DrawContext& context) {
     const Document& document = *context.shown.document;
     if (document.is_checkpoint() && view.attention.stack == checkpoint::Stack::own &&
         (view.group == StageGroup::scores || view.group == StageGroup::scaled)) {
-        const std::vector<Segment> ways{{.label = tr("Score map"), .action = GoTo{view.group}, .on = true},
-                                        {.label = tr("Taken apart"),
-                                         .action = ShowScreen{Screen::why},
-                                         .on = false,
-                                         .tip = tr("Who wrote what the selected score is made of")}};
+        const std::vector<Segment> ways{
+            {.label = tr("common.score_map", "Score map"), .action = GoTo{view.group}, .on = true},
+            {.label = tr("common.taken_apart", "Taken apart"),
+             .action = ShowScreen{Screen::why},
+             .on = false,
+             .tip = tr("weights_switches.wrote_selected_score",
+                       "Who wrote what the selected score is made of")}};
         right -= segmented_width(context, ways);
         draw_segmented(picture, context, right, 28, ways);
         right -= 12;
     }
     const std::int64_t H = context.dims().H;
     if (H > 1) {
-        const std::string pair = tr("Head {} − {}", view.head, view.other);
+        const std::string pair = tr("weights_switches.head", "Head {} − {}", view.head, view.other);
         std::vector<Segment> heads{
-            heads_segment(view, tr("Each head"), HeadsView::each, tr("One map per head")),
+            heads_segment(view, tr("common.each_head", "Each head"), HeadsView::each,
+                          tr("weights_switches.one_map_per_head", "One map per head")),
             heads_segment(view, pair, HeadsView::difference,
-                          tr("The difference of two heads; press a number to pick the first"))};
+                          tr("weights_switches.difference_two_heads",
+                             "The difference of two heads; press a number to pick the first"))};
         if (weights || view.heads_view == HeadsView::mean)
             heads.push_back(
-                heads_segment(view, tr("Mean"), HeadsView::mean, tr("The average over all heads")));
+                heads_segment(view, tr("common.mean", "Mean"), HeadsView::mean,
+                              tr("weights_switches.average_over_all_heads", "The average over all heads")));
         // If both switches do not fit beside the title, the heads' switch goes below.
         if (right - segmented_width(context, heads) < title_end) {
             right = context.width - canvas_pad;
@@ -122,7 +143,7 @@ void draw_switches(Picture& picture, const DrawContext& context) {
             const std::string label = "− " + std::to_string(h);
             x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 16;
             draw_text_button(picture, context, x, 62, label, h == view.other, CompareWith{h},
-                             tr("Subtract head {}", h));
+                             tr("weights_switches.subtract_head", "Subtract head {}", h));
             x -= 4;
         }
     }

@@ -104,7 +104,7 @@ void draw_row_head(Picture& picture, const Reading& reading, float y) {
     draw_reading_bar(picture, reading, bar);
     std::string text = reading.title();
     if (reading.kind() == HeadsView::mean)
-        text = tr("Mean of heads");
+        text = tr("what_reads.mean_heads", "Mean of heads");
     if (reading.kind() == HeadsView::difference)
         text = "H" + std::to_string(reading.head()) + " − H" + std::to_string(context.view.other);
     const float baseline = figure::baseline_for(y + chip_height / 2, 13.5F);
@@ -126,7 +126,7 @@ void draw_heading(Picture& picture, const DrawContext& context, float y, std::in
     const std::string word = shortened(full, longest_word);
     float x = canvas_pad;
     // Translators: {} is a word of the sentence, which stands in bold
-    const std::string heading = tr("What {} reads", token_slot);
+    const std::string heading = tr("what_reads.reads", "What {} reads", token_slot);
     const std::size_t place = std::min(heading.find(token_slot), heading.size());
     x += draw_text(picture, context, x, y, heading.substr(0, place), figure::Font::ui, 17, theme.ink);
     const float begin = x;
@@ -162,13 +162,15 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
 
     std::string note;
     if (count < all_rows)
-        note += (context.view.heads_view == HeadsView::each ? tr("{} of {} heads", count, all_rows)
-                                                            : tr("{} of {} rows", count, all_rows)) +
+        note += (context.view.heads_view == HeadsView::each
+                     ? tr("common.heads_2", "{} of {} heads", count, all_rows)
+                     : tr("what_reads.rows", "{} of {} rows", count, all_rows)) +
                 ", ";
     if (keys < static_cast<std::size_t>(dims.Tk))
-        note += tr("the largest {} of {} keys", keys, dims.Tk) + ", ";
-    note += context.view.heads_view == HeadsView::difference ? tr("bar height = weight or difference")
-                                                             : tr("bar height = weight");
+        note += tr("what_reads.largest_keys", "the largest {} of {} keys", keys, dims.Tk) + ", ";
+    note += context.view.heads_view == HeadsView::difference
+                ? tr("what_reads.bar_height_weight_difference", "bar height = weight or difference")
+                : tr("what_reads.bar_height_weight", "bar height = weight");
     draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
     draw_heading(picture, context, y + 30, row, note);
 

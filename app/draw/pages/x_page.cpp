@@ -27,12 +27,13 @@ std::string token_tip(const DrawContext& context, const Source& source, std::int
     const Problem& problem = context.shown.problem();
     const std::string word = source.keys ? problem.key_label(row) : problem.query_label(row);
     if (context.dims().Tq > longest_text)
-        return tr("{}: token {}", word, row);
+        return tr("x_page.token", "{}: token {}", word, row);
     std::string numbers;
     for (std::int64_t c = 0; c < std::min(cols, most); ++c)
         numbers += (c > 0 ? ", " : "") +
                    number(context.shown.value({source.tensor, {context.view.batch, row, c, 0}}), 2);
-    return tr("{}: token {}, vector ({})", word, row, numbers + (cols > most ? ", …" : ""));
+    return tr("x_page.token_vector", "{}: token {}, vector ({})", word, row,
+              numbers + (cols > most ? ", …" : ""));
 }
 
 /// Marks tokens that no word list knows, and offers the class columns of the selected one, else the first.
@@ -70,12 +71,15 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Source& 
     float x = canvas_pad;
     x += draw_text(picture, context, x, figure::baseline_for(y + 12, 13),
                    // Translators: buttons follow: "noun", "verb", "modifier", "adverb"
-                   classes ? tr("? “{}” is in no list of words: taken as noun-like 0.80. Take it as", word)
-                           : tr("? “{}” is in no list of words: taken as an unknown word", word),
+                   classes ? tr("x_page.no_list_words_taken",
+                                "? “{}” is in no list of words: taken as noun-like 0.80. Take it as", word)
+                           : tr("x_page.no_list_words_taken_2",
+                                "? “{}” is in no list of words: taken as an unknown word", word),
                    figure::Font::ui, 13, context.theme.text) +
          10;
-    constexpr std::array<std::string_view, 4> names{translatable("noun"), translatable("verb"),
-                                                    translatable("modifier"), translatable("adverb")};
+    constexpr std::array<std::string_view, 4> names{
+        translatable("common.noun", "noun"), translatable("common.verb", "verb"),
+        translatable("common.modifier", "modifier"), translatable("common.adverb", "adverb")};
     if (classes && x > context.width - canvas_pad - 260) {
         x = canvas_pad;
         y += 28;
@@ -86,7 +90,8 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Source& 
         table.values[c] = 1;
         x += draw_text_button(picture, context, x, y, tr(names[c]), false,
                               PasteBlock{{source.tensor, {context.view.batch, chosen, 0, 0}}, table},
-                              tr("Writes the class of a {} into columns 0 to 3 of this row", tr(names[c]))) +
+                              tr("x_page.writes_class_columns_0",
+                                 "Writes the class of a {} into columns 0 to 3 of this row", tr(names[c]))) +
              6;
     }
     return classes ? rows : 40.0F;
@@ -99,8 +104,8 @@ std::string word_list_text(const Document& document, bool keys) {
     if (!document.is_experiment() || !has_word_classes(recipe) || sentence.empty())
         return {};
     return text::word_list_of(text::split_words(sentence)) == text::WordList::german
-               ? tr("word classes from the German list")
-               : tr("word classes from the English list");
+               ? tr("x_page.word_classes_german_list", "word classes from the German list")
+               : tr("x_page.word_classes_english_list", "word classes from the English list");
 }
 
 /// X (or X_kv) with its tokens at the left and the meaning of its columns above. Returns the lower edge.
@@ -158,12 +163,13 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
     end += draw_unlisted(picture, context, source, grid, end);
     if (grid.heatmap) {
         draw_legend(picture, context, grid.area.x, end, 160, theme.diverging, grid.low, grid.high,
-                    context.difference() ? "B − A" : tr("value"), false);
+                    context.difference() ? "B − A" : tr("common.value", "value"), false);
         end += 40;
     } else if (std::min(cell_w, cell_h) >= smallest_with_bar) {
         end = draw_paragraph(
             picture, context, grid.area.x, end + 6, std::max(grid.area.w, 320.0F),
-            tr("The bar under a number shows its size and, left or right of the tick, its sign."),
+            tr("common.bar_under_number_shows",
+               "The bar under a number shows its size and, left or right of the tick, its sign."),
             figure::Font::ui, 12.5F, 18, theme.muted);
     }
     picture.scene.width = std::max(picture.scene.width, grid.area.right() + canvas_pad);
@@ -176,15 +182,18 @@ Picture draw_x_page(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
     const bool cross = context.shown.problem().cross();
-    draw_page_head(picture, context, tr("Token vectors"), tr("X: one row per token, D numbers each"));
+    draw_page_head(picture, context, tr("common.token_vectors", "Token vectors"),
+                   tr("x_page.x_one_row_per", "X: one row per token, D numbers each"));
     const float top = 104;
     const float room = context.height - top;
-    const Source x{TensorId::x, "X", cross ? tr("Tq × D, the queries' side") : "T × D", false};
+    const Source x{TensorId::x, "X",
+                   cross ? tr("x_page.tq_d_queries_side", "Tq × D, the queries' side") : "T × D", false};
     float end = draw_source(picture, context, x, top, cross ? room / 2 : std::min(room, 560.0F));
     if (cross)
         end = draw_source(picture, context,
-                          {TensorId::x_kv, "X_kv", tr("Tk × Dkv, the keys' and values' side"), true}, end + 8,
-                          room / 2);
+                          {TensorId::x_kv, "X_kv",
+                           tr("x_page.tk_dkv_keys_values", "Tk × Dkv, the keys' and values' side"), true},
+                          end + 8, room / 2);
     picture.scene.height = std::max(context.height, end);
     return picture;
 }

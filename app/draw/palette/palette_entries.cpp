@@ -32,45 +32,56 @@ struct GroupWord {
     std::string_view group, one;
 };
 constexpr GroupWord group_words[] = {
-    {"Stages", translatable("stage")},    {"Screens", translatable("screen")},
-    {"View", translatable("view")},       {"Weights", translatable("weight")},
-    {"Map", translatable("map")},         {"Numbers", translatable("number")},
-    {"Writing", translatable("writing")}, {"Selection", translatable("selection")},
-    {"Window", translatable("window")},   {"Presentation", translatable("presentation")},
-    {"Files", translatable("file")}};
+    {"Stages", translatable("palette_entries.stage", "stage")},
+    {"Screens", translatable("palette_entries.screen", "screen")},
+    {"View", translatable("palette_entries.view", "view")},
+    {"Weights", translatable("common.weight", "weight")},
+    {"Map", translatable("palette_entries.map", "map")},
+    {"Numbers", translatable("palette_entries.number", "number")},
+    {"Writing", translatable("palette_entries.writing", "writing")},
+    {"Selection", translatable("palette_entries.selection", "selection")},
+    {"Window", translatable("palette_entries.window", "window")},
+    {"Presentation", translatable("palette_entries.presentation", "presentation")},
+    {"Files", translatable("palette_entries.file", "file")}};
 
 /// What else people call an action, with its id.
 struct OtherWords {
     std::string_view id, words;
 };
 constexpr OtherWords other_words[] = {
-    {"larger", translatable("zoom in font size scale")},
-    {"smaller", translatable("zoom out font size scale")},
-    {"settings", translatable("preferences options language theme font size motion colours memory")},
-    {"theme", translatable("dark light night mode")},
-    {"picture", translatable("export image screenshot png svg pdf")},
-    {"save numbers", translatable("export data npy csv tsv safetensors")},
-    {"save script", translatable("export python code")},
-    {"copy script", translatable("export python code")},
-    {"record", translatable("export film video gif mp4 animation")},
-    {"colour map", translatable("palette ramp")}};
+    {"larger", translatable("palette_entries.zoom_font_size_scale", "zoom in font size scale")},
+    {"smaller", translatable("palette_entries.zoom_out_font_size", "zoom out font size scale")},
+    {"settings", translatable("palette_entries.preferences_options",
+                              "preferences options language theme font size motion colours memory")},
+    {"theme", translatable("palette_entries.dark_light_night_mode", "dark light night mode")},
+    {"picture",
+     translatable("palette_entries.export_image_screenshot", "export image screenshot png svg pdf")},
+    {"save numbers",
+     translatable("palette_entries.export_data_npy_csv", "export data npy csv tsv safetensors")},
+    {"save script", translatable("palette_entries.export_python_code", "export python code")},
+    {"copy script", translatable("palette_entries.export_python_code", "export python code")},
+    {"record", translatable("palette_entries.export_film_video_gif", "export film video gif mp4 animation")},
+    {"colour map", translatable("palette_entries.palette_ramp", "palette ramp")}};
 
 /// The same for the stops of the strip, by their names there.
-constexpr OtherWords stage_words[] = {{"scaled", translatable("temperature divide by root")},
-                                      {"weights", translatable("softmax attention pattern")},
-                                      {"scores", translatable("dot product logits")},
-                                      {"embedding", translatable("word vectors")},
-                                      {"resid_in", translatable("residual stream add")},
-                                      {"norm1", translatable("layer norm RMSNorm")},
-                                      {"resid_mid", translatable("residual stream add")},
-                                      {"norm2", translatable("layer norm RMSNorm")},
-                                      {"mlp_pre", translatable("feed forward FFN")},
-                                      {"mlp_act", translatable("feed forward FFN neurons")},
-                                      {"mlp_out", translatable("feed forward FFN")},
-                                      {"resid_out", translatable("residual stream add")},
-                                      {"final_norm", translatable("layer norm RMSNorm")},
-                                      {"logits", translatable("unembedding scores of the next token")},
-                                      {"probabilities", translatable("softmax prediction next token")}};
+constexpr OtherWords stage_words[] = {
+    {"scaled", translatable("palette_entries.temperature_divide_root", "temperature divide by root")},
+    {"weights", translatable("palette_entries.softmax_attention", "softmax attention pattern")},
+    {"scores", translatable("palette_entries.dot_product_logits", "dot product logits")},
+    {"embedding", translatable("palette_entries.word_vectors", "word vectors")},
+    {"resid_in", translatable("palette_entries.residual_stream_add", "residual stream add")},
+    {"norm1", translatable("palette_entries.layer_norm_rmsnorm", "layer norm RMSNorm")},
+    {"resid_mid", translatable("palette_entries.residual_stream_add", "residual stream add")},
+    {"norm2", translatable("palette_entries.layer_norm_rmsnorm", "layer norm RMSNorm")},
+    {"mlp_pre", translatable("palette_entries.feed_forward_ffn", "feed forward FFN")},
+    {"mlp_act", translatable("palette_entries.feed_forward_ffn_neurons", "feed forward FFN neurons")},
+    {"mlp_out", translatable("palette_entries.feed_forward_ffn", "feed forward FFN")},
+    {"resid_out", translatable("palette_entries.residual_stream_add", "residual stream add")},
+    {"final_norm", translatable("palette_entries.layer_norm_rmsnorm", "layer norm RMSNorm")},
+    {"logits",
+     translatable("palette_entries.unembedding_scores_next", "unembedding scores of the next token")},
+    {"probabilities",
+     translatable("palette_entries.softmax_prediction_next", "softmax prediction next token")}};
 
 std::string words_for(std::span<const OtherWords> table, std::string_view id) {
     const auto found = std::ranges::find(table, id, &OtherWords::id);
@@ -86,7 +97,7 @@ std::vector<std::string> chords_after_first(const ActionInfo& info) {
 
 std::string group_label(const ActionInfo& info) {
     if (info.id.ends_with(" screen"))
-        return tr("screen");
+        return tr("palette_entries.screen", "screen");
     const auto* const word = std::ranges::find(group_words, info.group, &GroupWord::group);
     return tr(word == std::end(group_words) ? std::string_view(info.group) : word->one);
 }
@@ -113,7 +124,7 @@ void add_setting(Entries& entries, const std::string& id, const std::string& tit
                  const std::string& words, const ViewChange& change) {
     entries.push_back({.id = "setting " + id,
                        .kind = EntryKind::command,
-                       .label = tr("setting"),
+                       .label = tr("palette_entries.setting", "setting"),
                        .title = title,
                        .tip = tip,
                        .words = words,
@@ -122,24 +133,31 @@ void add_setting(Entries& entries, const std::string& id, const std::string& tit
 
 /// Settings that are known by the names of their choices, and what is changed in the Edit tab.
 void add_settings(Entries& entries, const PaletteSources& sources) {
-    constexpr std::pair<std::string_view, ColourMap> maps[] = {{translatable("by head"), ColourMap::head},
-                                                               {translatable("neutral"), ColourMap::neutral},
-                                                               {"viridis", ColourMap::viridis},
-                                                               {"cividis", ColourMap::cividis},
-                                                               {"magma", ColourMap::magma}};
+    constexpr std::pair<std::string_view, ColourMap> maps[] = {
+        {translatable("common.head_5", "by head"), ColourMap::head},
+        {translatable("common.neutral", "neutral"), ColourMap::neutral},
+        {"viridis", ColourMap::viridis},
+        {"cividis", ColourMap::cividis},
+        {"magma", ColourMap::magma}};
     for (const auto& [name, map] : maps)
-        add_setting(entries, "colours " + std::string(name), tr("Colours of cells: {}", tr(name)),
-                    tr("Changes the colours of the cells"), tr("palette ramp"), SetColourMap{map});
-    constexpr OtherWords language_words[] = {{"en", translatable("English")}, {"de", translatable("German")}};
+        add_setting(entries, "colours " + std::string(name),
+                    tr("palette_entries.colours_cells", "Colours of cells: {}", tr(name)),
+                    tr("common.changes_colours_cells", "Changes the colours of the cells"),
+                    tr("palette_entries.palette_ramp", "palette ramp"), SetColourMap{map});
+    constexpr OtherWords language_words[] = {{"en", translatable("palette_entries.english", "English")},
+                                             {"de", translatable("palette_entries.german", "German")}};
     for (const Language& language : languages())
-        add_setting(entries, "language " + language.code, tr("Language: {}", language.name),
-                    tr("of the window and of lessons") + ", " + tr("from the next start of the program on"),
+        add_setting(entries, "language " + language.code,
+                    tr("palette_entries.language", "Language: {}", language.name),
+                    tr("common.window_lessons", "of the window and of lessons") + ", " +
+                        tr("common.next_start_program", "from the next start of the program on"),
                     words_for(language_words, language.code) + " " + language.code,
                     SetLanguage{language.code});
     if (sources.document.is_experiment())
-        add_setting(entries, "temperature", tr("Temperature"),
-                    tr("Opens the Edit tab, where the scores are divided by it"), tr("sharpen flatten"),
-                    ShowTab{LeftTab::edit});
+        add_setting(entries, "temperature", tr("common.temperature_2", "Temperature"),
+                    tr("palette_entries.opens_edit_tab_scores",
+                       "Opens the Edit tab, where the scores are divided by it"),
+                    tr("palette_entries.sharpen_flatten", "sharpen flatten"), ShowTab{LeftTab::edit});
 }
 
 /// Shows the stage that reads a matrix, with its first number selected.
@@ -161,9 +179,10 @@ void add_matrices(Entries& entries, const PaletteSources& sources) {
     const auto add = [&](const TensorInfo& info) {
         entries.push_back({.id = "edit " + std::string(info.name),
                            .kind = EntryKind::stage,
-                           .label = tr("matrix"),
-                           .title = tr("Edit {}", info.name),
-                           .tip = tr("Selects its first number at the stage that reads it"),
+                           .label = tr("palette_entries.matrix", "matrix"),
+                           .title = tr("palette_entries.edit", "Edit {}", info.name),
+                           .tip = tr("palette_entries.selects_first_number",
+                                     "Selects its first number at the stage that reads it"),
                            .words = tr(info.title),
                            .send = [id = info.id](const Situation&) { return edit_matrix(id); }});
     };
@@ -184,12 +203,12 @@ void add_stages(Entries& entries, const Situation& now) {
             const GroupInfo& info = group_info(stop);
             entries.push_back({.id = "stage " + std::string(info.label),
                                .kind = EntryKind::stage,
-                               .label = tr("stage"),
+                               .label = tr("palette_entries.stage", "stage"),
                                .title = std::string(info.label),
                                .detail = tr(info.title),
-                               .tip = tr("Goes to this stop of the strip"),
+                               .tip = tr("palette_entries.goes_stop_strip", "Goes to this stop of the strip"),
                                .words = words_for(stage_words, info.label),
-                               .also = tr("stage") + " " + tr(info.title),
+                               .also = tr("palette_entries.stage", "stage") + " " + tr(info.title),
                                .send = [stop](const Situation&) { return Actions{GoTo{stop}}; }});
         }
 }
@@ -203,18 +222,18 @@ void add_layer_stages(Entries& entries, const Situation& now) {
         const auto add = [&](std::string_view name, std::string_view title, std::string_view also,
                              StageGroup stop) {
             const std::string layer = "L" + std::to_string(l) + " ";
-            entries.push_back(
-                {.id = "stage " + layer + std::string(name),
-                 .kind = EntryKind::layer_stage,
-                 .label = tr("stage"),
-                 .title = layer + tr(name),
-                 .detail = tr(title),
-                 .tip = tr("Goes to this stop of the strip"),
-                 .words = tr("layer {}", l) + " " + std::string(name) + " " + words_for(stage_words, also),
-                 .also = tr("stage") + " " + tr(title),
-                 .send = [stop, l](const Situation&) {
-                     return Actions{GoTo{stop, -1, l}};
-                 }});
+            entries.push_back({.id = "stage " + layer + std::string(name),
+                               .kind = EntryKind::layer_stage,
+                               .label = tr("palette_entries.stage", "stage"),
+                               .title = layer + tr(name),
+                               .detail = tr(title),
+                               .tip = tr("palette_entries.goes_stop_strip", "Goes to this stop of the strip"),
+                               .words = tr("common.layer_2", "layer {}", l) + " " + std::string(name) + " " +
+                                        words_for(stage_words, also),
+                               .also = tr("palette_entries.stage", "stage") + " " + tr(title),
+                               .send = [stop, l](const Situation&) {
+                                   return Actions{GoTo{stop, -1, l}};
+                               }});
         };
         const std::vector<StopRun> runs = runs_of(walk.layer);
         for (const StopRun& run : runs)
@@ -228,10 +247,10 @@ void add_layer_stages(Entries& entries, const Situation& now) {
 PaletteEntry head_entry(const std::string& id, const std::string& title) {
     return {.id = "head " + id,
             .kind = EntryKind::head,
-            .label = tr("head"),
+            .label = tr("common.head_2", "head"),
             .title = title,
-            .tip = tr("Puts this head in focus"),
-            .also = tr("head")};
+            .tip = tr("palette_entries.puts_head_focus", "Puts this head in focus"),
+            .also = tr("common.head_2", "head")};
 }
 
 void add_heads(Entries& entries, const PaletteSources& sources) {
@@ -244,7 +263,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
             if (experiment != nullptr && !experiment->head_roles.empty())
                 entry.detail = tr(experiment->head_roles[static_cast<std::size_t>(h)]);
             if (sources.document.problem.gain(h) == 0.0F)
-                entry.detail = tr("switched off");
+                entry.detail = tr("palette_entries.switched", "switched off");
             entry.keys = keys(h);
             entry.send = [h](const Situation&) { return Actions{PickHead{h}}; };
             entries.push_back(std::move(entry));
@@ -259,7 +278,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
             if (l == now.view.attention.layer) {
                 entry.keys = keys(h);
                 if (now.problem.gain(h) == 0.0F)
-                    entry.detail = tr("switched off");
+                    entry.detail = tr("palette_entries.switched", "switched off");
             }
             entry.send = [l, h](const Situation& then) {
                 Actions send{OpenHead{l, h}};
@@ -278,10 +297,11 @@ void add_tokens(Entries& entries, const PaletteSources& sources) {
     for (std::size_t i = 0; i < tokens.size(); ++i)
         entries.push_back({.id = "token " + std::to_string(i),
                            .kind = EntryKind::token,
-                           .label = tr("token"),
+                           .label = tr("common.token", "token"),
                            .title = text::plain_text(tokens[i]),
-                           .detail = tr("token {}", i),
-                           .tip = tr("Selects the number of this token’s row that the inspector speaks of"),
+                           .detail = tr("common.token_2", "token {}", i),
+                           .tip = tr("palette_entries.selects_number_tokens",
+                                     "Selects the number of this token’s row that the inspector speaks of"),
                            .also = std::to_string(i),
                            .send = [i, &shown = sources.shown](const Situation& now) {
                                return show_token(shown, now.view, static_cast<std::int64_t>(i));
@@ -295,10 +315,10 @@ void add_presets(Entries& entries, const Document& document) {
         entries.push_back(
             {.id = "preset " + std::string(info.id),
              .kind = EntryKind::command,
-             .label = tr("preset"),
+             .label = tr("common.preset", "preset"),
              .title = tr(info.title),
              .tip = tr(info.description),
-             .also = tr("preset") + " " + std::string(info.id),
+             .also = tr("common.preset", "preset") + " " + std::string(info.id),
              .replaces = true,
              .send = [id = std::string(info.id)](const Situation&) { return Actions{SetPreset{id}}; }});
 }
@@ -308,11 +328,11 @@ void add_lessons(Entries& entries, const CourseState& course) {
         entries.push_back(
             {.id = "lesson " + lesson->id,
              .kind = EntryKind::lesson,
-             .label = tr("lesson"),
+             .label = tr("common.lesson", "lesson"),
              .title = (lesson->number > 0 ? std::to_string(lesson->number) + "  " : "") + lesson->title,
-             .detail = tr("{} min", lesson->minutes),
+             .detail = tr("common.min", "{} min", lesson->minutes),
              .tip = lesson->summary,
-             .also = tr("lesson") + " " + lesson->summary,
+             .also = tr("common.lesson", "lesson") + " " + lesson->summary,
              .send = [id = lesson->id](const Situation&) { return Actions{OpenLesson{id}}; }});
 }
 
@@ -320,11 +340,11 @@ void add_files(Entries& entries, const Situation& now) {
     const auto add = [&](const std::string& path, const std::string& title, const std::string& detail) {
         entries.push_back({.id = "file " + path,
                            .kind = EntryKind::file,
-                           .label = tr("file"),
+                           .label = tr("palette_entries.file", "file"),
                            .title = title,
                            .detail = detail,
-                           .tip = tr("Opens {}", path),
-                           .also = tr("open recent file") + " " + detail,
+                           .tip = tr("palette_entries.opens", "Opens {}", path),
+                           .also = tr("palette_entries.open_recent_file", "open recent file") + " " + detail,
                            .missing = why_not(action("open"), now),
                            .send = [path](const Situation&) { return Actions{OpenPath{path}}; }});
     };
@@ -334,7 +354,7 @@ void add_files(Entries& entries, const Situation& now) {
             text::plain_text(whole.parent_path().string()));
     }
     for (const std::string& name : now.files.packaged)
-        add(name, name, tr("model that comes with the program"));
+        add(name, name, tr("palette_entries.model_comes_program", "model that comes with the program"));
 }
 
 void add_pages(Entries& entries) {
@@ -343,11 +363,11 @@ void add_pages(Entries& entries) {
             const manual::Place place{page.name, section.block == 0 ? "" : section.anchor};
             entries.push_back({.id = "page " + manual::link_to(place),
                                .kind = EntryKind::page,
-                               .label = tr("page"),
+                               .label = tr("palette_entries.page", "page"),
                                .title = section.title,
                                .detail = section.block == 0 ? "" : page.title,
-                               .tip = tr("Opens the manual there"),
-                               .also = tr("manual") + " " + page.title,
+                               .tip = tr("palette_entries.opens_manual", "Opens the manual there"),
+                               .also = tr("palette_entries.manual", "manual") + " " + page.title,
                                .send = [place](const Situation&) { return Actions{OpenManual{place}}; }});
         }
 }
@@ -358,9 +378,10 @@ PaletteEntry search_entry(std::string_view typed) {
     const std::string words(typed.substr(std::min(typed.find_first_not_of(" @#?"), typed.size())));
     return {.id = "search the manual",
             .kind = EntryKind::page,
-            .label = tr("page"),
-            .title = tr("Search the manual for “{}”", words),
-            .tip = tr("Lists the places of the manual that hold these words"),
+            .label = tr("palette_entries.page", "page"),
+            .title = tr("palette_entries.search_manual", "Search the manual for “{}”", words),
+            .tip = tr("palette_entries.lists_places_manual_hold",
+                      "Lists the places of the manual that hold these words"),
             .send = [words](const Situation&) { return Actions{SearchManual{words}}; }};
 }
 

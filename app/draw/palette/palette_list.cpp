@@ -26,8 +26,9 @@ enum Group : std::size_t {
     group_count_of_list
 };
 constexpr std::array<std::string_view, group_count_of_list> headings{
-    translatable("Recent"),  translatable("Commands"), translatable("Go to"),
-    translatable("Presets"), translatable("Manual"),   translatable("Not now")};
+    translatable("common.recent", "Recent"),  translatable("palette_list.commands", "Commands"),
+    translatable("palette_list.go", "Go to"), translatable("palette_list.presets", "Presets"),
+    translatable("common.manual", "Manual"),  translatable("palette_list.not_now", "Not now")};
 
 struct FoundEntry {
     const PaletteEntry* entry;
@@ -149,14 +150,16 @@ std::string nothing_found(std::string_view typed) {
     const std::optional<EntryKind> only = narrowed_to(typed);
     const std::string what(only ? typed.substr(1) : typed);
     if (what.empty())
-        return only == EntryKind::head    ? tr("No head is on screen.")
-               : only == EntryKind::token ? tr("No token is on screen.")
-               : only == EntryKind::page  ? tr("No heading of the manual is on screen.")
-                                          : tr("Nothing is on screen.");
-    return only == EntryKind::head    ? tr("No head is found for “{}”.", what)
-           : only == EntryKind::token ? tr("No token is found for “{}”.", what)
-           : only == EntryKind::page  ? tr("No heading of the manual is found for “{}”.", what)
-                                      : tr("Nothing is found for “{}”.", what);
+        return only == EntryKind::head    ? tr("palette_list.no_head_screen", "No head is on screen.")
+               : only == EntryKind::token ? tr("palette_list.no_token_screen", "No token is on screen.")
+               : only == EntryKind::page
+                   ? tr("palette_list.no_heading_manual_screen", "No heading of the manual is on screen.")
+                   : tr("palette_list.nothing_screen", "Nothing is on screen.");
+    return only == EntryKind::head ? tr("palette_list.no_head_found", "No head is found for “{}”.", what)
+           : only == EntryKind::token ? tr("palette_list.no_token_found", "No token is found for “{}”.", what)
+           : only == EntryKind::page ? tr("palette_list.no_heading_manual_found",
+                                          "No heading of the manual is found for “{}”.", what)
+                                     : tr("palette_list.nothing_found", "Nothing is found for “{}”.", what);
 }
 
 } // namespace headscope::app

@@ -53,11 +53,13 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
     sheet.y += 3;
     sheet.put(sheet.left, pattern.letter == '-' ? "·" : letter, 20, figure::Font::mono_semibold, 13,
               theme.ink);
-    sheet.put(sheet.left + 26, pattern.label.empty() ? tr("no clear label") : tr(pattern.label),
+    sheet.put(sheet.left + 26,
+              pattern.label.empty() ? tr("common.no_clear_label", "no clear label") : tr(pattern.label),
               sheet.width() - 80, on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
     sheet.put(sheet.right, grouped(count), 50, figure::Font::mono, 12.5F, theme.text, figure::Align::right);
     sheet.picture.add_spot(area, "pattern " + letter, MarkPattern{letter},
-                           tr("{}; click to mark these heads on the board", tr(pattern.says)));
+                           tr("attention_panels.click_mark_heads_board",
+                              "{}; click to mark these heads on the board", tr(pattern.says)));
     sheet.y = top + 32;
 }
 
@@ -81,7 +83,8 @@ void draw_head_row(Sheet& sheet, const Placed& placed) {
                          .fill = open ? theme.ink : theme.muted});
     sheet.put(sheet.right, number(static_cast<double>(placed.score), 2), 44, figure::Font::mono, 12.5F,
               theme.text, figure::Align::right);
-    sheet.picture.add_spot(area, "list " + name, OpenHead{placed.l, placed.h}, tr("Open {}", name));
+    sheet.picture.add_spot(area, "list " + name, OpenHead{placed.l, placed.h},
+                           tr("common.open", "Open {}", name));
     sheet.y = top + 28;
 }
 
@@ -95,9 +98,9 @@ void draw_listed(Sheet& sheet, std::vector<Placed> heads, const std::string& tit
     for (std::size_t n = 0; n < std::min(most, heads.size()); ++n)
         draw_head_row(sheet, heads[n]);
     if (heads.size() > most)
-        sheet.paragraph(
-            tr("and {} more, marked on the board", grouped(static_cast<std::int64_t>(heads.size() - most))),
-            sheet.context.theme.muted);
+        sheet.paragraph(tr("attention_panels.more_marked_board", "and {} more, marked on the board",
+                           grouped(static_cast<std::int64_t>(heads.size() - most))),
+                        sheet.context.theme.muted);
 }
 
 } // namespace
@@ -112,22 +115,26 @@ Picture draw_patterns_panel(const DrawContext& context) {
     sheet.put(sheet.left, set_size_text(info), sheet.width(), figure::Font::ui_semibold, 18, theme.ink);
     sheet.y += 32;
     sheet.paragraph(info.Tq == info.Tk
-                        ? tr("Each head is labelled by what it measurably does on these tokens: the kind of "
+                        ? tr("attention_panels.each_head_labelled",
+                             "Each head is labelled by what it measurably does on these tokens: the kind of "
                              "token that gets at least half of its weight, or a quarter where that is a "
                              "token said before or what followed it.")
-                        : tr("With other keys than queries no head reads “the token before”: heads have no "
+                        : tr("attention_panels.other_keys_queries_no",
+                             "With other keys than queries no head reads “the token before”: heads have no "
                              "labels here."),
                     theme.text);
     if (info.Tq == info.Tk && context.shown.document->is_checkpoint())
         sheet.paragraph(
-            tr("The atlas names heads by a probe of random tokens too. Where its name differs from "
+            tr("attention_panels.atlas_names_heads_probe",
+               "The atlas names heads by a probe of random tokens too. Where its name differs from "
                "the one here, the head's card there says both."),
             theme.muted);
     draw_reading_switches(sheet);
-    sheet.section(tr("What heads do"), tr("heads"));
+    sheet.section(tr("attention_panels.heads", "What heads do"), tr("common.heads", "heads"));
     const std::vector<Placed> heads = heads_read(context);
     if (context.board->ready() < info.L)
-        sheet.paragraph(tr("Reading: {} of {} done.", grouped(context.board->ready()), grouped(info.L)),
+        sheet.paragraph(tr("attention_panels.reading_done", "Reading: {} of {} done.",
+                           grouped(context.board->ready()), grouped(info.L)),
                         theme.muted);
     if (info.Tq == info.Tk)
         for (const Pattern& pattern : patterns())
@@ -144,13 +151,17 @@ Picture draw_patterns_panel(const DrawContext& context) {
     const auto on = std::ranges::find(patterns(), context.view.attention.pattern,
                                       [](const Pattern& pattern) { return std::string(1, pattern.letter); });
     if (on != patterns().end())
-        draw_listed(sheet, marked, on->label.empty() ? tr("No clear label") : tr("Heads: {}", tr(on->label)),
+        draw_listed(sheet, marked,
+                    on->label.empty() ? tr("attention_panels.no_clear_label", "No clear label")
+                                      : tr("attention_panels.heads_2", "Heads: {}", tr(on->label)),
                     // Translators: heads a column: a head's largest weight
-                    on->label.empty() ? tr("largest") : tr("weight"));
+                    on->label.empty() ? tr("common.largest", "largest") : tr("common.weight", "weight"));
     if (!flagged.empty()) {
-        sheet.section(tr("⚠ Not as softmax gives it"), grouped(static_cast<std::int64_t>(flagged.size())));
+        sheet.section(tr("attention_panels.not_softmax_gives", "⚠ Not as softmax gives it"),
+                      grouped(static_cast<std::int64_t>(flagged.size())));
         sheet.paragraph(
-            tr("Heads with rows that don’t sum to 1, weights outside 0 to 1, or no finite number. "
+            tr("attention_panels.heads_rows_dont_sum",
+               "Heads with rows that don’t sum to 1, weights outside 0 to 1, or no finite number. "
                "They are shown as they are."),
             theme.text);
         constexpr std::size_t most = 8;
@@ -169,31 +180,38 @@ Picture draw_source_panel(const DrawContext& context) {
     sheet.put(sheet.left, info.title, sheet.width(), figure::Font::ui_semibold, 18, theme.ink);
     sheet.y += 36;
     if (!info.tensor.empty())
-        sheet.row(tr("tensor"), info.tensor);
-    sheet.row(info.axis == SetAxis::layers ? tr("layers L") : tr("sequences B"), grouped(info.own_layers()));
-    sheet.row(tr("heads H"), grouped(info.own_heads()));
+        sheet.row(tr("attention_panels.tensor", "tensor"), info.tensor);
+    sheet.row(info.axis == SetAxis::layers ? tr("attention_panels.layers_l", "layers L")
+                                           : tr("attention_panels.sequences_b", "sequences B"),
+              grouped(info.own_layers()));
+    sheet.row(tr("attention_panels.heads_h", "heads H"), grouped(info.own_heads()));
     if (info.Tq == info.Tk) {
-        sheet.row(tr("tokens T"), grouped(info.Tq));
+        sheet.row(tr("attention_panels.tokens_t", "tokens T"), grouped(info.Tq));
     } else {
-        sheet.row(tr("queries Tq"), grouped(info.Tq));
-        sheet.row(tr("keys Tk"), grouped(info.Tk));
+        sheet.row(tr("attention_panels.queries_tq", "queries Tq"), grouped(info.Tq));
+        sheet.row(tr("attention_panels.keys_tk", "keys Tk"), grouped(info.Tk));
     }
-    sheet.row(tr("numbers"), info.held_as);
-    sheet.row(tr("size"), bytes_text(static_cast<std::int64_t>(info.bytes)));
-    sheet.row(info.sinks ? tr("rows sum to 1 at most, within") : tr("rows sum to 1 within"),
+    sheet.row(tr("common.numbers", "numbers"), info.held_as);
+    sheet.row(tr("common.size", "size"), bytes_text(static_cast<std::int64_t>(info.bytes)));
+    sheet.row(info.sinks ? tr("attention_panels.rows_sum_1_most", "rows sum to 1 at most, within")
+                         : tr("attention_panels.rows_sum_1_within", "rows sum to 1 within"),
               shortest_number(info.sum_tolerance));
     if (!info.reading.empty())
-        sheet.paragraph(tr("Tokens are counted as they are shown: {}.", info.reading), theme.text);
-    sheet.section(tr("Tokens"));
+        sheet.paragraph(tr("attention_panels.tokens_counted_shown",
+                           "Tokens are counted as they are shown: {}.", info.reading),
+                        theme.text);
+    sheet.section(tr("attention_panels.tokens", "Tokens"));
     sheet.paragraph(
         info.tokens_from.empty()
-            ? tr("None: put a list of them beside the file, as {}, to see words instead of numbers.",
+            ? tr("attention_panels.none_put_list_beside",
+                 "None: put a list of them beside the file, as {}, to see words instead of numbers.",
                  std::filesystem::path(info.title).replace_extension(".tokens.json").string())
-            : tr("From {}.", info.tokens_from),
+            : tr("attention_panels.from", "From {}.", info.tokens_from),
         theme.text);
-    sheet.section(tr("What is not here"));
+    sheet.section(tr("attention_panels.not_here", "What is not here"));
     sheet.paragraph(
-        tr("The file holds attention weights alone. Queries, keys, values, scores and outputs can "
+        tr("attention_panels.file_holds_attention",
+           "The file holds attention weights alone. Queries, keys, values, scores and outputs can "
            "not be worked out from them."),
         theme.text);
     return sheet.finish();

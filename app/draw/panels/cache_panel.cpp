@@ -32,8 +32,8 @@ void draw_rows(Sheet& sheet, TensorId stage, std::int64_t kv_head, std::int64_t 
     spec.high = largest_magnitude(context, stage, context.view.batch);
     draw_text(sheet.picture, context, area.x, area.y - 6,
               // Translators: the letter of a matrix, and how many numbers a row of it has: k, 64 numbers
-              tr("{}, {} numbers", info.name.substr(0, 1), spec.cols), figure::Font::ui, 12,
-              context.theme.muted);
+              tr("cache_panel.numbers", "{}, {} numbers", info.name.substr(0, 1), spec.cols),
+              figure::Font::ui, 12, context.theme.muted);
     draw_matrix_image(sheet.picture, context, spec, area);
     draw_legend(sheet.picture, context, area.x, area.bottom() + 12, area.w, context.theme.diverging,
                 -spec.high, spec.high, "", false, false, area.w);
@@ -45,14 +45,17 @@ void write_bytes(Sheet& sheet) {
     const Dims& dims = context.dims();
     const checkpoint::Architecture& model = context.shown.document->part()->model->model->architecture();
     const std::int64_t row = model.layers * model.Hkv * 2 * model.dk * std::int64_t{sizeof(float)};
-    sheet.row(tr("{} rows × {}", grouped(dims.Tk), bytes_text(row)), bytes_text(dims.Tk * row), true);
-    std::string text = tr_n("K and V of {}, {} head each, as float32; room for {} rows.",
-                            "K and V of {}, {} heads each, as float32; room for {} rows.", model.Hkv,
-                            tr_n("{} layer", "{} layers", model.layers, grouped(model.layers)),
-                            grouped(model.Hkv), grouped(model.longest_text()));
+    sheet.row(tr("cache_panel.rows", "{} rows × {}", grouped(dims.Tk), bytes_text(row)),
+              bytes_text(dims.Tk * row), true);
+    std::string text =
+        tr_n("cache_panel.k_v_head_each", "K and V of {}, {} head each, as float32; room for {} rows.",
+             "K and V of {}, {} heads each, as float32; room for {} rows.", model.Hkv,
+             tr_n("common.layer", "{} layer", "{} layers", model.layers, grouped(model.layers)),
+             grouped(model.Hkv), grouped(model.longest_text()));
     if (model.Hkv < model.H)
-        text += " " + tr("One for each of the {} query heads would take {}.", model.H,
-                         bytes_text(dims.Tk * row / model.Hkv * model.H));
+        text +=
+            " " + tr("cache_panel.one_each_query_heads", "One for each of the {} query heads would take {}.",
+                     model.H, bytes_text(dims.Tk * row / model.Hkv * model.H));
     sheet.paragraph(text, context.theme.muted);
 }
 
@@ -67,8 +70,9 @@ void write_cache(Sheet& sheet) {
     const Dims& dims = context.dims();
     const std::int64_t head = dims.kv_head(std::min(context.view.head, dims.H - 1));
     const std::int64_t layer = context.shown.document->layer();
-    sheet.section(tr("Key/value cache"), dims.Hkv < dims.H ? tr("layer {}, key head {}", layer, head)
-                                                           : tr("layer {}, head {}", layer, head));
+    sheet.section(tr("cache_panel.key_value_cache", "Key/value cache"),
+                  dims.Hkv < dims.H ? tr("cache_panel.layer_key_head", "layer {}, key head {}", layer, head)
+                                    : tr("cache_panel.layer_head", "layer {}, head {}", layer, head));
     const std::int64_t first = std::max<std::int64_t>(0, dims.Tk - most_shown), shown = dims.Tk - first;
     const float width = (sheet.width() - labels - between_tables) / 2,
                 height = cache_row * static_cast<float>(shown);
@@ -89,11 +93,14 @@ void write_cache(Sheet& sheet) {
     sheet.picture.scene.add(figure::RectItem{.area = row, .stroke = theme.ink, .stroke_width = 1.5F});
     sheet.picture.tips.push_back(
         {{k_area.x, k_area.y, v_area.right() - k_area.x, height},
-         tr("What later tokens read of this layer and head. A token’s row never changes once it is written: "
+         tr("cache_panel.later_tokens_read_layer",
+            "What later tokens read of this layer and head. A token’s row never changes once it is written: "
             "the next token adds one row and computes no other")});
     sheet.y = k_area.bottom() + 46;
     if (first > 0)
-        sheet.paragraph(tr("The newest {} of {} rows.", grouped(shown), grouped(dims.Tk)), theme.muted);
+        sheet.paragraph(
+            tr("cache_panel.newest_rows", "The newest {} of {} rows.", grouped(shown), grouped(dims.Tk)),
+            theme.muted);
     write_bytes(sheet);
 }
 

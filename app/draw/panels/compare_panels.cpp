@@ -13,25 +13,31 @@ void add_baseline_buttons(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Comparison* compare = context.compare;
     const bool marked = compare != nullptr && compare->marked();
-    sheet.section(tr("Compare"), "B − A");
-    sheet.put(sheet.left, marked ? "A: " + compare->name() : tr("B is what you edit; A stays as it is."),
+    sheet.section(tr("common.compare", "Compare"), "B − A");
+    sheet.put(sheet.left,
+              marked ? "A: " + compare->name()
+                     : tr("compare_panels.b_edit_stays", "B is what you edit; A stays as it is."),
               sheet.width(), figure::Font::ui, 13, context.theme.text);
     sheet.y += Sheet::row_height + 4;
     const float width = (sheet.width() - 12) / 2;
     const figure::Rect first{sheet.left, sheet.y, width, 34};
     const figure::Rect second{sheet.left + width + 12, sheet.y, width, 34};
-    draw_button(sheet.picture, context, first, tr("Mark as A"), MarkBaseline{}, false,
-                with_key(tr("From now on A is what is on screen"), "mark baseline"));
+    draw_button(sheet.picture, context, first, tr("compare_panels.mark", "Mark as A"), MarkBaseline{}, false,
+                with_key(tr("common.now_screen", "From now on A is what is on screen"), "mark baseline"));
     if (marked)
-        draw_button(sheet.picture, context, second, tr("Forget A"), DropBaseline{}, false,
-                    tr("Stop comparing"));
+        draw_button(sheet.picture, context, second, tr("compare_panels.forget", "Forget A"), DropBaseline{},
+                    false, tr("compare_panels.stop_comparing", "Stop comparing"));
     else
-        draw_button(sheet.picture, context, second, tr("A: as built"), MarkBaseline{true}, false,
-                    tr("A is this problem without edits, gains and temperature"));
+        draw_button(sheet.picture, context, second, tr("compare_panels.built", "A: as built"),
+                    MarkBaseline{true}, false,
+                    tr("compare_panels.problem_without_edits",
+                       "A is this problem without edits, gains and temperature"));
     sheet.y += 34 + 10;
     const bool flashes = context.view.flashes();
-    draw_text_button(sheet.picture, context, sheet.left, sheet.y, tr("Flash what changes"), flashes,
-                     SetFlash{!flashes}, tr("Outline the cells that an edit changed for a moment"));
+    draw_text_button(
+        sheet.picture, context, sheet.left, sheet.y, tr("compare_panels.flash_changes", "Flash what changes"),
+        flashes, SetFlash{!flashes},
+        tr("compare_panels.outline_cells_edit", "Outline the cells that an edit changed for a moment"));
     sheet.y += 24 + 8;
 }
 

@@ -36,10 +36,10 @@ void draw_slider(Sheet& sheet, Slider slider, const std::string& name, figure::C
          .label = slider.label + " value",
          .text = shortest_number(slider.value),
          .action = [set = slider.action](const std::string& typed) { return set(parse_number(typed)); },
-         .tip = tr("Type an exact value and press Enter")});
+         .tip = tr("edit_panel.type_exact_value_press", "Type an exact value and press Enter")});
     if (slider.value != slider.rest)
-        sheet.put(sheet.right - field_width - 8, tr("was {}", number(slider.rest, 2)), 70, figure::Font::mono,
-                  12, theme.muted, figure::Align::right);
+        sheet.put(sheet.right - field_width - 8, tr("edit_panel.was", "was {}", number(slider.rest, 2)), 70,
+                  figure::Font::mono, 12, theme.muted, figure::Align::right);
     draw_track(sheet.picture, sheet.context, {sheet.left, top + 34, sheet.width(), 4}, std::move(slider),
                colour);
     sheet.y = top + 54;
@@ -49,11 +49,12 @@ void draw_gains(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Problem& problem = context.shown.problem();
     const Document& document = *context.shown.document;
-    sheet.section(document.is_checkpoint() ? tr("Gain per head of {}", open_layer_name(document))
-                                           : tr("Gain per head"),
-                  tr("0 to 2"));
+    sheet.section(document.is_checkpoint()
+                      ? tr("edit_panel.gain_per_head", "Gain per head of {}", open_layer_name(document))
+                      : tr("edit_panel.gain_per_head_2", "Gain per head"),
+                  tr("edit_panel.0_2", "0 to 2"));
     for (std::int64_t h = 0; h < problem.dims.H; ++h) {
-        const std::string name = tr("Head {}", h);
+        const std::string name = tr("common.head", "Head {}", h);
         const float top = sheet.y;
         draw_slider(
             sheet,
@@ -67,13 +68,15 @@ void draw_gains(Sheet& sheet) {
                      return SetGain{h, gain};
                  },
              .tip =
-                 tr("Multiplies what the head hands to concat; 0 switches it off. Double click: back to 1")},
+                 tr("edit_panel.multiplies_head_hands_concat",
+                    "Multiplies what the head hands to concat; 0 switches it off. Double click: back to 1")},
             name, context.theme.head(h, problem.dims.H).colour, problem.gain(h) == 0.0F);
         const bool off = problem.gain(h) == 0.0F;
         sheet.picture.add_spot(
             {sheet.left - 4, top, 18 + context.measure(name, figure::Font::ui_medium, 13) + 8, 26},
             "switch head " + std::to_string(h), SetGain{h, off ? 1.0F : 0.0F},
-            off ? tr("Switch this head on again") : tr("Switch this head off (ablate)"));
+            off ? tr("edit_panel.switch_head_again", "Switch this head on again")
+                : tr("edit_panel.switch_head_ablate", "Switch this head off (ablate)"));
     }
 }
 
@@ -82,20 +85,22 @@ void draw_head_tools(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const ViewState& view = context.view;
     if (context.board != nullptr && context.board->info().is_mean(view.attention.layer, view.head)) {
-        sheet.section(tr("Whole heads"));
+        sheet.section(tr("edit_panel.whole_heads", "Whole heads"));
         sheet.paragraph(
-            tr("What is open is worked out from the model’s heads: open one of them to copy, swap or "
+            tr("edit_panel.open_worked_out_models",
+               "What is open is worked out from the model’s heads: open one of them to copy, swap or "
                "reset it."),
             context.theme.text);
         return;
     }
     const std::int64_t H = context.dims().H, a = view.head, b = view.other;
-    sheet.section(tr("Whole heads"), H > 1 ? tr("this one, and another") : "");
+    sheet.section(tr("edit_panel.whole_heads", "Whole heads"),
+                  H > 1 ? tr("edit_panel.one_another", "this one, and another") : "");
     const auto chooser = [&](float x, const std::string& label, std::int64_t now, const auto& action) {
         const std::vector<Segment> segments{
-            {"◀ " + label, action((now + H - 1) % H), false, tr("The head before")},
+            {"◀ " + label, action((now + H - 1) % H), false, tr("common.head_before", "The head before")},
             {std::to_string(now), action(now), true, {}},
-            {"▶ " + label, action((now + 1) % H), false, tr("The next head")}};
+            {"▶ " + label, action((now + 1) % H), false, tr("common.next_head", "The next head")}};
         draw_segmented(sheet.picture, context, x, sheet.y, segments);
         return segmented_width(context, segments);
     };
@@ -113,20 +118,25 @@ void draw_head_tools(Sheet& sheet) {
     sheet.y += 36;
     const bool off = context.shown.problem().gain(a) == 0.0F;
     // Translators: on buttons {} is the number of a head
-    button(0, off ? tr("Switch on {}", a) : tr("Ablate {}", a), SetGain{a, off ? 1.0F : 0.0F},
-           tr("{} does the same", key_hint("ablate")));
-    button(1, tr("Reset {}", a), ResetHead{a}, tr("Its weights and gain as they were built"));
+    button(0, off ? tr("common.switch_on_2", "Switch on {}", a) : tr("common.ablate", "Ablate {}", a),
+           SetGain{a, off ? 1.0F : 0.0F}, tr("edit_panel.same", "{} does the same", key_hint("ablate")));
+    button(1, tr("edit_panel.reset", "Reset {}", a), ResetHead{a},
+           tr("edit_panel.weights_gain_built", "Its weights and gain as they were built"));
     sheet.y += 38;
     if (H == 1)
         return;
     const bool shared = context.dims().Hkv != H && context.dims().kv_head(a) == context.dims().kv_head(b);
-    button(0, tr("Copy {} to {}", a, b), CopyHead{a, b},
-           shared ? tr("Head {} becomes head {}: W_Q columns and W_O rows; they share keys and values", b, a)
-                  : tr("Head {} becomes head {}: its columns of W_Q, W_K, W_V, its rows of W_O, its gain", b,
+    button(0, tr("edit_panel.copy", "Copy {} to {}", a, b), CopyHead{a, b},
+           shared ? tr("edit_panel.head_becomes_head_w",
+                       "Head {} becomes head {}: W_Q columns and W_O rows; they share keys and values", b, a)
+                  : tr("edit_panel.head_becomes_head_columns",
+                       "Head {} becomes head {}: its columns of W_Q, W_K, W_V, its rows of W_O, its gain", b,
                        a));
-    button(1, tr("Swap {} and {}", a, b), SwapHeads{a, b},
-           shared ? tr("They change places: W_Q columns and W_O rows; they share keys and values")
-                  : tr("They change places: its columns of W_Q, W_K, W_V, its rows of W_O, its gain"));
+    button(1, tr("edit_panel.swap", "Swap {} and {}", a, b), SwapHeads{a, b},
+           shared ? tr("edit_panel.change_places_w_q",
+                       "They change places: W_Q columns and W_O rows; they share keys and values")
+                  : tr("edit_panel.change_places_columns_w",
+                       "They change places: its columns of W_Q, W_K, W_V, its rows of W_O, its gain"));
     sheet.y += 38;
 }
 
@@ -138,15 +148,16 @@ void draw_ways_to_weights(Sheet& sheet) {
     const Walk& walk = sheet.context.view.walk;
     const bool experts = sheet.context.dims().experts > 0;
     // A norm behind the branch has its weights at the branch's output, the MLP those of a unit inside it.
-    for (const auto& [words, group] : {std::pair{std::string_view("W_E"), StageGroup::embedding},
-                                       {"W_Q  W_K  W_V", StageGroup::qkv},
-                                       {"W_O", StageGroup::output},
-                                       {"norm1", StageGroup::norm1},
-                                       {"norm2", StageGroup::norm2},
-                                       {"W_in  W_out", StageGroup::mlp_act},
-                                       {translatable("experts"), StageGroup::mlp_out},
-                                       {translatable("final norm"), StageGroup::final_norm},
-                                       {"W_U", StageGroup::logits}}) {
+    for (const auto& [words, group] :
+         {std::pair{std::string_view("W_E"), StageGroup::embedding},
+          {"W_Q  W_K  W_V", StageGroup::qkv},
+          {"W_O", StageGroup::output},
+          {"norm1", StageGroup::norm1},
+          {"norm2", StageGroup::norm2},
+          {"W_in  W_out", StageGroup::mlp_act},
+          {translatable("edit_panel.experts", "experts"), StageGroup::mlp_out},
+          {translatable("common.final_norm", "final norm"), StageGroup::final_norm},
+          {"W_U", StageGroup::logits}}) {
         if (!walk.has(group) || (group == StageGroup::mlp_out && !experts))
             continue;
         const std::string label = tr(words);
@@ -157,7 +168,8 @@ void draw_ways_to_weights(Sheet& sheet) {
         }
         x += 8 + draw_text_button(sheet.picture, sheet.context, x, sheet.y, label,
                                   sheet.context.view.group == group, GoTo{group},
-                                  tr("Go to {}, where they can be edited", tr(group_info(group).title)));
+                                  tr("edit_panel.go_edited", "Go to {}, where they can be edited",
+                                     tr(group_info(group).title)));
     }
     sheet.y += 28;
 }
@@ -167,21 +179,25 @@ void draw_seed(Sheet& sheet) {
     const project::Recipe& recipe = sheet.context.shown.document->recipe;
     if (recipe.base != nullptr || (recipe.preset != "random" && recipe.preset != "eight-experts"))
         return;
-    sheet.section(tr("Seed"),
-                  recipe.preset == "random" ? tr("draws every weight") : tr("vectors of unknown words"));
+    sheet.section(tr("edit_panel.seed", "Seed"),
+                  recipe.preset == "random"
+                      ? tr("edit_panel.draws_every_weight", "draws every weight")
+                      : tr("edit_panel.vectors_unknown_words", "vectors of unknown words"));
     sheet.picture.fields.push_back(
         {.area = {sheet.left, sheet.y, sheet.width() - 96, 28},
          .label = "preset seed",
          .text = std::to_string(recipe.seed),
          .action = [](const std::string& typed) { return SetSeed{parse_seed(typed)}; },
-         .tip = tr("A whole number; the same seed gives the same numbers")});
-    draw_button(sheet.picture, sheet.context, {sheet.right - 84, sheet.y - 1, 84, 30}, tr_in("seed", "Next"),
-                SetSeed{recipe.seed + 1}, false, tr("Draw anew with the next seed"));
+         .tip = tr("edit_panel.whole_number_same_seed",
+                   "A whole number; the same seed gives the same numbers")});
+    draw_button(sheet.picture, sheet.context, {sheet.right - 84, sheet.y - 1, 84, 30},
+                tr("edit_panel.next_seed", "Next"), SetSeed{recipe.seed + 1}, false,
+                tr("edit_panel.draw_anew_next_seed", "Draw anew with the next seed"));
     sheet.y += 40;
 }
 
 void draw_temperature(Sheet& sheet) {
-    sheet.section(tr("Temperature"), "scaled = scores ÷ (√dk · t)");
+    sheet.section(tr("common.temperature_2", "Temperature"), "scaled = scores ÷ (√dk · t)");
     draw_slider(sheet,
                 {.label = "temperature",
                  .low = lowest_temperature,
@@ -189,8 +205,9 @@ void draw_temperature(Sheet& sheet) {
                  .value = sheet.context.shown.problem().temperature,
                  .rest = 1,
                  .action = [](float t) { return SetTemperature{t}; },
-                 .tip = tr("Below 1 the softmax sharpens, above 1 it spreads. Double click: back to 1")},
-                tr("All heads"), sheet.context.theme.muted, false);
+                 .tip = tr("edit_panel.below_1_softmax_sharpens",
+                           "Below 1 the softmax sharpens, above 1 it spreads. Double click: back to 1")},
+                tr("common.all_heads", "All heads"), sheet.context.theme.muted, false);
 }
 
 /// Steps from before the project was saved, the latest first, as many as fit. Nothing goes back to them.
@@ -201,7 +218,8 @@ void draw_earlier(Sheet& sheet, float end, std::span<const std::string> earlier)
         sheet.put(sheet.left, earlier[i], sheet.width(), figure::Font::ui, 13, sheet.context.theme.muted);
         sheet.picture.add_spot(
             area, "earlier " + std::to_string(i), MoveInHistory{0},
-            tr("A step from before the project was saved; only steps since then can be taken back"));
+            tr("edit_panel.step_before_project_saved",
+               "A step from before the project was saved; only steps since then can be taken back"));
         sheet.y = top + history_row;
     }
 }
@@ -212,10 +230,11 @@ void draw_history(Sheet& sheet, float end) {
     const Theme& theme = context.theme;
     const auto lines = context.history;
     const bool older = !lines.empty() && !lines.front().earlier.empty();
-    sheet.section(tr("History"), lines.size() < 2 && older ? tr("none since it was saved")
-                                 : lines.size() < 2
-                                     ? tr("nothing edited yet")
-                                     : tr_n("{} step", "{} steps", std::ssize(lines) - 1, lines.size() - 1));
+    sheet.section(tr("edit_panel.history", "History"),
+                  lines.size() < 2 && older ? tr("edit_panel.none_since_saved", "none since it was saved")
+                  : lines.size() < 2        ? tr("edit_panel.nothing_edited_yet", "nothing edited yet")
+                                     : tr_n("edit_panel.step", "{} step", "{} steps", std::ssize(lines) - 1,
+                                            lines.size() - 1));
     const auto room = static_cast<std::int64_t>((end - sheet.y) / history_row);
     const auto count = static_cast<std::int64_t>(lines.size());
     const auto position = static_cast<std::int64_t>(context.history_position);
@@ -230,7 +249,7 @@ void draw_history(Sheet& sheet, float end) {
         }
         const float top = sheet.y;
         sheet.y = top + (history_row - Sheet::row_height) / 2;
-        const std::string said = line.baseline ? tr("this is A") : line.detail;
+        const std::string said = line.baseline ? tr("edit_panel.this_is_a", "this is A") : line.detail;
         if (line.baseline)
             mark_baseline_line(sheet, area);
         const float detail = said.empty() ? 0 : context.measure(said, figure::Font::mono, 12);
@@ -243,7 +262,7 @@ void draw_history(Sheet& sheet, float end) {
             sheet.put(sheet.right, said, detail + 1, figure::Font::mono, 12, theme.muted,
                       figure::Align::right);
         sheet.picture.add_spot(area, "history " + std::to_string(i), MoveInHistory{i - position},
-                               here ? "" : tr("Go to this state"));
+                               here ? "" : tr("edit_panel.go_state", "Go to this state"));
         sheet.y = top + history_row;
     }
     if (!lines.empty() && newest < room)
@@ -268,7 +287,8 @@ Picture draw_edit(const DrawContext& context) {
     Sheet sheet(context);
     sheet.y = 14;
     sheet.paragraph(
-        tr("Drag a number on the canvas, turn the wheel on it, or type. Shift and drag: a block."),
+        tr("edit_panel.drag_number_canvas_turn",
+           "Drag a number on the canvas, turn the wheel on it, or type. Shift and drag: a block."),
         context.theme.muted);
     if (context.shown.document->is_checkpoint())
         draw_ways_to_weights(sheet);
@@ -282,8 +302,10 @@ Picture draw_edit(const DrawContext& context) {
     if (context.shown.trace != nullptr) {
         add_baseline_buttons(sheet);
     } else {
-        sheet.section(tr("Compare"), "B − A");
-        sheet.paragraph(tr("Filtered weights are not compared; the other stages are."), context.theme.text);
+        sheet.section(tr("common.compare", "Compare"), "B − A");
+        sheet.paragraph(tr("common.filtered_weights_not_compared",
+                           "Filtered weights are not compared; the other stages are."),
+                        context.theme.text);
     }
     // In a low window the panel scrolls rather than hiding the newest steps.
     constexpr float history_head = 48, buttons = 52;
@@ -294,15 +316,17 @@ Picture draw_edit(const DrawContext& context) {
     draw_history(sheet, foot - buttons);
     Picture picture = sheet.finish();
     const float width = (sheet.width() - 12) / 2;
-    draw_step(picture, context, {sheet.left, foot, width, 34}, tr("Undo"), -1, context.history_position > 0,
-              key_hint("undo"));
-    draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, tr("Redo"), 1,
+    draw_step(picture, context, {sheet.left, foot, width, 34}, tr("common.undo", "Undo"), -1,
+              context.history_position > 0, key_hint("undo"));
+    draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, tr("common.redo", "Redo"), 1,
               context.history_position + 1 < context.history.size(), key_hint("redo"));
     const project::Recipe& recipe = document.recipe;
     if ((document.is_checkpoint() && !document.part()->edits.empty()) || !recipe.edits.empty() ||
         !recipe.gains.empty() || recipe.temperature != 1.0F || !recipe.painted_mask.empty())
-        draw_text_button(picture, context, sheet.left, foot - 36, tr("Drop all edits"), false, ResetEdits{},
-                         tr("Everything as it was built; undo brings the edits back"));
+        draw_text_button(picture, context, sheet.left, foot - 36,
+                         tr("common.drop_all_edits", "Drop all edits"), false, ResetEdits{},
+                         tr("edit_panel.everything_built_undo_brings",
+                            "Everything as it was built; undo brings the edits back"));
     picture.scene.height = std::max(picture.scene.height, foot + 44);
     return picture;
 }

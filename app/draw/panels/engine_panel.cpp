@@ -45,30 +45,36 @@ void choice(Sheet& sheet, const EngineState& engines, const std::string& id, con
 void choices(Sheet& sheet, const EngineState& engines) {
     const Theme& theme = sheet.context.theme;
     if (!engines.found) {
-        choice(sheet, engines, "auto", tr("Automatic"), tr("The CPU, or a graphics processor for large work"),
+        choice(sheet, engines, "auto", tr("engine_panel.automatic", "Automatic"),
+               tr("engine_panel.cpu_graphics_processor", "The CPU, or a graphics processor for large work"),
                {});
-        choice(sheet, engines, "cpu", engine_title("cpu"), tr("Every machine has it"), {});
-        return sheet.paragraph(tr("Looking for graphics processors…"), theme.muted);
+        choice(sheet, engines, "cpu", engine_title("cpu"),
+               tr("engine_panel.every_machine", "Every machine has it"), {});
+        return sheet.paragraph(
+            tr("engine_panel.looking_graphics_processors", "Looking for graphics processors…"), theme.muted);
     }
     const engine::AutoChoice best = engine::auto_choice(*engines.found);
-    choice(sheet, engines, "auto", tr("Automatic"),
-           best.id == "cpu" ? tr("The CPU, on this machine")
-                            : tr("{} for large work, else the CPU", engine_title(best.id)),
-           tr("Because {}.", best.reason));
+    choice(sheet, engines, "auto", tr("engine_panel.automatic", "Automatic"),
+           best.id == "cpu" ? tr("engine_panel.cpu_machine", "The CPU, on this machine")
+                            : tr("engine_panel.large_work_else_cpu", "{} for large work, else the CPU",
+                                 engine_title(best.id)),
+           tr("engine_panel.because", "Because {}.", best.reason));
     for (const engine::Device& device : engines.found->devices) {
         const std::string all = device.name + "; " + device.detail;
         choice(sheet, engines, device.id, engine_title(device.id), device.usable ? device.name : all, all,
                device.usable);
     }
     if (!engines.found->missing.empty())
-        sheet.paragraph(tr("No Vulkan device: {}.", engines.found->missing), theme.muted);
+        sheet.paragraph(tr("engine_panel.no_vulkan_device", "No Vulkan device: {}.", engines.found->missing),
+                        theme.muted);
 }
 
 void comparison(Sheet& sheet, const EngineComparison& result) {
     const Theme& theme = sheet.context.theme;
     if (!result.error.empty())
         return sheet.paragraph(result.error, theme.bad);
-    sheet.paragraph(tr("Largest difference of one number between {} ({}) and {} ({}), beside the stage's "
+    sheet.paragraph(tr("engine_panel.largest_difference_one",
+                       "Largest difference of one number between {} ({}) and {} ({}), beside the stage's "
                        "largest number:",
                        engine_title(result.first), time_text(result.first_seconds),
                        engine_title(result.second), time_text(result.second_seconds)),
@@ -79,8 +85,8 @@ void comparison(Sheet& sheet, const EngineComparison& result) {
         sheet.put(sheet.right - 110, difference_text(stage.largest), 100, figure::Font::mono_semibold, 12.5F,
                   theme.ink, figure::Align::right);
         // Translators: a difference "of" the largest number beside it
-        sheet.put(sheet.right, tr("of {}", difference_text(stage.magnitude)), 100, figure::Font::mono, 12.5F,
-                  theme.muted, figure::Align::right);
+        sheet.put(sheet.right, tr("common.of", "of {}", difference_text(stage.magnitude)), 100,
+                  figure::Font::mono, 12.5F, theme.muted, figure::Align::right);
         sheet.y += 20;
     }
 }
@@ -101,18 +107,21 @@ Picture draw_engine_panel(const EngineState& engines, const DrawContext& context
     choices(sheet, engines);
     if (!engines.notice.empty()) {
         sheet.y += 6;
-        sheet.paragraph(tr("The CPU goes on: {}.", engines.notice), theme.bad);
+        sheet.paragraph(tr("common.cpu_goes", "The CPU goes on: {}.", engines.notice), theme.bad);
     }
     const bool possible = engines.found && engines.found->missing.empty();
     if (possible) {
-        sheet.section(tr("Compare engines"));
+        sheet.section(tr("engine_panel.compare_engines", "Compare engines"));
         if (engines.comparing) {
-            sheet.paragraph(tr("Running this problem on both…"), theme.muted);
+            sheet.paragraph(tr("engine_panel.running_problem_both", "Running this problem on both…"),
+                            theme.muted);
         } else {
-            draw_button(sheet.picture, context, {sheet.left, sheet.y + 2, sheet.width(), button_height},
-                        tr("Run this problem on the CPU and on Vulkan"),
-                        EngineAction{EngineAction::Kind::compare}, false,
-                        tr("Every stage on both, and how far the numbers lie apart"));
+            draw_button(
+                sheet.picture, context, {sheet.left, sheet.y + 2, sheet.width(), button_height},
+                tr("engine_panel.run_problem_cpu_vulkan", "Run this problem on the CPU and on Vulkan"),
+                EngineAction{EngineAction::Kind::compare}, false,
+                tr("engine_panel.every_stage_both_how",
+                   "Every stage on both, and how far the numbers lie apart"));
             sheet.y += button_height + 10;
         }
         if (engines.comparison)

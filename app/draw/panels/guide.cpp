@@ -41,8 +41,8 @@ float draw_try_it(Picture& picture, const DrawContext& context, const std::strin
                                        .fill = context.theme.raise,
                                        .stroke = context.theme.line,
                                        .radius = 6});
-    draw_text(picture, context, guide_pad + inside, top + 26, tr("Try it"), figure::Font::ui_medium, 12.5F,
-              context.theme.muted);
+    draw_text(picture, context, guide_pad + inside, top + 26, tr("common.try", "Try it"),
+              figure::Font::ui_medium, 12.5F, context.theme.muted);
     picture.append(std::move(words), 0, 0);
     return top + height;
 }
@@ -52,37 +52,49 @@ GuideText text_of_reading(const Document& document, std::int64_t h) {
     const AttentionInfo& info = document.shown_weights()->info();
     if (info.made_head == "rollout" && info.is_mean(document.layer(), h))
         return {
-            .heading = tr("What has come through so far"),
+            .heading = tr("guide.come_through_far", "What has come through so far"),
             .paragraphs =
-                {tr("Attention rollout (Abnar and Zuidema 2020): row i, column j is the share of input token "
+                {tr("guide.attention_rollout_abnar_zuidema",
+                    "Attention rollout (Abnar and Zuidema 2020): row i, column j is the share of input token "
                     "j in row i after this layer. Each layer mixes its mean over heads with the row’s own "
                     "input, half and half, and is multiplied with the rollout of the layers before."),
-                 tr("It takes all heads for equal and leaves out values, norms and MLPs: a share says where "
+                 tr("guide.takes_all_heads_equal",
+                    "It takes all heads for equal and leaves out values, norms and MLPs: a share says where "
                     "attention could have carried something, not what was carried.")},
-            .try_it = tr("Press ↓ and watch the shares spread from layer to layer.")};
+            .try_it = tr("guide.press_watch_shares_spread",
+                         "Press ↓ and watch the shares spread from layer to layer.")};
     if (info.made_head == "flow" && info.is_mean(document.layer(), h))
         return {
-            .heading = tr("What the layers let through"),
+            .heading = tr("guide.layers_let_through", "What the layers let through"),
             .paragraphs =
-                {tr("Attention flow (Abnar and Zuidema 2020): the layers so far are a network of pipes, as "
+                {tr("guide.attention_flow_abnar_zuidema",
+                    "Attention flow (Abnar and Zuidema 2020): the layers so far are a network of pipes, as "
                     "wide as the mean over heads mixed half and half with the row’s own input. Row i, column "
                     "j is the largest flow from input token j to row i, each row divided by its sum."),
-                 tr("It takes all heads for equal and leaves out values, norms and MLPs, like a rollout. A "
+                 tr("guide.takes_all_heads_equal_2",
+                    "It takes all heads for equal and leaves out values, norms and MLPs, like a rollout. A "
                     "rollout multiplies shares along a path; a flow is as wide as the narrowest place.")},
-            .try_it = tr("Switch to the rollout ({}) and compare the two.", key_hint("rollout"))};
+            .try_it = tr("guide.switch_rollout_compare_two",
+                         "Switch to the rollout ({}) and compare the two.", key_hint("rollout"))};
     if (info.is_mean(document.layer(), h))
-        return {.heading = tr("A mean is none of the stages"),
-                .paragraphs = {tr("It is worked out from the weights for looking at: the model computes with "
+        return {.heading = tr("guide.mean_none_stages", "A mean is none of the stages"),
+                .paragraphs = {tr("guide.worked_out_weights_looking",
+                                  "It is worked out from the weights for looking at: the model computes with "
                                   "each head for itself, so nothing comes before a mean or after it."),
-                               tr("Open a head on the board, and the guide tells of its stages again.")},
-                .try_it = tr("Press D: the mean is subtracted from a head, or a head from it.")};
-    return {.heading = tr("Filtered weights"),
+                               tr("guide.open_head_board_guide",
+                                  "Open a head on the board, and the guide tells of its stages again.")},
+                .try_it = tr("guide.press_d_mean_subtracted",
+                             "Press D: the mean is subtracted from a head, or a head from it.")};
+    return {.heading = tr("guide.filtered_weights", "Filtered weights"),
             .paragraphs =
-                {tr("What is on screen is not what the model computes with: {}.", info.reading),
-                 tr("The guide tells of the model’s own numbers. It comes back when the filters are switched "
+                {tr("guide.screen_not_model_computes",
+                    "What is on screen is not what the model computes with: {}.", info.reading),
+                 tr("guide.guide_tells_models_own",
+                    "The guide tells of the model’s own numbers. It comes back when the filters are switched "
                     "off in Heads, and stays at every other stage: those are as the model computes them.")},
             .try_it =
-                tr("Ablate a head of an earlier layer in Edit and watch these weights follow, still read "
+                tr("guide.ablate_head_earlier_layer",
+                   "Ablate a head of an earlier layer in Edit and watch these weights follow, still read "
                    "this way.")};
 }
 
@@ -102,8 +114,9 @@ Picture draw_guide(const DrawContext& context) {
         top = draw_stack_map(picture, context, 12);
         draw_hairline(picture, context, guide_pad, top, width);
     } else {
-        draw_text(picture, context, guide_pad, 32, tr("Stage {} of {}", stage + 1, group_count),
-                  figure::Font::ui, 12.5F, theme.muted);
+        draw_text(picture, context, guide_pad, 32,
+                  tr("guide.stage", "Stage {} of {}", stage + 1, group_count), figure::Font::ui, 12.5F,
+                  theme.muted);
         draw_progress(picture, context, stage, 42);
         top = 46;
     }
@@ -123,14 +136,16 @@ Picture draw_guide(const DrawContext& context) {
     const float buttons = std::max(context.height - 56, end + 16);
     const Walk& walk = context.view.walk;
     if (context.view.group != walk.first())
-        draw_button(picture, context, {guide_pad, buttons, 92, 34}, tr("Back"), StepStage{-1}, false,
-                    tr("The stage before (left arrow key)"));
+        draw_button(picture, context, {guide_pad, buttons, 92, 34}, tr("common.back", "Back"), StepStage{-1},
+                    false, tr("guide.stage_before_left_arrow", "The stage before (left arrow key)"));
     if (context.view.group != walk.last())
-        draw_button(picture, context, {context.width - guide_pad - 116, buttons, 116, 34}, tr("Next"),
-                    StepStage{1}, true, tr("The next stage (right arrow key)"));
+        draw_button(picture, context, {context.width - guide_pad - 116, buttons, 116, 34},
+                    tr("common.next_2", "Next"), StepStage{1}, true,
+                    tr("guide.next_stage_right_arrow", "The next stage (right arrow key)"));
     else
         draw_button(picture, context, {context.width - guide_pad - 136, buttons, 136, 34},
-                    tr("Take the course"), ShowTab{LeftTab::course}, true, tr("The list of lessons"));
+                    tr("common.take_course", "Take the course"), ShowTab{LeftTab::course}, true,
+                    tr("common.list_lessons", "The list of lessons"));
     picture.scene.width = context.width;
     picture.scene.height = std::max(context.height, buttons + 56);
     return picture;

@@ -19,31 +19,40 @@ GuideText say_x(const Speaker& s) {
     const auto& names = s.shown.document->feature_names();
     const std::string name = names.empty() ? "" : tr(names[static_cast<std::size_t>(d)]);
     const std::string largest = number(row[static_cast<std::size_t>(d)], 2), stands_for = shortened(name, 24);
-    GuideText out{.heading = tr("Every token is a row of numbers")};
+    GuideText out{.heading = tr("guide_texts.every_token_row_numbers", "Every token is a row of numbers")};
     out.paragraphs.push_back(
-        tr_n("Attention starts from a matrix with one row per token: here {} of {} number.",
+        tr_n("guide_texts.attention_starts_matrix_one",
+             "Attention starts from a matrix with one row per token: here {} of {} number.",
              "Attention starts from a matrix with one row per token: here {} of {} numbers.", s.dims.D,
-             tr_n("{} row", "{} rows", s.dims.Tq, grouped(s.dims.Tq)), grouped(s.dims.D)));
+             tr_n("guide_texts.row", "{} row", "{} rows", s.dims.Tq, grouped(s.dims.Tq)), grouped(s.dims.D)));
     if (name.empty())
         out.paragraphs.push_back(
             ties(row) > 1
-                ? tr("In the row of {} the largest number is {}, first in column {}.", s.query(), largest, d)
-                : tr("In the row of {} the largest number is {}, in column {}.", s.query(), largest, d));
+                ? tr("guide_texts.row_largest_number_first",
+                     "In the row of {} the largest number is {}, first in column {}.", s.query(), largest, d)
+                : tr("guide_texts.row_largest_number_column",
+                     "In the row of {} the largest number is {}, in column {}.", s.query(), largest, d));
     else
         out.paragraphs.push_back(
             ties(row) > 1
-                ? tr("In the row of {} the largest number is {}, first in column {}, which stands for “{}”.",
+                ? tr("guide_texts.row_largest_number_first_2",
+                     "In the row of {} the largest number is {}, first in column {}, which stands for “{}”.",
                      s.query(), largest, d, stands_for)
-                : tr("In the row of {} the largest number is {}, in column {}, which stands for “{}”.",
+                : tr("guide_texts.row_largest_number_column_2",
+                     "In the row of {} the largest number is {}, in column {}, which stands for “{}”.",
                      s.query(), largest, d, stands_for));
-    out.paragraphs.push_back(s.problem.cross()
-                                 ? tr_n("Keys and values come from a second sequence of {} token, x_kv.",
-                                        "Keys and values come from a second sequence of {} tokens, x_kv.",
-                                        s.dims.Tk, grouped(s.dims.Tk))
-                                 : tr("So far no token knows anything about the others."));
+    out.paragraphs.push_back(
+        s.problem.cross()
+            ? tr_n("guide_texts.keys_values_come_second",
+                   "Keys and values come from a second sequence of {} token, x_kv.",
+                   "Keys and values come from a second sequence of {} tokens, x_kv.", s.dims.Tk,
+                   grouped(s.dims.Tk))
+            : tr("guide_texts.far_no_token_knows", "So far no token knows anything about the others."));
     out.try_it = s.shown.document->recipe.base
-                     ? tr("Point at a number: the inspector tells who reads it.")
-                     : tr("Type another sentence at the top and watch the rows change. "
+                     ? tr("guide_texts.point_number_inspector_tells",
+                          "Point at a number: the inspector tells who reads it.")
+                     : tr("guide_texts.type_another_sentence_top",
+                          "Type another sentence at the top and watch the rows change. "
                           "Then press the right arrow key.");
     return out;
 }
@@ -64,81 +73,97 @@ GuideText say_qkv(const Speaker& s, Projection projection) {
     constexpr std::array<TensorId, 3> biases{TensorId::b_Q, TensorId::b_K, TensorId::b_V};
     const bool bias = s.shown.tensor(biases[static_cast<std::size_t>(projection)]) != nullptr;
     const std::string name(tensor_info(id).name);
-    GuideText out{.heading = tr("Query, key and value")};
+    GuideText out{.heading = tr("guide_texts.query_key_value", "Query, key and value")};
     out.paragraphs.push_back(
         s.problem.cross()
-            ? tr("Queries are made from the first sequence, keys and values from the second. The query "
+            ? tr("guide_texts.queries_made_first_sequence",
+                 "Queries are made from the first sequence, keys and values from the second. The query "
                  "says what a token looks for, the key what one offers, the value what it hands over.")
-            : tr("Each token’s row is multiplied by three matrices. The query says what it looks for, "
+            : tr("guide_texts.each_tokens_row_multiplied",
+                 "Each token’s row is multiplied by three matrices. The query says what it looks for, "
                  "the key what it offers, the value what it hands over."));
     const std::string token = queries ? s.query() : s.key(row);
     const std::string value = number(s.at(id, {s.b, row, column}), 2);
-    out.paragraphs.push_back(bias ? tr_n("For {}, column {} of {} is {}: the sum of {} product and a bias.",
+    out.paragraphs.push_back(bias ? tr_n("guide_texts.column_sum_product_bias",
+                                         "For {}, column {} of {} is {}: the sum of {} product and a bias.",
                                          "For {}, column {} of {} is {}: the sum of {} products and a bias.",
                                          terms, token, column, name, value, grouped(terms))
-                                  : tr_n("For {}, column {} of {} is {}: the sum of {} product.",
+                                  : tr_n("guide_texts.column_sum_product",
+                                         "For {}, column {} of {} is {}: the sum of {} product.",
                                          "For {}, column {} of {} is {}: the sum of {} products.", terms,
                                          token, column, name, value, grouped(terms)));
     if (s.dims.Hkv != s.dims.H)
-        out.paragraphs.push_back(tr_n("K and V have only {} head for the {} heads of Q.",
+        out.paragraphs.push_back(tr_n("guide_texts.k_v_head_heads",
+                                      "K and V have only {} head for the {} heads of Q.",
                                       "K and V have only {} heads for the {} heads of Q.", s.dims.Hkv,
                                       grouped(s.dims.Hkv), grouped(s.dims.H)));
-    out.try_it = tr("Point at a number of the result: its row and column light up, and the inspector adds up "
+    out.try_it = tr("guide_texts.point_number_result_row",
+                    "Point at a number of the result: its row and column light up, and the inspector adds up "
                     "the products.");
     return out;
 }
 
 /// "column 3" or "columns 0 to 3".
 std::string columns_text(std::int64_t first, std::int64_t width) {
-    return width == 1 ? tr("column {}", first) : tr("columns {} to {}", first, first + width - 1);
+    return width == 1 ? tr("guide_texts.column", "column {}", first)
+                      : tr("guide_texts.columns", "columns {} to {}", first, first + width - 1);
 }
 
 GuideText say_split(const Speaker& s) {
     const Dims& dims = s.dims;
     const std::int64_t head = s.h;
-    GuideText out{.heading = tr("Splitting only says who owns which column")};
+    GuideText out{
+        .heading = tr("guide_texts.splitting_says_owns_column", "Splitting only says who owns which column")};
     const std::string all = grouped(dims.H * dims.dk), first = columns_text(0, dims.dk),
                       second = columns_text(dims.dk, dims.dk);
     if (dims.H == 1)
-        out.paragraphs.push_back(tr_n("There is one head, so it keeps all {} column of Q.",
-                                      "There is one head, so it keeps all {} columns of Q.", dims.dk,
-                                      grouped(dims.dk)));
+        out.paragraphs.push_back(
+            tr_n("guide_texts.one_head_keeps_all", "There is one head, so it keeps all {} column of Q.",
+                 "There is one head, so it keeps all {} columns of Q.", dims.dk, grouped(dims.dk)));
     else if (dims.H == 2)
-        out.paragraphs.push_back(tr("The {} columns of Q are dealt out in order: {} to head 0, {} to head 1.",
+        out.paragraphs.push_back(tr("guide_texts.columns_q_dealt_out",
+                                    "The {} columns of Q are dealt out in order: {} to head 0, {} to head 1.",
                                     all, first, second));
     else
-        out.paragraphs.push_back(tr("The {} columns of Q are dealt out in order: {} to head 0, {} to head 1, "
+        out.paragraphs.push_back(tr("guide_texts.columns_q_dealt_out_2",
+                                    "The {} columns of Q are dealt out in order: {} to head 0, {} to head 1, "
                                     "and so on for {} heads.",
                                     all, first, second, grouped(dims.H)));
     const ProblemParts parts = s.problem.parts();
     for (const TensorId step : steps_to(TensorId::q_heads, parts))
         if (step != TensorId::q && step != TensorId::q_heads)
-            out.paragraphs.push_back(tr("On the way: {}.", formula_of(step, parts)));
+            out.paragraphs.push_back(tr("guide_texts.way", "On the way: {}.", formula_of(step, parts)));
     if (s.problem.rotary) {
         const Turn turn = turn_of(s.shown, {TensorId::q_heads, {s.b, head, s.i, 0}});
         out.paragraphs.push_back(tr(
+            "guide_texts.every_pair_numbers_half",
             "Then every pair of numbers half a head apart is turned by its token’s position (RoPE): in "
             "q_heads[{}] of {} the pair 0, {} is turned by {}°. Two tokens at a fixed distance then always "
             "differ by the same angle. Values are not turned.",
             head, s.query(), dims.dk / 2, number(turn.angle, 1)));
-        out.try_it = tr("Press Rotation. Which pairs turn fast, which hardly at all?");
+        out.try_it = tr("guide_texts.press_rotation_pairs_turn",
+                        "Press Rotation. Which pairs turn fast, which hardly at all?");
         return out;
     }
     if (!heads_are_columns(parts)) {
-        out.try_it = tr("Press One head. Which numbers grow on the way, and which shrink?");
+        out.try_it = tr("guide_texts.press_one_head_numbers",
+                        "Press One head. Which numbers grow on the way, and which shrink?");
         return out;
     }
     // Of the marked cell: columns of many heads are too narrow for numbers, and the inspector says this one.
     const std::int64_t column = s.marked_column(TensorId::q_heads, {s.b, head, s.i, 0}, 0);
     out.paragraphs.push_back(
-        tr("No number changes on the way: for {}, column {} of q_heads[{}] is {}, and so is column {} of q.",
+        tr("guide_texts.no_number_changes_way",
+           "No number changes on the way: for {}, column {} of q_heads[{}] is {}, and so is column {} of q.",
            s.query(), column, head, number(s.at(TensorId::q_heads, {s.b, head, s.i, column}), 2),
            head * dims.dk + column));
     if (dims.Hkv != dims.H)
-        out.paragraphs.push_back(tr_n("K and V make only {} head; each serves {} query heads.",
+        out.paragraphs.push_back(tr_n("guide_texts.k_v_make_head",
+                                      "K and V make only {} head; each serves {} query heads.",
                                       "K and V make only {} heads; each serves {} query heads.", dims.Hkv,
                                       grouped(dims.Hkv), grouped(dims.H / dims.Hkv)));
-    out.try_it = tr("Press Together, then Apart. Which columns move, and does any number change?");
+    out.try_it = tr("guide_texts.press_together_apart_columns",
+                    "Press Together, then Apart. Which columns move, and does any number change?");
     return out;
 }
 
@@ -148,15 +173,18 @@ GuideText say_head_out(const Speaker& s) {
     const double weight = weights[static_cast<std::size_t>(j)];
     const std::int64_t column = s.marked_column(TensorId::head_out, {s.b, s.h, s.i, 0}, 0);
     const double value = s.at(TensorId::v_heads, {s.b, s.dims.kv_head(s.h), j, column});
-    GuideText out{.heading = tr("Values, mixed by the weights")};
+    GuideText out{.heading = tr("guide_texts.values_mixed_weights", "Values, mixed by the weights")};
     out.paragraphs.push_back(
-        tr_n("The weights say how much of each value to take. A head mixes {} of values into one row of {} "
+        tr_n("guide_texts.weights_say_how_much",
+             "The weights say how much of each value to take. A head mixes {} of values into one row of {} "
              "number.",
              "The weights say how much of each value to take. A head mixes {} of values into one row of {} "
              "numbers.",
-             s.dims.dv, tr_n("{} row", "{} rows", s.dims.Tk, grouped(s.dims.Tk)), grouped(s.dims.dv)));
+             s.dims.dv, tr_n("guide_texts.row", "{} row", "{} rows", s.dims.Tk, grouped(s.dims.Tk)),
+             grouped(s.dims.dv)));
     if (s.nothing_read(s.h))
-        out.paragraphs.push_back(tr("{} may read nothing in head {}, so its row is all 0.", s.query(), s.h));
+        out.paragraphs.push_back(tr("guide_texts.may_read_nothing_head",
+                                    "{} may read nothing in head {}, so its row is all 0.", s.query(), s.h));
     else {
         const SumFormat format = step_format({weight, value}, weight * value,
                                              [](const std::vector<double>& v) { return v[0] * v[1]; });
@@ -164,13 +192,16 @@ GuideText say_head_out(const Speaker& s) {
                                     (format.approximate ? " ≈ " : " = ") +
                                     number(weight * value, format.decimals);
         // Translators: the last two are a token and a product, “cat” brings 0.5 × 0.2 = 0.1
-        out.paragraphs.push_back(tr("In head {}, column {} of {} is {}. Of this, {} brings {}.", s.h, column,
+        out.paragraphs.push_back(tr("guide_texts.head_column_brings",
+                                    "In head {}, column {} of {} is {}. Of this, {} brings {}.", s.h, column,
                                     s.query(), number(s.at(TensorId::head_out, {s.b, s.h, s.i, column}), 2),
                                     s.key(j), product));
         out.paragraphs.push_back(
-            tr("The nearer one weight is to 1, the nearer the result is to that value."));
+            tr("guide_texts.nearer_one_weight_1",
+               "The nearer one weight is to 1, the nearer the result is to that value."));
     }
-    out.try_it = tr("Point at a number: the inspector lists what each key brings.");
+    out.try_it = tr("guide_texts.point_number_inspector_lists",
+                    "Point at a number: the inspector lists what each key brings.");
     return out;
 }
 
@@ -178,22 +209,27 @@ GuideText say_concat(const Speaker& s) {
     const std::int64_t column = s.marked_column(TensorId::concat, {s.b, s.i, 0}, s.h * s.dims.dv),
                        h = column / s.dims.dv, place = column % s.dims.dv;
     const float gain = s.problem.gain(h);
-    GuideText out{.heading = tr("Side by side again")};
+    GuideText out{.heading = tr("guide_texts.side_side_again", "Side by side again")};
     out.paragraphs.push_back(
-        s.dims.H == 1 ? tr_n("One head alone fills all {} column.", "One head alone fills all {} columns.",
-                             s.dims.dv, grouped(s.dims.dv))
-                      : tr("The heads’ results are set side by side: {} × {} = {} columns per token.",
+        s.dims.H == 1 ? tr_n("guide_texts.one_head_alone_fills", "One head alone fills all {} column.",
+                             "One head alone fills all {} columns.", s.dims.dv, grouped(s.dims.dv))
+                      : tr("guide_texts.heads_results_set_side",
+                           "The heads’ results are set side by side: {} × {} = {} columns per token.",
                            s.dims.H, s.dims.dv, grouped(s.dims.H * s.dims.dv)));
     const std::string held = number(s.at(TensorId::concat, {s.b, s.i, column, 0}), 2);
     out.paragraphs.push_back(
-        gain == 1.0F ? tr("For {}, column {} holds {}: column {} of head {}, unchanged.", s.query(), column,
+        gain == 1.0F ? tr("guide_texts.column_holds_column_head",
+                          "For {}, column {} holds {}: column {} of head {}, unchanged.", s.query(), column,
                           held, place, h)
-                     : tr("For {}, column {} holds {}: column {} of head {} times its gain, {}.", s.query(),
+                     : tr("guide_texts.column_holds_column_head_2",
+                          "For {}, column {} holds {}: column {} of head {} times its gain, {}.", s.query(),
                           column, held, place, h, number(static_cast<double>(gain), 2)));
     if (s.dims.H > 1)
         out.paragraphs.push_back(
-            tr("Until here the heads have not met: every column still belongs to one of them."));
-    out.try_it = tr("Press Apart, then Together: the blocks slide, the numbers stay.");
+            tr("guide_texts.until_here_heads_not",
+               "Until here the heads have not met: every column still belongs to one of them."));
+    out.try_it = tr("guide_texts.press_apart_together_blocks",
+                    "Press Apart, then Together: the blocks slide, the numbers stay.");
     return out;
 }
 
@@ -202,28 +238,35 @@ GuideText say_contributions(const Speaker& s) {
                        first = s.h * s.dims.dv;
     const auto part = [&](std::int64_t h) { return s.at(TensorId::contributions, {s.b, h, s.i, d}); };
     const std::string own = number(part(s.h), 2);
-    GuideText out{.heading = tr("What each head adds")};
+    GuideText out{.heading = tr("guide_texts.each_head_adds", "What each head adds")};
     out.paragraphs.push_back(
-        s.dims.dv == 1 ? tr("W_O has rows for every head: row {} for head {}. The head’s result times its "
+        s.dims.dv == 1 ? tr("guide_texts.w_o_rows_every",
+                            "W_O has rows for every head: row {} for head {}. The head’s result times its "
                             "rows is its contribution, as wide as the output.",
                             first, s.h)
-                       : tr("W_O has rows for every head: rows {} to {} for head {}. The head’s result times "
+                       : tr("guide_texts.w_o_rows_every_2",
+                            "W_O has rows for every head: rows {} to {} for head {}. The head’s result times "
                             "its rows is its contribution, as wide as the output.",
                             first, first + s.dims.dv - 1, s.h));
     double rest = 0;
     for (std::int64_t h = 0; h < s.dims.H; ++h)
         rest += h == s.h ? 0.0 : part(h);
     out.paragraphs.push_back(
-        s.dims.H == 1   ? tr("To column {} of {}, head {} adds {}.", d, s.query(), s.h, own)
-        : s.dims.H == 2 ? tr("To column {} of {}, head {} adds {} and head {} adds {}.", d, s.query(), s.h,
+        s.dims.H == 1   ? tr("guide_texts.column_head_adds", "To column {} of {}, head {} adds {}.", d,
+                             s.query(), s.h, own)
+        : s.dims.H == 2 ? tr("guide_texts.column_head_adds_head",
+                             "To column {} of {}, head {} adds {} and head {} adds {}.", d, s.query(), s.h,
                              own, 1 - s.h, number(rest, 2))
-                        : tr("To column {} of {}, head {} adds {} and the other {} heads {}.", d, s.query(),
+                        : tr("guide_texts.column_head_adds_other",
+                             "To column {} of {}, head {} adds {} and the other {} heads {}.", d, s.query(),
                              s.h, own, grouped(s.dims.H - 1), number(rest, 2)));
     if (s.problem.gain(s.h) == 0.0F)
-        out.paragraphs.push_back(tr("Its gain is 0: this head is switched off."));
+        out.paragraphs.push_back(
+            tr("guide_texts.gain_0_head_switched", "Its gain is 0: this head is switched off."));
     out.try_it = s.dims.H > 1
-                     ? tr("Pick another head with the number keys. Which one adds most to this column?")
-                     : tr("Point at a number to see its products.");
+                     ? tr("guide_texts.pick_another_head_number",
+                          "Pick another head with the number keys. Which one adds most to this column?")
+                     : tr("guide_texts.point_number_see_products", "Point at a number to see its products.");
     return out;
 }
 
@@ -232,30 +275,41 @@ GuideText say_output(const Speaker& s) {
     const bool bias = s.problem.weights.b_O != nullptr;
     const bool identity = s.shown.document->recipe.identity_W_O;
     const bool square = s.dims.H * s.dims.dv == s.dims.D;
-    GuideText out{.heading = identity ? tr("W_O switched to the identity") : tr("W_O lets the heads meet")};
+    GuideText out{.heading = identity
+                                 ? tr("guide_texts.w_o_switched_identity", "W_O switched to the identity")
+                                 : tr("guide_texts.w_o_lets_heads", "W_O lets the heads meet")};
     if (identity)
         out.paragraphs.push_back(
-            bias ? tr("Now every output column is one column of concat plus its bias: the heads stay apart.")
-                 : tr("Now every output column is one column of concat: the heads stay apart."));
+            bias ? tr("guide_texts.now_every_output_column",
+                      "Now every output column is one column of concat plus its bias: the heads stay apart.")
+                 : tr("guide_texts.now_every_output_column_2",
+                      "Now every output column is one column of concat: the heads stay apart."));
     else
         out.paragraphs.push_back(
-            (bias ? tr("Every output column is concat times a column of W_O, plus a bias.")
-                  : tr("Every output column is concat times a column of W_O.")) +
+            (bias ? tr("guide_texts.every_output_column_concat",
+                       "Every output column is concat times a column of W_O, plus a bias.")
+                  : tr("guide_texts.every_output_column_concat_2",
+                       "Every output column is concat times a column of W_O.")) +
             " " +
-            (s.dims.H == 1   ? tr("It takes a part from the one head.")
-             : s.dims.H == 2 ? tr("It takes a part from both heads.")
-                             : tr("It takes a part from all {} heads.", s.dims.H)));
+            (s.dims.H == 1 ? tr("guide_texts.takes_part_one_head", "It takes a part from the one head.")
+             : s.dims.H == 2
+                 ? tr("guide_texts.takes_part_both_heads", "It takes a part from both heads.")
+                 : tr("guide_texts.takes_part_all_heads", "It takes a part from all {} heads.", s.dims.H)));
     out.paragraphs.push_back(
-        tr("The largest number for {}, by size, is {}, in column {}; head {} has a share of {} in it.",
+        tr("guide_texts.largest_number_size_column",
+           "The largest number for {}, by size, is {}, in column {}; head {} has a share of {} in it.",
            s.query(), number(s.at(TensorId::output, {s.b, s.i, d}), 2), d, s.h,
            number(s.at(TensorId::contributions, {s.b, s.h, s.i, d}), 2)));
-    out.paragraphs.push_back(tr("This row is what the next layer gets to read."));
-    out.try_it = identity ? tr("Switch W_O back and see the heads mix again.")
-                 : square && !s.shown.document->recipe.base
-                     ? tr("Switch W_O to the identity: which columns of the "
-                          "output does each head fill now?")
-                     : tr("Point at a number: the bar in the inspector shows "
-                          "each head’s share.");
+    out.paragraphs.push_back(
+        tr("guide_texts.row_next_layer_gets", "This row is what the next layer gets to read."));
+    out.try_it =
+        identity ? tr("guide_texts.switch_w_o_back", "Switch W_O back and see the heads mix again.")
+        : square && !s.shown.document->recipe.base
+            ? tr("guide_texts.switch_w_o_identity", "Switch W_O to the identity: which columns of the "
+                                                    "output does each head fill now?")
+            : tr("guide_texts.point_number_bar_inspector",
+                 "Point at a number: the bar in the inspector shows "
+                 "each head’s share.");
     return out;
 }
 

@@ -16,33 +16,42 @@ GuideText say_residual(const Shown& shown, TensorId id, std::int64_t i) {
             static_cast<double>(checkpoint::row_lengths(*shown.tensor(of))[static_cast<std::size_t>(i)]), 1);
     };
     const std::string token = say_query(shown.problem(), i);
-    GuideText out{.heading = tr("One vector per token, and everything is added to it")};
+    GuideText out{.heading = tr("guide_texts_around.one_vector_per_token",
+                                "One vector per token, and everything is added to it")};
     const std::vector<TensorId> terms = made_from(shown, id);
     if (terms.empty()) {
         out.paragraphs.push_back(
             enters_cross(shown)
-                ? tr("This is the residual stream as the cross-attention gets it from the self-attention: a "
+                ? tr("guide_texts_around.residual_stream_cross",
+                     "This is the residual stream as the cross-attention gets it from the self-attention: a "
                      "row of {} numbers for each token.",
                      grouped(shown.dims().D))
-                : tr("This is the residual stream as the layer gets it: a row of {} numbers for "
+                : tr("guide_texts_around.residual_stream_layer",
+                     "This is the residual stream as the layer gets it: a row of {} numbers for "
                      "each token.",
                      grouped(shown.dims().D)));
-        out.paragraphs.push_back(tr("The row of {} has the length {}.", token, length(id)));
-        out.try_it = tr("Press Page Down: how does the length grow from layer to layer?");
+        out.paragraphs.push_back(
+            tr("guide_texts_around.row_length", "The row of {} has the length {}.", token, length(id)));
+        out.try_it = tr("guide_texts_around.press_page_down_how",
+                        "Press Page Down: how does the length grow from layer to layer?");
         return out;
     }
     std::string sum;
     for (const TensorId term : terms) {
         // Translators: the first {} is the name of a stage: output has the length 3.1
-        const std::string part = tr("{} has the length {}", name_of(term), length(term));
+        const std::string part =
+            tr("guide_texts_around.length", "{} has the length {}", name_of(term), length(term));
         // Translators: joins two parts such as "output has the length 3.1"
-        sum = sum.empty() ? part : tr("{} and {}", sum, part);
+        sum = sum.empty() ? part : tr("guide_texts_around.and", "{} and {}", sum, part);
     }
-    out.paragraphs.push_back(tr("Nothing is replaced here. What the layer found is added, number by number, "
+    out.paragraphs.push_back(tr("guide_texts_around.nothing_replaced_here",
+                                "Nothing is replaced here. What the layer found is added, number by number, "
                                 "to what was there."));
     // Translators: at a token, parts such as "output has the length 3.1"; the sum
-    out.paragraphs.push_back(tr("At {}, {}; the sum has the length {}.", token, sum, length(id)));
-    out.try_it = tr("Point at a cell of the sum: its parts light up above it.");
+    out.paragraphs.push_back(
+        tr("guide_texts_around.sum_length", "At {}, {}; the sum has the length {}.", token, sum, length(id)));
+    out.try_it = tr("guide_texts_around.point_cell_sum_parts",
+                    "Point at a cell of the sum: its parts light up above it.");
     return out;
 }
 
@@ -51,42 +60,53 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
     const TensorId from = made_from(shown, id).front();
     const NormNumbers numbers = norm_numbers(architecture, row_of(shown, from, i));
     const bool layer_norm = architecture.norm == checkpoint::NormKind::layer;
-    GuideText out{.heading = tr("One ruler for every token")};
+    GuideText out{.heading = tr("guide_texts_around.one_ruler_every_token", "One ruler for every token")};
     out.paragraphs.push_back(
-        layer_norm ? tr("The norm brings each row to mean 0 and variance 1. A learned weight and "
+        layer_norm ? tr("guide_texts_around.norm_brings_each_row",
+                        "The norm brings each row to mean 0 and variance 1. A learned weight and "
                         "bias then set how much of each dimension is seen.")
-                   : tr("The norm brings each row to the root mean square 1. A learned weight "
+                   : tr("guide_texts_around.norm_brings_each_ro_2",
+                        "The norm brings each row to the root mean square 1. A learned weight "
                         "then sets how much of each dimension is seen."));
     out.paragraphs.push_back(
-        layer_norm ? tr("The row of {} is divided by {}, after its mean {} was subtracted.",
+        layer_norm ? tr("guide_texts_around.row_divided_after",
+                        "The row of {} is divided by {}, after its mean {} was subtracted.",
                         say_query(shown.problem(), i), number(numbers.spread, 2), number(numbers.mean, 2))
-                   : tr("The row of {} is divided by {}.", say_query(shown.problem(), i),
-                        number(numbers.spread, 2)));
-    out.paragraphs.push_back(tr("The residual stream itself stays as it is: the normed copy is read by what "
+                   : tr("guide_texts_around.row_divided", "The row of {} is divided by {}.",
+                        say_query(shown.problem(), i), number(numbers.spread, 2)));
+    out.paragraphs.push_back(tr("guide_texts_around.residual_stream",
+                                "The residual stream itself stays as it is: the normed copy is read by what "
                                 "comes next."));
     out.try_it =
-        tr("Click the tallest bar. How much of it is left after the norm? Then drag its weight to 0.");
+        tr("guide_texts_around.click_tallest_bar_how",
+           "Click the tallest bar. How much of it is left after the norm? Then drag its weight to 0.");
     if (id == norm1 || id == norm2)
         if (architecture.norms.after_sum)
-            out.paragraphs.back() = tr("The normed rows take the place of the sum.");
+            out.paragraphs.back() =
+                tr("guide_texts_around.normed_rows_take", "The normed rows take the place of the sum.");
     return out;
 }
 
 GuideText say_mlp(const Shown& shown, TensorId id, std::int64_t i) {
     const std::int64_t d_ff = shown.dims().d_ff;
-    GuideText out{.heading = tr("{} small detectors", grouped(d_ff))};
-    out.paragraphs.push_back(tr("Each unit compares the row of a token with its own column of W_in. If they "
+    GuideText out{.heading = tr("guide_texts_around.small_detectors", "{} small detectors", grouped(d_ff))};
+    out.paragraphs.push_back(tr("guide_texts_around.each_unit_compares",
+                                "Each unit compares the row of a token with its own column of W_in. If they "
                                 "agree, the unit is on and adds its row of W_out to the residual stream."));
     const std::span<const float> act = row_of(shown, mlp_act, i);
     const auto strongest = std::ranges::max_element(act, {}, [](float v) { return std::abs(v); });
-    out.paragraphs.push_back(tr("At {} unit {} has the largest number: {}.", say_query(shown.problem(), i),
+    out.paragraphs.push_back(tr("guide_texts_around.unit_largest_number",
+                                "At {} unit {} has the largest number: {}.", say_query(shown.problem(), i),
                                 strongest - act.begin(), number(static_cast<double>(*strongest), 2)));
     if (shown.tensor(mlp_gate) != nullptr)
-        out.paragraphs.push_back(tr("A gate, which goes through the activation, multiplies each number."));
-    out.paragraphs.push_back(tr("No token looks at another one here."));
+        out.paragraphs.push_back(tr("guide_texts_around.gate_goes_through",
+                                    "A gate, which goes through the activation, multiplies each number."));
+    out.paragraphs.push_back(tr("guide_texts_around.no_token_looks", "No token looks at another one here."));
     out.try_it = id == mlp_out || id == mlp_raw
-                     ? tr("Point at a number: the inspector lists the units that make it.")
-                     : tr("Click a unit. Its weights stand at the foot of the page: which words does the "
+                     ? tr("guide_texts_around.point_number",
+                          "Point at a number: the inspector lists the units that make it.")
+                     : tr("guide_texts_around.click_unit_weights",
+                          "Click a unit. Its weights stand at the foot of the page: which words does the "
                           "unit raise, and what becomes of them when you drag a weight?");
     return out;
 }
@@ -94,18 +114,23 @@ GuideText say_mlp(const Shown& shown, TensorId id, std::int64_t i) {
 GuideText say_vocabulary(const Shown& shown, TensorId id) {
     const std::span<const float> row = shown.tensor(id)->values();
     const std::string token = say_query(shown.problem(), shown.block->position);
-    GuideText out{.heading =
-                      id == logits ? tr("A number for every token") : tr("Numbers become probabilities")};
+    GuideText out{.heading = id == logits
+                                 ? tr("guide_texts_around.number_every_token", "A number for every token")
+                                 : tr("guide_texts_around.numbers_become", "Numbers become probabilities")};
     out.paragraphs.push_back(
         id == logits
-            ? tr("The last row of {} is multiplied with one row per token of the vocabulary. The larger "
+            ? tr("guide_texts_around.last_row_multiplied",
+                 "The last row of {} is multiplied with one row per token of the vocabulary. The larger "
                  "the product, the likelier the token.",
                  token)
-            : tr("Softmax makes all logits positive and lets them add up to 1."));
-    out.paragraphs.push_back(tr("The vocabulary has {} tokens; the largest number is {}.",
+            : tr("guide_texts_around.softmax_makes_all",
+                 "Softmax makes all logits positive and lets them add up to 1."));
+    out.paragraphs.push_back(tr("guide_texts_around.vocabulary_tokens",
+                                "The vocabulary has {} tokens; the largest number is {}.",
                                 grouped(static_cast<std::int64_t>(row.size())),
                                 number(static_cast<double>(std::ranges::max(row)), 2)));
-    out.try_it = tr("Choose another token of the text above the bars: what would follow there?");
+    out.try_it = tr("guide_texts_around.choose_another_token",
+                    "Choose another token of the text above the bars: what would follow there?");
     return out;
 }
 
@@ -114,18 +139,24 @@ GuideText say_vocabulary(const Shown& shown, TensorId id) {
 GuideText guide_text_around(const Shown& shown, const ViewState& view) {
     const TensorId id = group_info(view.group).main;
     if (shown.tensor(id) == nullptr)
-        return {.heading = tr(tensor_info(id).title), .paragraphs = {tr("Being computed …")}};
+        return {.heading = tr(tensor_info(id).title),
+                .paragraphs = {tr("common.computed", "Being computed …")}};
     const std::int64_t i = std::clamp<std::int64_t>(row_around(view, shown.position), 0, shown.dims().Tq - 1);
     if (id == embedding || id == position)
-        return {.heading = tr("Every token becomes a row of numbers"),
-                .paragraphs = {tr("The word table has one row of {} learned numbers for each token of the "
+        return {.heading =
+                    tr("guide_texts_around.every_token_becomes", "Every token becomes a row of numbers"),
+                .paragraphs = {tr("guide_texts_around.word_table_one_row",
+                                  "The word table has one row of {} learned numbers for each token of the "
                                   "vocabulary.",
                                   grouped(shown.dims().D)),
                                shown.tensor(position) != nullptr
-                                   ? tr("A second table has a row for each place. Both rows are added.")
-                                   : tr("Where a token stands is told later: queries and keys are turned by "
+                                   ? tr("guide_texts_around.second_table_row_each",
+                                        "A second table has a row for each place. Both rows are added.")
+                                   : tr("guide_texts_around.token_stands_told",
+                                        "Where a token stands is told later: queries and keys are turned by "
                                         "their position, or scores get a term for the distance.")},
-                .try_it = tr("Press the right arrow key until you are inside layer 0.")};
+                .try_it = tr("guide_texts_around.press_right_arrow_key",
+                             "Press the right arrow key until you are inside layer 0.")};
     if (id == logits || id == probabilities)
         return say_vocabulary(shown, id);
     if (norm_at(shown, id))

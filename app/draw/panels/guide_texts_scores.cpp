@@ -16,24 +16,32 @@ std::string reading(const Speaker& s) {
     const auto j = place_of_largest(row);
     const double top = row[static_cast<std::size_t>(j)];
     if (s.nothing_read(s.h))
-        return tr("In head {} the mask leaves {} no key to read: its whole row is 0.", s.h, s.query());
+        return tr("guide_texts_scores.head_mask_leaves_no",
+                  "In head {} the mask leaves {} no key to read: its whole row is 0.", s.h, s.query());
     if (s.dims.Tk == 1)
-        return tr("With one key there is no choice: {} gives it the whole weight, {}.", s.query(),
+        return tr("guide_texts_scores.one_key_no_choice",
+                  "With one key there is no choice: {} gives it the whole weight, {}.", s.query(),
                   number(top, 2));
-    const std::string begin = tr("Read the row of {} in head {}.", s.query(), s.h) + " ";
+    const std::string begin =
+        tr("guide_texts_scores.read_row_head", "Read the row of {} in head {}.", s.query(), s.h) + " ";
     if (ties(row) == s.dims.Tk)
-        return begin + tr("It reads all {} keys alike, {} each.", s.dims.Tk, number(top, 2));
+        return begin + tr("guide_texts_scores.reads_all_keys_alike", "It reads all {} keys alike, {} each.",
+                          s.dims.Tk, number(top, 2));
     if (ties(row) > 1)
-        return begin + tr("Its largest weight, {}, goes to {} and, in equal parts, to {} more.",
+        return begin + tr("guide_texts_scores.largest_weight_goes",
+                          "Its largest weight, {}, goes to {} and, in equal parts, to {} more.",
                           number(top, 2), s.key(j), ties(row) - 1);
     const double rest = std::accumulate(row.begin(), row.end(), 0.0) - top;
     const int decimals = sum_format({top, rest}, top + rest).decimals;
     const std::int64_t others = s.dims.Tk - 1;
-    return begin + tr("It gives {} a weight of {}.", s.key(j), number(top, decimals)) + " " +
-           (rest < top ? tr_n("Only {} is left for the other one.", "Only {} is left for the other {}.",
-                              others, number(rest, decimals), others)
-                       : tr_n("{} is left for the other one.", "{} is left for the other {}.", others,
-                              number(rest, decimals), others));
+    return begin +
+           tr("guide_texts_scores.gives_weight", "It gives {} a weight of {}.", s.key(j),
+              number(top, decimals)) +
+           " " +
+           (rest < top ? tr_n("guide_texts_scores.left_other_one", "Only {} is left for the other one.",
+                              "Only {} is left for the other {}.", others, number(rest, decimals), others)
+                       : tr_n("guide_texts_scores.left_other_one_2", "{} is left for the other one.",
+                              "{} is left for the other {}.", others, number(rest, decimals), others));
 }
 
 } // namespace
@@ -43,34 +51,43 @@ GuideText say_scores(const Speaker& s) {
     const auto best = place_of_largest(row);
     const auto worst = std::ranges::min_element(row) - row.begin();
     const auto value = [&](std::int64_t j) { return number(row[static_cast<std::size_t>(j)], 2); };
-    GuideText out{.heading = tr("Every query meets every key")};
-    out.paragraphs.push_back(tr_n("A score is a dot product: one token’s query times another’s key, over the "
+    GuideText out{.heading = tr("guide_texts_scores.every_query_meets", "Every query meets every key")};
+    out.paragraphs.push_back(tr_n("guide_texts_scores.score_dot_product_one",
+                                  "A score is a dot product: one token’s query times another’s key, over the "
                                   "{} column of a head.",
                                   "A score is a dot product: one token’s query times another’s key, over the "
                                   "{} columns of a head.",
                                   s.dims.dk, grouped(s.dims.dk)));
     if (s.dims.Tk == 1)
-        out.paragraphs.push_back(
-            tr("There is one key, so {} has one score in head {}: {}.", s.query(), s.h, value(0)));
+        out.paragraphs.push_back(tr("guide_texts_scores.one_key_one_score",
+                                    "There is one key, so {} has one score in head {}: {}.", s.query(), s.h,
+                                    value(0)));
     else if (ties(row) == s.dims.Tk)
-        out.paragraphs.push_back(
-            tr("In head {}, {} has the same score with every key: {}.", s.h, s.query(), value(0)));
+        out.paragraphs.push_back(tr("guide_texts_scores.head_same_score_every",
+                                    "In head {}, {} has the same score with every key: {}.", s.h, s.query(),
+                                    value(0)));
     else if (ties(row) > 1)
-        out.paragraphs.push_back(tr("In head {}, {} scores highest with {} (a tie), {}, and lowest with {}, "
+        out.paragraphs.push_back(tr("guide_texts_scores.head_scores_highest",
+                                    "In head {}, {} scores highest with {} (a tie), {}, and lowest with {}, "
                                     "{}.",
                                     s.h, s.query(), s.key(best), value(best), s.key(worst), value(worst)));
     else
-        out.paragraphs.push_back(tr("In head {}, {} scores highest with {}, {}, and lowest with {}, {}.", s.h,
+        out.paragraphs.push_back(tr("guide_texts_scores.head_scores_highest_2",
+                                    "In head {}, {} scores highest with {}, {}, and lowest with {}, {}.", s.h,
                                     s.query(), s.key(best), value(best), s.key(worst), value(worst)));
     out.paragraphs.push_back(
         s.dims.H == 1
-            ? tr("The larger the score, the better key and query fit.")
-            : tr("The larger the score, the better they fit. Each of the {} heads has its own scores.",
+            ? tr("guide_texts_scores.larger_score_better",
+                 "The larger the score, the better key and query fit.")
+            : tr("guide_texts_scores.larger_score_better_2",
+                 "The larger the score, the better they fit. Each of the {} heads has its own scores.",
                  s.dims.H));
-    out.try_it = s.dims.H > 1 ? tr("Pick another head with the number keys. Does {} score highest with the "
+    out.try_it = s.dims.H > 1 ? tr("guide_texts_scores.pick_another_head",
+                                   "Pick another head with the number keys. Does {} score highest with the "
                                    "same token there?",
                                    s.query())
-                              : tr("Press the down arrow key to go through the rows one by one.");
+                              : tr("guide_texts_scores.press_down_arrow_key",
+                                   "Press the down arrow key to go through the rows one by one.");
     return out;
 }
 
@@ -83,20 +100,25 @@ GuideText say_scaled(const Speaker& s) {
     const std::string divisor =
         fmt::format("√{}", s.dims.dk) +
         (root == std::floor(root) ? " = " + number(root, 0) : " ≈ " + number(root, 2));
-    GuideText out{.heading = tr("Scaling keeps the softmax soft")};
+    GuideText out{.heading =
+                      tr("guide_texts_scores.scaling_keeps_softmax", "Scaling keeps the softmax soft")};
     out.paragraphs.push_back(
-        tempered ? tr("Every score is divided by the root of the head width: {}, and by the temperature {}.",
+        tempered ? tr("guide_texts_scores.every_score_divided",
+                      "Every score is divided by the root of the head width: {}, and by the temperature {}.",
                       divisor, number(static_cast<double>(s.problem.temperature), 2))
-                 : tr("Every score is divided by the root of the head width: {}.", divisor));
+                 : tr("guide_texts_scores.every_score_divided_2",
+                      "Every score is divided by the root of the head width: {}.", divisor));
     // Translators: a score and what it becomes for a query and a key: In head 2, 3.14 becomes 1.57 for “it”
     // and “cat”.
-    out.paragraphs.push_back(tr("In head {}, {} becomes {} for {} and {}.", s.h, number(from, 2),
-                                number(to, 2), s.query(), s.key(j)));
+    out.paragraphs.push_back(tr("guide_texts_scores.head_becomes", "In head {}, {} becomes {} for {} and {}.",
+                                s.h, number(from, 2), number(to, 2), s.query(), s.key(j)));
     out.paragraphs.push_back(
-        tr("Wide heads add up more products and reach larger scores. Without the division a "
+        tr("guide_texts_scores.wide_heads_add_up",
+           "Wide heads add up more products and reach larger scores. Without the division a "
            "softmax would soon give one token nearly everything."));
     out.try_it =
-        tr("Choose another H in the toolbar: the heads change their width, and with it the divisor.");
+        tr("guide_texts_scores.choose_another_h",
+           "Choose another H in the toolbar: the heads change their width, and with it the divisor.");
     return out;
 }
 
@@ -104,66 +126,83 @@ GuideText say_masked(const Speaker& s) {
     const std::vector<double> row = s.row(TensorId::masked);
     const auto open = std::ranges::count_if(row, [](double v) { return std::isfinite(v); });
     const auto closed = std::ranges::find_if(row, [](double v) { return std::isinf(v); }) - row.begin();
-    GuideText out{.heading = tr("Who may read whom")};
+    GuideText out{.heading = tr("guide_texts_scores.may_read_whom", "Who may read whom")};
     out.paragraphs.push_back(
-        tr("A mask forbids pairs of tokens. Their score becomes −∞, and the softmax turns that "
+        tr("guide_texts_scores.mask_forbids_pairs",
+           "A mask forbids pairs of tokens. Their score becomes −∞, and the softmax turns that "
            "into a weight of exactly 0."));
     const std::string keys = grouped(s.dims.Tk);
     if (s.problem.mask.empty())
         out.paragraphs.push_back(
-            tr_n("No mask is set now: {} may read the only key, and every score stays as it is.",
+            tr_n("guide_texts_scores.no_mask_set_now",
+                 "No mask is set now: {} may read the only key, and every score stays as it is.",
                  "No mask is set now: {} may read all {} keys, and every score stays as it is.", s.dims.Tk,
                  s.query(), keys));
     else if (open == 0)
         out.paragraphs.push_back(
-            tr("In head {}, {} may read no key at all. Its weights and its output are then set to 0.", s.h,
+            tr("guide_texts_scores.head_may_read_no",
+               "In head {}, {} may read no key at all. Its weights and its output are then set to 0.", s.h,
                s.query()));
     else if (open == s.dims.Tk)
-        out.paragraphs.push_back(tr_n("In head {}, {} may read {} of {} key.",
-                                      "In head {}, {} may read {} of {} keys.", s.dims.Tk, s.h, s.query(),
-                                      open, keys));
+        out.paragraphs.push_back(
+            tr_n("guide_texts_scores.head_may_read_key", "In head {}, {} may read {} of {} key.",
+                 "In head {}, {} may read {} of {} keys.", s.dims.Tk, s.h, s.query(), open, keys));
     else if (open + 1 == s.dims.Tk)
-        out.paragraphs.push_back(tr("In head {}, {} may read {} of {} keys; {} is forbidden.", s.h, s.query(),
+        out.paragraphs.push_back(tr("guide_texts_scores.head_may_read_keys",
+                                    "In head {}, {} may read {} of {} keys; {} is forbidden.", s.h, s.query(),
                                     open, keys, s.key(closed)));
     else
-        out.paragraphs.push_back(tr("In head {}, {} may read {} of {} keys; {} is the first forbidden one.",
+        out.paragraphs.push_back(tr("guide_texts_scores.head_may_read_keys_2",
+                                    "In head {}, {} may read {} of {} keys; {} is the first forbidden one.",
                                     s.h, s.query(), open, keys, s.key(closed)));
     if (has_rule<AdditiveMask>(s.problem.mask))
-        out.paragraphs.push_back(tr("The mask also adds numbers to the scores that stay."));
+        out.paragraphs.push_back(
+            tr("guide_texts_scores.mask_also_adds", "The mask also adds numbers to the scores that stay."));
     out.try_it = s.problem.mask.empty()
-                     ? tr("Choose the causal mask in the toolbar. Which half of each map closes?")
-                     : tr("Choose another mask in the toolbar, and see which cells open or close.");
+                     ? tr("guide_texts_scores.choose_causal_mask",
+                          "Choose the causal mask in the toolbar. Which half of each map closes?")
+                     : tr("guide_texts_scores.choose_another_mask",
+                          "Choose another mask in the toolbar, and see which cells open or close.");
     return out;
 }
 
 GuideText say_weights(const Speaker& s) {
-    GuideText out{.heading = s.dims.H == 1 ? tr("Where does each token look?")
-                                           : tr("Head {}: where does each token look?", s.h),
-                  .try_it =
-                      tr("Press the down arrow key to go through the rows one by one. Where does each token "
-                         "look?")};
+    GuideText out{
+        .heading = s.dims.H == 1 ? tr("guide_texts_scores.each_token_look", "Where does each token look?")
+                                 : tr("guide_texts_scores.head_each_token_look",
+                                      "Head {}: where does each token look?", s.h),
+        .try_it = tr("guide_texts_scores.press_down_arrow_ke_2",
+                     "Press the down arrow key to go through the rows one by one. Where does each token "
+                     "look?")};
     out.paragraphs.push_back(
         s.problem.parts().sink
-            ? tr("Each row is one query token. A softmax turns its scores, and the score of the head’s sink, "
+            ? tr("guide_texts_scores.each_row_one_query",
+                 "Each row is one query token. A softmax turns its scores, and the score of the head’s sink, "
                  "into shares that add up to 1. The sink’s share is dropped, so that the weights add up to "
                  "less.")
-            : tr("Each row is one query token. A softmax turns its scores into weights that add up to 1."));
+            : tr("guide_texts_scores.each_row_one_query_2",
+                 "Each row is one query token. A softmax turns its scores into weights that add up to 1."));
     out.paragraphs.push_back(reading(s));
     const auto& roles = s.shown.document->head_roles();
     const auto h = static_cast<std::size_t>(s.h);
     const bool measured = s.b == 0 && !s.problem.cross() && h < s.shown.metrics.size() &&
                           s.shown.metrics[h].labelled.has_value();
     if (h < roles.size() && !roles[h].empty())
-        out.paragraphs.push_back(tr("This head was built for: {}.", shortened(tr(roles[h]), 40)));
-    else if (measured)
         out.paragraphs.push_back(
-            tr("Measured over the sentence, this head mostly reads: {}.", label_words(s.shown.metrics[h])));
+            tr("guide_texts_scores.head_built", "This head was built for: {}.", shortened(tr(roles[h]), 40)));
+    else if (measured)
+        out.paragraphs.push_back(tr("guide_texts_scores.measured_over",
+                                    "Measured over the sentence, this head mostly reads: {}.",
+                                    label_words(s.shown.metrics[h])));
     else if (s.dims.H > 1)
-        out.paragraphs.push_back(tr("The other heads share the tokens, but not the weights."));
+        out.paragraphs.push_back(tr("guide_texts_scores.other_heads_share",
+                                    "The other heads share the tokens, but not the weights."));
     else
-        out.paragraphs.push_back(tr("With one head, all that a token looks for must share one row."));
+        out.paragraphs.push_back(tr("guide_texts_scores.one_head_all_token",
+                                    "With one head, all that a token looks for must share one row."));
     if (s.dims.H > 1 && !s.nothing_read(s.h))
-        out.try_it = tr("Pick another head with the number keys. Does {} look at the same token?", s.query());
+        out.try_it = tr("guide_texts_scores.pick_another_head_2",
+                        "Pick another head with the number keys. Does {} look at the same token?", s.query());
     return out;
 }
 

@@ -23,7 +23,8 @@ std::string does(const analysis::HeadMetrics& m) {
     if (!m.labelled)
         return "";
     // Translators: what a head reads, and how much of its weight goes there: does: the token before 0.84
-    return tr("does: {} {}", label_words(m), number(static_cast<double>(m.label_score()), 2));
+    return tr("heads_panel.does", "does: {} {}", label_words(m),
+              number(static_cast<double>(m.label_score()), 2));
 }
 
 void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
@@ -40,7 +41,7 @@ void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
 
 /// Where the bars begin, right of the widest of their names.
 float bar_indent(const DrawContext& context) {
-    float widest = context.measure(tr("change"), figure::Font::ui, 12);
+    float widest = context.measure(tr("heads_panel.change", "change"), figure::Font::ui, 12);
     for (const analysis::HeadScoreInfo& score : analysis::head_scores())
         widest = std::max(widest, context.measure(tr(score.bar), figure::Font::ui, 12));
     return std::max(62.0F, std::ceil(widest) + 8);
@@ -77,12 +78,13 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     draw_swatch(row, h, top + 8);
     const float left = row.left + indent, room = row.right - left;
     const float gain = context.shown.problem().gain(h);
-    const float name = row.put(left, tr("Head {}", h), room, figure::Font::ui_semibold, 13.5F, theme.ink);
+    const float name =
+        row.put(left, tr("common.head", "Head {}", h), room, figure::Font::ui_semibold, 13.5F, theme.ink);
     if (gain == 0.0F)
         strike_out(row.picture, left, row.baseline(13.5F), name, 13.5F, theme.ink);
     if (gain != 1.0F)
-        row.put(row.right, tr("gain {}", number(static_cast<double>(gain), 2)), room - name - 12,
-                figure::Font::mono, 12, theme.muted, figure::Align::right);
+        row.put(row.right, tr("common.gain", "gain {}", number(static_cast<double>(gain), 2)),
+                room - name - 12, figure::Font::mono, 12, theme.muted, figure::Align::right);
     row.y += 22;
     const auto line = [&](const std::string& text) {
         if (text.empty())
@@ -90,7 +92,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
         row.put(left, text, room, figure::Font::ui, 12.5F, theme.text);
         row.y += 20;
     };
-    line(role.empty() ? "" : tr("built to: {}", tr(role)));
+    line(role.empty() ? "" : tr("heads_panel.built", "built to: {}", tr(role)));
     if (metrics != nullptr) {
         line(does(*metrics));
         const figure::Color colour = theme.head(h, context.dims().H).colour;
@@ -105,8 +107,9 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     }
     if (const auto change = change_of_head(context, h))
         // Translators: the noun: how much the head changed
-        draw_measure(row, tr("change"),
-                     change->norm == 0 ? tr("none") : number(change->norm, change->norm < 0.005 ? 4 : 2),
+        draw_measure(row, tr("heads_panel.change", "change"),
+                     change->norm == 0 ? tr("common.none", "none")
+                                       : number(change->norm, change->norm < 0.005 ? 4 : 2),
                      change->largest > 0 ? static_cast<float>(change->norm / change->largest) : 0.0F,
                      theme.head(h, context.dims().H).colour);
     row.y += 8;
@@ -116,13 +119,14 @@ void draw_one(Sheet& sheet, std::int64_t h) {
         sheet.picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
     }
     sheet.picture.append(std::move(row.picture), 0, 0);
-    sheet.picture.add_spot(area, "Head " + std::to_string(h), PickHead{h}, tr("Put head {} in focus", h));
+    sheet.picture.add_spot(area, "Head " + std::to_string(h), PickHead{h},
+                           tr("heads_panel.put_head_focus", "Put head {} in focus", h));
     sheet.y = row.y + 4;
 }
 
 void explain_bars(Sheet& sheet) {
     const Dims& dims = sheet.context.dims();
-    std::string before = tr("Measured on this sentence.") + " ";
+    std::string before = tr("heads_panel.measured_sentence", "Measured on this sentence.") + " ";
     for (const analysis::HeadScoreInfo& score : analysis::head_scores()) {
         if (score.bar.empty() ||
             !analysis::score_applies(score.score, dims.Tq, dims.Tk, !sheet.context.shown.problem().cross()))
@@ -144,19 +148,22 @@ Picture draw_heads(const DrawContext& context) {
     for (std::int64_t h = 0; h < context.dims().H; ++h)
         draw_one(sheet, h);
     sheet.y += 10;
-    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, tr("Atlas of the heads"),
-                ShowScreen{Screen::atlas}, false,
-                with_key(tr("All heads by every score, in one picture"), "atlas screen"));
+    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
+                tr("heads_panel.atlas_heads", "Atlas of the heads"), ShowScreen{Screen::atlas}, false,
+                with_key(tr("heads_panel.all_heads_every_score", "All heads by every score, in one picture"),
+                         "atlas screen"));
     sheet.y += context.controls ? 46.0F : 0.0F;
     draw_hairline(sheet.picture, context, sheet.left, sheet.y, sheet.width());
     sheet.y += 10;
     explain_bars(sheet);
     if (change_of_head(context, 0))
-        sheet.paragraph(tr("Change: ‖B − A‖ of {}, the root of the sum of all squared changes.",
+        sheet.paragraph(tr("heads_panel.change_b_root_sum",
+                           "Change: ‖B − A‖ of {}, the root of the sum of all squared changes.",
                            tensor_info(told_by_head(context.view)).name),
                         context.theme.muted);
     sheet.paragraph(
-        tr("“does”: the kind of token that gets at least half the weight, on average; for a token said "
+        tr("heads_panel.kind_token_gets_least",
+           "“does”: the kind of token that gets at least half the weight, on average; for a token said "
            "before, or what followed it, a quarter is enough."),
         context.theme.muted);
     return sheet.finish();

@@ -27,8 +27,9 @@ void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
         return;
     draw_button(
         sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
-        tr("Write on from this token"), TakeBack{after}, false,
-        tr_n("Takes back the {} token behind it, so that another one can follow; undo brings them back",
+        tr("predictions_panel.write_token", "Write on from this token"), TakeBack{after}, false,
+        tr_n("predictions_panel.takes_back_token",
+             "Takes back the {} token behind it, so that another one can follow; undo brings them back",
              "Takes back the {} tokens behind it, so that another one can follow; undo brings them back",
              after, grouped(after)));
     sheet.y += 42;
@@ -43,7 +44,8 @@ void write_branches(Sheet& sheet, const ModelState& model, const ModelPart& part
         if (!from)
             continue;
         if (first)
-            sheet.section(tr("Other branches"), tr("click to go there"));
+            sheet.section(tr("predictions_panel.other_branches", "Other branches"),
+                          tr("predictions_panel.click_go", "click to go there"));
         first = false;
         const std::vector<std::string>& tokens = branch.inputs->tokens;
         write_branch_tokens(sheet, {tokens.begin() + *from, tokens.end()},
@@ -74,8 +76,9 @@ void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
                       before = number(static_cast<double>(odds.before), 5);
     sheet.picture.tips.push_back(
         {{sheet.left, sheet.y, sheet.width(), row_step},
-         edited ? tr("{}, id {}: {}, without the edits {}", odds.label, odds.id, now, before)
-                : tr("{}, id {}: {}", odds.label, odds.id, now)});
+         edited ? tr("predictions_panel.id_without_edits", "{}, id {}: {}, without the edits {}", odds.label,
+                     odds.id, now, before)
+                : tr("predictions_panel.id", "{}, id {}: {}", odds.label, odds.id, now)});
     sheet.y += row_step;
 }
 
@@ -110,21 +113,25 @@ Reads reads_of(const checkpoint::TextModel& model) {
 }
 
 std::string predictions_title(Reads reads) {
-    return reads == Reads::hidden_words   ? tr("In this place")
-           : reads == Reads::words_before ? tr("Next token")
-                                          : tr("At this token");
+    return reads == Reads::hidden_words   ? tr("predictions_panel.place", "In this place")
+           : reads == Reads::words_before ? tr("predictions_panel.next_token", "Next token")
+                                          : tr("predictions_panel.token", "At this token");
 }
 
 void write_predictions(Sheet& sheet, const Predictions& found, Reads reads) {
     const Theme& theme = sheet.context.theme;
-    sheet.section(predictions_title(reads), tr("probability"));
+    sheet.section(predictions_title(reads), tr("common.probability", "probability"));
     sheet.paragraph(
         reads == Reads::hidden_words
-            ? (found.hidden ? tr("What the model guesses for the hidden word.")
-                            : tr("What the model would put in the place of “{}”.", found.token))
+            ? (found.hidden ? tr("predictions_panel.model_guesses_hidden",
+                                 "What the model guesses for the hidden word.")
+                            : tr("predictions_panel.model_would_put_place",
+                                 "What the model would put in the place of “{}”.", found.token))
         : reads == Reads::words_before
-            ? tr("After “{}”, token {}, at temperature {}.", found.token, found.position, 1)
-            : tr("From “{}”, token {}, at temperature {}. This decoder reads the tokens that follow, too: "
+            ? tr("predictions_panel.after_token", "After “{}”, token {}, at temperature {}.", found.token,
+                 found.position, 1)
+            : tr("predictions_panel.token_temperature",
+                 "From “{}”, token {}, at temperature {}. This decoder reads the tokens that follow, too: "
                  "these numbers predict no next token.",
                  found.token, found.position, 1),
         theme.text);
@@ -136,14 +143,16 @@ void write_predictions(Sheet& sheet, const Predictions& found, Reads reads) {
         write_odds(sheet, odds, end, found.edited);
         listed += static_cast<double>(odds.after);
     }
-    sheet.put(sheet.left, tr("all others"), 120, figure::Font::ui, 13, theme.muted);
+    sheet.put(sheet.left, tr("predictions_panel.all_others", "all others"), 120, figure::Font::ui, 13,
+              theme.muted);
     sheet.put(sheet.right, percent_text(std::max(0.0, 1 - listed)), 60, figure::Font::mono, 12.5F,
               theme.muted, figure::Align::right);
     sheet.y += row_step + 2;
     const std::string full = percent_text(static_cast<double>(end));
     sheet.paragraph(found.edited
-                        ? tr("A full bar is {}; a tick stands where the model without edits is.", full)
-                        : tr("A full bar is {}.", full),
+                        ? tr("predictions_panel.full_bar_tick_stands",
+                             "A full bar is {}; a tick stands where the model without edits is.", full)
+                        : tr("predictions_panel.full_bar", "A full bar is {}.", full),
                     theme.muted);
 }
 
@@ -151,12 +160,15 @@ void write_change(Sheet& sheet, const ModelState& model, const Predictions& foun
     const Theme& theme = sheet.context.theme;
     const bool patched = patched_run(*sheet.context.shown.document->part()) != nullptr;
     const bool tempered = model.next && model.sampling.temperature != 1;
-    sheet.section(patched ? tr("Changed by the patch") : tr("Changed by the edits"),
-                  tempered ? tr("at temperature 1, before → after") : tr("before → after"));
+    sheet.section(patched ? tr("predictions_panel.changed_patch", "Changed by the patch")
+                          : tr("predictions_panel.changed_edits", "Changed by the edits"),
+                  tempered ? tr("predictions_panel.temperature_1_before", "at temperature 1, before → after")
+                           : tr("predictions_panel.before_after", "before → after"));
     const int decimals = found.kl >= 0.01 ? 3 : 6;
-    sheet.row(tr("KL(before ‖ after)"), number(found.kl, decimals) + " nats", true);
+    sheet.row(tr("predictions_panel.kl_before_after", "KL(before ‖ after)"),
+              number(found.kl, decimals) + " nats", true);
     if (found.moved.empty())
-        sheet.paragraph(tr("No probability moved."), theme.muted);
+        sheet.paragraph(tr("predictions_panel.no_probability_moved", "No probability moved."), theme.muted);
     for (const TokenOdds& odds : found.moved)
         write_moved(sheet, odds);
     if (!model.recomputed.empty())
@@ -174,9 +186,11 @@ void write_edited_layers(Sheet& sheet) {
     for (const auto& [n, edits] : document.part()->edits)
         layers += (layers.empty() ? "" : ", ") +
                   attention_name(*document.part(), attention_place(document.part()->architecture(), n));
-    sheet.row(tr("edited layers"), layers);
-    draw_button(sheet.picture, context, {sheet.left, sheet.y + 4, width, 30}, tr("Drop all edits"),
-                ResetEdits{}, false, tr("The checkpoint as it is on disk; undo brings them back"));
+    sheet.row(tr("predictions_panel.edited_layers", "edited layers"), layers);
+    draw_button(sheet.picture, context, {sheet.left, sheet.y + 4, width, 30},
+                tr("common.drop_all_edits", "Drop all edits"), ResetEdits{}, false,
+                tr("predictions_panel.checkpoint_disk_undo",
+                   "The checkpoint as it is on disk; undo brings them back"));
     sheet.y += 44;
 }
 
@@ -190,21 +204,27 @@ void write_head(Sheet& sheet) {
     const std::string name = open_head_name(document, h);
     if (document.shows_weights() && document.shown_weights()->info().is_mean(document.layer(), h)) {
         sheet.section(name);
-        sheet.paragraph(tr("It is worked out from the model’s heads: open one of them to switch it off."),
+        sheet.paragraph(tr("predictions_panel.worked_out_models",
+                           "It is worked out from the model’s heads: open one of them to switch it off."),
                         context.theme.text);
         return write_edited_layers(sheet);
     }
-    sheet.section(tr("Head {}", name),
-                  gain == 1.0F ? "" : tr("gain {}", number(static_cast<double>(gain), 2)));
+    sheet.section(tr("common.head", "Head {}", name),
+                  gain == 1.0F ? "" : tr("common.gain", "gain {}", number(static_cast<double>(gain), 2)));
     const float width = (sheet.width() - 12) / 2;
     const float top = sheet.y + 4;
-    draw_button(sheet.picture, context, {sheet.left, top, width, 32},
-                off ? tr("Switch on {}", name) : tr("Ablate {}", name), SetGain{h, off ? 1.0F : 0.0F}, false,
-                off ? tr("Gain 1 again") : with_key(tr("Gain 0: what the head adds is left out"), "ablate"));
+    draw_button(
+        sheet.picture, context, {sheet.left, top, width, 32},
+        off ? tr("common.switch_on_2", "Switch on {}", name) : tr("common.ablate", "Ablate {}", name),
+        SetGain{h, off ? 1.0F : 0.0F}, false,
+        off ? tr("predictions_panel.gain_1_again", "Gain 1 again")
+            : with_key(tr("predictions_panel.gain_0_head_adds", "Gain 0: what the head adds is left out"),
+                       "ablate"));
     // Of a long text there is no Edit tab.
     if (!document.is_long())
-        draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32}, tr("Gains, edits"),
-                    ShowTab{LeftTab::edit}, false, tr("Scale heads, copy and swap them, undo"));
+        draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32},
+                    tr("predictions_panel.gains_edits", "Gains, edits"), ShowTab{LeftTab::edit}, false,
+                    tr("predictions_panel.scale_heads_copy_swap", "Scale heads, copy and swap them, undo"));
     sheet.y = top + 44;
     write_edited_layers(sheet);
 }
@@ -235,19 +255,24 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     write_branches(sheet, model, part);
     if (text.masked() && text.tokenizer != nullptr && text.mask_id >= 0 &&
         std::ranges::find(model.run->inputs().ids, text.mask_id) == model.run->inputs().ids.end())
-        sheet.paragraph(
-            tr("Type {} in place of a word to hide it.", checkpoint::label_of(text, text.mask_id)),
-            theme.muted);
+        sheet.paragraph(tr("predictions_panel.type_place_word_hide", "Type {} in place of a word to hide it.",
+                           checkpoint::label_of(text, text.mask_id)),
+                        theme.muted);
     if (two_texts)
         write_stacks(sheet);
     if (text.tokenizer == nullptr)
-        sheet.paragraph(tr("This checkpoint has no tokenizer: tokens are their ids."), theme.muted);
+        sheet.paragraph(
+            tr("predictions_panel.checkpoint_no", "This checkpoint has no tokenizer: tokens are their ids."),
+            theme.muted);
     // The panel speaks of one position: the one that is chosen.
     const bool earlier = model.predictions && position + 1 < model.run->inputs().T;
     if (model.next && earlier) {
         draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 30},
-                    tr("After the last token"), PredictAt{model.run->inputs().T - 1}, false,
-                    with_key(tr("Shows what can follow the text, and how it is drawn"), "last token"));
+                    tr("predictions_panel.after_last_token", "After the last token"),
+                    PredictAt{model.run->inputs().T - 1}, false,
+                    with_key(tr("predictions_panel.shows_follow_text_how",
+                                "Shows what can follow the text, and how it is drawn"),
+                             "last token"));
         sheet.y += 42;
         write_predictions(sheet, *model.predictions, reads_of(text));
     }
@@ -263,7 +288,8 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         if (document.stack() == checkpoint::Stack::own)
             write_cache(sheet);
     } else if (model.running) {
-        sheet.paragraph(tr("Computing … {} %", number(100 * static_cast<double>(model.fraction), 0)),
+        sheet.paragraph(tr("predictions_panel.computing", "Computing … {} %",
+                           number(100 * static_cast<double>(model.fraction), 0)),
                         theme.muted);
     }
     if (model.predictions) {
@@ -276,7 +302,8 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     } else {
         sheet.section(predictions_title(reads_of(text)));
         sheet.paragraph(
-            tr("This checkpoint has no language-model head, so it predicts nothing: attention alone "
+            tr("predictions_panel.checkpoint_no_language",
+               "This checkpoint has no language-model head, so it predicts nothing: attention alone "
                "can be read."),
             theme.text);
     }

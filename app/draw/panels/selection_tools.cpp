@@ -53,17 +53,18 @@ bool is_random(OperationKind kind) {
 
 void deviation_and_seed(Sheet& sheet, const OperationChoice& now, bool deviation) {
     if (deviation)
-        field(sheet, tr("standard deviation"), "deviation", shortest_number(now.deviation),
-              [now](const std::string& typed) {
+        field(sheet, tr("selection_tools.standard_deviation", "standard deviation"), "deviation",
+              shortest_number(now.deviation), [now](const std::string& typed) {
                   OperationChoice choice = now;
                   choice.deviation = parse_number(typed);
                   return choice;
               });
-    field(sheet, tr("seed"), "seed", std::to_string(now.seed), [now](const std::string& typed) {
-        OperationChoice choice = now;
-        choice.seed = parse_seed(typed);
-        return choice;
-    });
+    field(sheet, tr("common.seed", "seed"), "seed", std::to_string(now.seed),
+          [now](const std::string& typed) {
+              OperationChoice choice = now;
+              choice.seed = parse_seed(typed);
+              return choice;
+          });
 }
 
 /// The fields of the open operation, and the button that applies it.
@@ -72,16 +73,16 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
     const bool weight = tensor_info(block.tensor).rank() == 2;
     switch (now.kind) {
     case OperationKind::set:
-        field(sheet, tr("set every number to"), "set to", shortest_number(now.value),
-              [now](const std::string& typed) {
+        field(sheet, tr("selection_tools.set_every_number", "set every number to"), "set to",
+              shortest_number(now.value), [now](const std::string& typed) {
                   OperationChoice choice = now;
                   choice.value = parse_number(typed);
                   return choice;
               });
         break;
     case OperationKind::scale:
-        field(sheet, tr("multiply every number by"), "scale by", shortest_number(now.factor),
-              [now](const std::string& typed) {
+        field(sheet, tr("selection_tools.multiply_every_number", "multiply every number by"), "scale by",
+              shortest_number(now.factor), [now](const std::string& typed) {
                   OperationChoice choice = now;
                   choice.factor = parse_number(typed);
                   return choice;
@@ -93,18 +94,23 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
     case OperationKind::normal:
     case OperationKind::xavier_uniform:
     case OperationKind::xavier_normal: {
-        std::vector<Segment> ways{{tr("normal"), ChooseOperation{with_kind(now, OperationKind::normal)},
+        std::vector<Segment> ways{{tr("selection_tools.normal", "normal"),
+                                   ChooseOperation{with_kind(now, OperationKind::normal)},
                                    now.kind == OperationKind::normal || !weight,
-                                   tr("Normal numbers with a standard deviation of your choice")}};
+                                   tr("selection_tools.normal_numbers_standard",
+                                      "Normal numbers with a standard deviation of your choice")}};
         if (weight) {
-            ways.push_back({tr("Xavier unif."),
+            ways.push_back({tr("selection_tools.xavier_unif", "Xavier unif."),
                             ChooseOperation{with_kind(now, OperationKind::xavier_uniform)},
                             now.kind == OperationKind::xavier_uniform,
-                            tr("Even within √(6 / (rows + columns)) of the whole matrix")});
+                            tr("selection_tools.even_within_6_rows",
+                               "Even within √(6 / (rows + columns)) of the whole matrix")});
             ways.push_back(
-                {tr("Xavier norm."), ChooseOperation{with_kind(now, OperationKind::xavier_normal)},
+                {tr("selection_tools.xavier_norm", "Xavier norm."),
+                 ChooseOperation{with_kind(now, OperationKind::xavier_normal)},
                  now.kind == OperationKind::xavier_normal,
-                 tr("Normal with a standard deviation of √(2 / (rows + columns)) of the whole matrix")});
+                 tr("selection_tools.normal_standard",
+                    "Normal with a standard deviation of √(2 / (rows + columns)) of the whole matrix")});
         }
         draw_segmented(sheet.picture, sheet.context, sheet.left, sheet.y, ways);
         sheet.y += 36;
@@ -116,8 +122,10 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
     case OperationKind::identity:
         return;
     }
-    button(sheet, 0, tr("Apply"), OperateOn{now}, tr("Enter does the same"), true);
-    button(sheet, 1, tr("Close"), ChooseOperation{with_kind(now, OperationKind::none)}, {});
+    button(sheet, 0, tr("selection_tools.apply", "Apply"), OperateOn{now},
+           tr("selection_tools.enter_same", "Enter does the same"), true);
+    button(sheet, 1, tr("selection_tools.close", "Close"),
+           ChooseOperation{with_kind(now, OperationKind::none)}, {});
     sheet.y += tool_height + 12;
 }
 
@@ -125,25 +133,32 @@ void draw_tools(Sheet& sheet, const Block& block) {
     const OperationChoice now = sheet.context.view.operation;
     const auto open = [&](OperationKind kind) { return ChooseOperation{with_kind(now, kind)}; };
     const auto at_once = [&](const BlockOperation& operation) { return EditBlock{block, operation}; };
-    sheet.section(tr("Do to this selection"),
+    sheet.section(tr("selection_tools.selection", "Do to this selection"),
                   std::to_string(block.rows) + " × " + std::to_string(block.cols));
     sheet.y += 2;
-    button(sheet, 0, tr("Set…"), open(OperationKind::set), tr("One number for all"),
-           now.kind == OperationKind::set);
-    button(sheet, 1, tr("Scale…"), open(OperationKind::scale), tr("Times a factor"),
-           now.kind == OperationKind::scale);
+    button(sheet, 0, tr("selection_tools.set", "Set…"), open(OperationKind::set),
+           tr("selection_tools.one_number_all", "One number for all"), now.kind == OperationKind::set);
+    button(sheet, 1, tr("selection_tools.scale", "Scale…"), open(OperationKind::scale),
+           tr("selection_tools.times_factor", "Times a factor"), now.kind == OperationKind::scale);
     sheet.y += tool_height + tool_gap;
-    button(sheet, 0, tr("Zero"), at_once(Zero{}), tr("Delete does the same"));
-    button(sheet, 1, tr("Add noise…"), open(OperationKind::noise), tr("Normal numbers, by a seed"),
+    button(sheet, 0, tr("selection_tools.zero", "Zero"), at_once(Zero{}),
+           tr("selection_tools.delete_same", "Delete does the same"));
+    button(sheet, 1, tr("selection_tools.add_noise", "Add noise…"), open(OperationKind::noise),
+           tr("selection_tools.normal_numbers_seed", "Normal numbers, by a seed"),
            now.kind == OperationKind::noise);
     sheet.y += tool_height + tool_gap;
-    button(sheet, 0, tr("Randomise…"), open(is_random(now.kind) ? now.kind : OperationKind::normal),
-           tr("New numbers by a seed: normal or Xavier"), is_random(now.kind));
-    button(sheet, 1, tr("Identity"), at_once(MakeIdentity{}), tr("1 on the block's diagonal, else 0"));
+    button(sheet, 0, tr("selection_tools.randomise", "Randomise…"),
+           open(is_random(now.kind) ? now.kind : OperationKind::normal),
+           tr("selection_tools.new_numbers_seed_normal", "New numbers by a seed: normal or Xavier"),
+           is_random(now.kind));
+    button(sheet, 1, tr("selection_tools.identity", "Identity"), at_once(MakeIdentity{}),
+           tr("selection_tools.1_blocks_diagonal_else", "1 on the block's diagonal, else 0"));
     sheet.y += tool_height + tool_gap;
-    button(sheet, 0, tr("Copy TSV"), CopyNumbers{}, tr("{}: for a spreadsheet", key_hint("copy")));
-    button(sheet, 1, tr("Paste TSV"), PasteNumbers{},
-           tr("{}: from a spreadsheet, from the selected cell on", key_hint("paste")));
+    button(sheet, 0, tr("selection_tools.copy_tsv", "Copy TSV"), CopyNumbers{},
+           tr("selection_tools.spreadsheet", "{}: for a spreadsheet", key_hint("copy")));
+    button(sheet, 1, tr("selection_tools.paste_tsv", "Paste TSV"), PasteNumbers{},
+           tr("selection_tools.spreadsheet_selected", "{}: from a spreadsheet, from the selected cell on",
+              key_hint("paste")));
     sheet.y += tool_height + 12;
     draw_open_operation(sheet, block);
 }
@@ -165,7 +180,8 @@ void draw_neighbourhood(Sheet& sheet, const CellAddress& cell) {
     const auto [row, rows] =
         window(down < 0 ? 0 : cell.at[static_cast<std::size_t>(down)] - first_row, all.rows, most_rows);
     const auto [col, cols] = window(cell.at[across], all.cols, most_cols);
-    sheet.section(tr("Numbers around it"), tr("drag, type"));
+    sheet.section(tr("selection_tools.numbers_around", "Numbers around it"),
+                  tr("selection_tools.drag_type", "drag, type"));
     const float top = sheet.y + 20;
     MatrixSpec spec{.tensor = cell.tensor,
                     .origin = all.at(row, col),

@@ -87,14 +87,18 @@ float draw_welcome(Picture& picture, const DrawContext& context, float y) {
     const Theme& theme = context.theme;
     const Document& document = *context.shown.document;
     const float width = context.width - 2 * start_pad;
-    y = draw_paragraph(picture, context, start_pad, y + 24, width, tr("Watch attention happen"),
+    y = draw_paragraph(picture, context, start_pad, y + 24, width,
+                       tr("start_panel.watch_attention_happen", "Watch attention happen"),
                        figure::Font::ui_semibold, 20, 26, theme.ink);
-    std::string text = tr("Three ways to begin. What is open stays open until you have chosen.");
+    std::string text = tr("start_panel.three_ways_begin_open",
+                          "Three ways to begin. What is open stays open until you have chosen.");
     if (document.is_experiment() && !document.recipe.sentence.empty()) {
-        text = tr("A small model reads “{}”. Every number is worked out here, and you can change it.",
+        text = tr("start_panel.small_model_reads_every",
+                  "A small model reads “{}”. Every number is worked out here, and you can change it.",
                   shortened(document.recipe.sentence, 40));
         if (is_roomy(context))
-            text += " " + tr("Point at a cell to see how it came about; → and ← walk from stage to stage.");
+            text += " " + tr("start_panel.point_cell_see_how",
+                             "Point at a cell to see how it came about; → and ← walk from stage to stage.");
     }
     return draw_paragraph(picture, context, start_pad, y, width, text, figure::Font::ui, 13.5F, 20,
                           theme.text) -
@@ -110,11 +114,14 @@ float draw_sentence_card(Picture& card, const DrawContext& context, const figure
     float y = area.y;
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
-                      tr("Into the field at the top. The numbers follow with every word."));
-    const StartButton type{tr("Start typing"), TypeSentence{},
-                           tr("Puts the keyboard into the field at the top (/)")};
-    const StartButton anew{tr("New sentence"), NewProject{},
-                           tr("Back to the sentence that the program began with, which you can type over")};
+                      tr("start_panel.field_top_numbers_follow",
+                         "Into the field at the top. The numbers follow with every word."));
+    const StartButton type{
+        tr("start_panel.start_typing", "Start typing"), TypeSentence{},
+        tr("start_panel.puts_keyboard_field_top", "Puts the keyboard into the field at the top (/)")};
+    const StartButton anew{tr("start_panel.new_sentence", "New sentence"), NewProject{},
+                           tr("start_panel.back_sentence_program_began",
+                              "Back to the sentence that the program began with, which you can type over")};
     return draw_buttons(card, context, area, y + 4, {has_field ? type : anew});
 }
 
@@ -139,9 +146,12 @@ void draw_lesson_marks(Picture& card, const DrawContext& context, const CourseSt
 
 std::string go_on_label(const CourseState& course, const lesson::Lesson& next) {
     if (course.part_opened(next) == 0)
-        return next.number > 0 ? tr("Start lesson {}", next.number) : tr_in("verb", "Start");
+        return next.number > 0 ? tr("start_panel.start_lesson", "Start lesson {}", next.number)
+                               : tr("start_panel.start_verb", "Start");
     const int page = course.progress_of(next).page, steps = static_cast<int>(next.steps.size());
-    return page < 1 ? tr("Go on") : page > steps ? tr("Go on, quiz") : tr("Go on, step {}", page);
+    return page < 1       ? tr("common.go", "Go on")
+           : page > steps ? tr("start_panel.go_quiz", "Go on, quiz")
+                          : tr("start_panel.go_step", "Go on, step {}", page);
 }
 
 float draw_course_card(Picture& card, const DrawContext& context, const CourseState& course,
@@ -152,17 +162,23 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     float y = area.y;
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
-                      read > 0 ? tr("{} lessons on the live engine, {} done", course.lessons.size(), read)
-                               : tr("{} lessons on the live engine", course.lessons.size()));
+                      read > 0 ? tr("start_panel.lessons_live_engine_done",
+                                    "{} lessons on the live engine, {} done", course.lessons.size(), read)
+                               : tr("start_panel.lessons_live_engine", "{} lessons on the live engine",
+                                    course.lessons.size()));
     draw_lesson_marks(card, context, course, {area.x, y + 6, area.w, 0});
     y += 20;
     if (!context.shown.document->is_experiment()) {
-        y = draw_note(card, context, area, y, tr("Lessons have problems of their own."));
-        return draw_buttons(card, context, area, y + 4,
-                            {{tr("To the course"), NewProject{.to_course = true},
-                              tr("Closes what is open; the lessons then begin here"), true}});
+        y = draw_note(card, context, area, y,
+                      tr("start_panel.lessons_problems_own", "Lessons have problems of their own."));
+        return draw_buttons(
+            card, context, area, y + 4,
+            {{tr("start_panel.course", "To the course"), NewProject{.to_course = true},
+              tr("start_panel.closes_open_lessons_begin", "Closes what is open; the lessons then begin here"),
+              true}});
     }
-    StartButton all{tr("All lessons"), CloseLesson{}, tr("The list of lessons")};
+    StartButton all{tr("common.all_lessons", "All lessons"), CloseLesson{},
+                    tr("common.list_lessons", "The list of lessons")};
     const auto next = course.next();
     if (next == nullptr) {
         all.primary = true;
@@ -170,7 +186,7 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     }
     const float baseline = y + 13;
     // Translators: minutes
-    const std::string minutes = tr("{} min", next->minutes), name = tr(next->title),
+    const std::string minutes = tr("common.min", "{} min", next->minutes), name = tr(next->title),
                       title = (next->number > 0 ? std::to_string(next->number) + "  " : "") + name;
     const float right = draw_text(card, context, area.right(), baseline, minutes, figure::Font::ui, text_size,
                                   theme.muted, figure::Align::right);
@@ -188,17 +204,21 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
     const std::string name = packaged ? files.packaged.front() : "";
     const float y =
         draw_note(card, context, area, area.y,
-                  packaged ? tr("{} comes with the program: a small language model, to be looked "
+                  packaged ? tr("start_panel.comes_program_small_language",
+                                "{} comes with the program: a small language model, to be looked "
                                 "into head by head.",
                                 name)
-                           : tr("The folder of a checkpoint from Hugging Face, with config.json and "
+                           : tr("start_panel.folder_checkpoint_hugging",
+                                "The folder of a checkpoint from Hugging Face, with config.json and "
                                 "model.safetensors."));
     std::vector<StartButton> buttons;
     if (packaged)
-        buttons.push_back({tr("Open {}", name), OpenPath{name}, tr("All its heads, and what it predicts")});
+        buttons.push_back({tr("common.open", "Open {}", name), OpenPath{name},
+                           tr("start_panel.all_heads_predicts", "All its heads, and what it predicts")});
     buttons.push_back(
-        {tr("Other file…"), ChooseProject{},
-         with_key(tr("A checkpoint's folder, a GGUF file, attention weights, a project or a problem"),
+        {tr("start_panel.other_file", "Other file…"), ChooseProject{},
+         with_key(tr("start_panel.checkpoints_folder_gguf_file",
+                     "A checkpoint's folder, a GGUF file, attention weights, a project or a problem"),
                   "open")});
     return draw_buttons(card, context, area, y + 4, buttons);
 }
@@ -206,18 +226,19 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
 std::string kind_of_recent(const std::string& path) {
     switch (kind_of_ending(path)) {
     case PathKind::project:
-        return tr("project");
+        return tr("start_panel.project", "project");
     case PathKind::lesson:
-        return tr("lesson");
+        return tr("common.lesson", "lesson");
     case PathKind::problem:
     case PathKind::tensors:
     case PathKind::patch:
     case PathKind::survey:
-        return tr("numbers");
+        return tr("common.numbers", "numbers");
     case PathKind::checkpoint:
     case PathKind::folder:
     case PathKind::unknown:
-        return tr("model"); // of a file that was opened, only a folder has no such ending
+        return tr("start_panel.model",
+                  "model"); // of a file that was opened, only a folder has no such ending
     }
     return {};
 }
@@ -226,7 +247,8 @@ float draw_recent(Picture& picture, const DrawContext& context, const std::vecto
                   float y) {
     const Theme& theme = context.theme;
     const float width = context.width - 2 * start_pad, right = start_pad + width;
-    draw_text(picture, context, start_pad, y + 19, tr("Recent"), figure::Font::ui_semibold, 13, theme.ink);
+    draw_text(picture, context, start_pad, y + 19, tr("common.recent", "Recent"), figure::Font::ui_semibold,
+              13, theme.ink);
     y += 28;
     for (std::size_t i = 0; i < std::min(recent.size(), most_recent_rows); ++i, y += recent_high) {
         draw_hairline(picture, context, start_pad, y, width);
@@ -249,15 +271,15 @@ Picture draw_start(const DrawContext& context, const CourseState& course, const 
     Picture picture;
     float y = draw_welcome(picture, context, 14);
     y = draw_card(
-        picture, context, y, tr("Type your own sentence"),
+        picture, context, y, tr("start_panel.type_own_sentence", "Type your own sentence"),
         [&](Picture& card, const figure::Rect& area) { return draw_sentence_card(card, context, area); });
     if (!course.lessons.empty())
-        y = draw_card(picture, context, y, tr("Take the course"),
+        y = draw_card(picture, context, y, tr("common.take_course", "Take the course"),
                       [&](Picture& card, const figure::Rect& area) {
                           return draw_course_card(card, context, course, area);
                       });
     y = draw_card(
-        picture, context, y, tr("Open a trained model"),
+        picture, context, y, tr("start_panel.open_trained_model", "Open a trained model"),
         [&](Picture& card, const figure::Rect& area) { return draw_model_card(card, context, files, area); });
     if (!files.recent.empty())
         y = draw_recent(picture, context, files.recent, y);
@@ -282,10 +304,13 @@ Picture draw_start_foot(const DrawContext& context) {
         picture.scene.add(figure::LineItem{knee, {box.x + 12.5F, box.y + 4.5F}, theme.canvas, 2});
     }
     const float width = draw_text(picture, context, box.right() + 8, figure::baseline_for(box.y + 8, 13),
-                                  tr("Show this page at start"), figure::Font::ui, 13, theme.text);
-    picture.add_spot({box.x - 6, box.y - 6, 16 + 8 + width + 12, 28}, "show at start", OpenWithStart{!on},
-                     on ? tr("Off: the program opens with your latest file instead")
-                        : tr("On: the program opens with this page again"));
+                                  tr("start_panel.show_page_start", "Show this page at start"),
+                                  figure::Font::ui, 13, theme.text);
+    picture.add_spot(
+        {box.x - 6, box.y - 6, 16 + 8 + width + 12, 28}, "show at start", OpenWithStart{!on},
+        on ? tr("start_panel.program_opens_latest_file",
+                "Off: the program opens with your latest file instead")
+           : tr("start_panel.program_opens_page_again", "On: the program opens with this page again"));
     picture.scene.width = context.width;
     picture.scene.height = start_foot;
     return picture;

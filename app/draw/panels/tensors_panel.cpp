@@ -38,10 +38,11 @@ std::string range_text(const Tensor& tensor) {
         high = std::max(high, value);
     }
     if (low > high)
-        return forbidden ? tr("all −∞") : tr("empty");
+        return forbidden ? tr("tensors_panel.all", "all −∞") : tr("tensors_panel.empty", "empty");
     const std::string from = number(static_cast<double>(low), 2), to = number(static_cast<double>(high), 2);
     // Translators: the range of numbers: -1.20 to 3.40
-    return forbidden ? tr("{} to {}, and −∞", from, to) : tr("{} to {}", from, to);
+    return forbidden ? tr("tensors_panel.to_and", "{} to {}, and −∞", from, to)
+                     : tr("tensors_panel.to", "{} to {}", from, to);
 }
 
 struct Entry {
@@ -73,7 +74,7 @@ void draw_entry(Sheet& sheet, const Entry& entry) {
     sheet.y = top + entry_height;
     sheet.picture.add_spot(area, entry.name, GoTo{entry.group},
                            (entry.memory.empty() ? "" : entry.memory + ". ") +
-                               tr("Go to {}", tr(group_info(entry.group).title)));
+                               tr("tensors_panel.go", "Go to {}", tr(group_info(entry.group).title)));
 }
 
 void draw_tensor(Sheet& sheet, TensorId id) {
@@ -93,25 +94,28 @@ void draw_tensor(Sheet& sheet, TensorId id) {
 
 std::string mask_words(const Mask& mask) {
     if (mask.empty())
-        return tr("none");
+        return tr("common.none", "none");
     std::string text;
     for (const MaskRule& rule : mask)
         text += (text.empty() ? "" : ", ") +
                 std::visit(
-                    Overloaded{
-                        [](const CausalMask&) { return tr("causal"); },
-                        [](const KeyPaddingMask&) { return tr("padding"); },
-                        [](const SlidingWindowCausalMask& r) { return tr("causal window of {}", r.window); },
-                        [](const SlidingWindowSymmetricMask& r) { return tr("window of ±{}", r.half_width); },
-                        [](const ExplicitMask&) { return tr("explicit"); },
-                        [](const AdditiveMask&) { return tr("additive"); }},
+                    Overloaded{[](const CausalMask&) { return tr("common.causal", "causal"); },
+                               [](const KeyPaddingMask&) { return tr("tensors_panel.padding", "padding"); },
+                               [](const SlidingWindowCausalMask& r) {
+                                   return tr("tensors_panel.causal_window", "causal window of {}", r.window);
+                               },
+                               [](const SlidingWindowSymmetricMask& r) {
+                                   return tr("tensors_panel.window", "window of ±{}", r.half_width);
+                               },
+                               [](const ExplicitMask&) { return tr("tensors_panel.explicit", "explicit"); },
+                               [](const AdditiveMask&) { return tr("tensors_panel.additive", "additive"); }},
                     rule);
     return text;
 }
 
 std::string gain_words(const std::vector<float>& gains) {
     if (std::ranges::all_of(gains, [](float g) { return g == 1.0F; }))
-        return tr("all 1");
+        return tr("tensors_panel.all_1", "all 1");
     std::string text;
     for (const float gain : gains)
         text += (text.empty() ? "" : ", ") + number(static_cast<double>(gain), 2);
@@ -131,28 +135,31 @@ Picture draw_tensors(const DrawContext& context) {
     Sheet sheet(context);
     const Problem& problem = context.shown.problem();
     sheet.y = 14;
-    heading(sheet, tr("Inputs"));
+    heading(sheet, tr("tensors_panel.inputs", "Inputs"));
     // x is also a stop of the strip, but is listed only once, among the inputs.
     draw_tensor(sheet, TensorId::x);
     for (const TensorInfo& input : input_table())
         draw_tensor(sheet, input.id);
     for (const TensorInfo& weight : block_weight_table())
         draw_tensor(sheet, weight.id);
-    draw_entry(sheet,
-               {.name = "mask",
-                .range = problem.mask.empty() ? tr("none") : "",
-                .shape = problem.mask.empty() ? tr("every token reads every key") : mask_words(problem.mask),
-                .group = StageGroup::masked,
-                .on = false});
-    draw_entry(sheet, {.name = "gain",
-                       .shape = tr("one per head: {}", gain_words(problem.gains)),
-                       .group = StageGroup::concat,
+    draw_entry(sheet, {.name = "mask",
+                       .range = problem.mask.empty() ? tr("common.none", "none") : "",
+                       .shape = problem.mask.empty() ? tr("tensors_panel.every_token_reads_every",
+                                                          "every token reads every key")
+                                                     : mask_words(problem.mask),
+                       .group = StageGroup::masked,
                        .on = false});
+    draw_entry(sheet,
+               {.name = "gain",
+                .shape = tr("tensors_panel.one_per_head", "one per head: {}", gain_words(problem.gains)),
+                .group = StageGroup::concat,
+                .on = false});
     sheet.y += 14;
-    heading(sheet, tr("Stages"));
+    heading(sheet, tr("common.stages", "Stages"));
     if (context.shown.trace == nullptr)
         sheet.paragraph(
-            tr("Not listed while filtered weights are on screen: go to another stage, or switch the "
+            tr("tensors_panel.not_listed_filtered",
+               "Not listed while filtered weights are on screen: go to another stage, or switch the "
                "filters off in Heads."),
             context.theme.text);
     for (const TensorInfo& stage : stage_table())

@@ -73,8 +73,9 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
                                                      {area.right() - ChipRow::pad, area.bottom() - 3.5F},
                                                      on ? theme.canvas : theme.muted,
                                                      1});
-        const std::string tip =
-            i >= written ? tr("Token {}: {}, written by the model", i, token) : tr("Token {}: {}", i, token);
+        const std::string tip = i >= written ? tr("token_chips.token_written_model",
+                                                  "Token {}: {}, written by the model", i, token)
+                                             : tr("token_chips.token", "Token {}: {}", i, token);
         if (position)
             sheet.picture.add_spot(area, "token " + std::to_string(i), PredictAt{i}, tip);
         else
@@ -82,8 +83,9 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
     }
     sheet.y += ChipRow::height + 10;
     if (last - first < T)
-        sheet.paragraph(tr("Tokens {} to {} of {}.", grouped(first), grouped(last - 1), grouped(T)),
-                        theme.muted);
+        sheet.paragraph(
+            tr("common.tokens", "Tokens {} to {} of {}.", grouped(first), grouped(last - 1), grouped(T)),
+            theme.muted);
 }
 
 void write_branch_tokens(Sheet& sheet, const std::vector<std::string>& tokens, const std::string& after,
@@ -100,13 +102,14 @@ void write_branch_tokens(Sheet& sheet, const std::vector<std::string>& tokens, c
         row.write(chip, figure::Font::ui, theme.muted);
         if (place)
             sheet.picture.add_spot(area, label + ", token " + std::to_string(*place), action,
-                                   tr("Goes back to this text. What is on screen stays as another branch"));
+                                   tr("token_chips.goes_back_text_screen",
+                                      "Goes back to this text. What is on screen stays as another branch"));
     };
     put(after + " …", {});
     for (std::size_t i = 0; i < std::min(tokens.size(), most); ++i)
         put(tokens[i], i);
     if (tokens.size() > most)
-        put(tr("and {} more", tokens.size() - most), {});
+        put(tr("token_chips.more", "and {} more", tokens.size() - most), {});
     sheet.y += ChipRow::height + 8;
 }
 

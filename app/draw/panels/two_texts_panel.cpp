@@ -13,26 +13,30 @@ namespace {
 void write_heading(Sheet& sheet, const std::string& name, std::int64_t count) {
     const Theme& theme = sheet.context.theme;
     sheet.put(sheet.left, name, sheet.width() - 80, figure::Font::ui_semibold, 13, theme.ink);
-    sheet.put(sheet.right, tr_n("{} token", "{} tokens", count, grouped(count)), 76, figure::Font::ui, 12.5F,
-              theme.muted, figure::Align::right);
+    sheet.put(sheet.right, tr_n("two_texts_panel.token", "{} token", "{} tokens", count, grouped(count)), 76,
+              figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
     sheet.y += Sheet::row_height;
 }
 
 } // namespace
 
 void write_source(Sheet& sheet, const std::vector<std::string>& source, std::int64_t target) {
-    write_heading(sheet, tr("Source, into the encoder"), std::ssize(source));
+    write_heading(sheet, tr("two_texts_panel.source_encoder", "Source, into the encoder"),
+                  std::ssize(source));
     write_tokens(sheet, source, std::ssize(source), std::nullopt);
-    write_heading(sheet, tr("Target, out of the decoder"), target);
+    write_heading(sheet, tr("two_texts_panel.target_out_decoder", "Target, out of the decoder"), target);
 }
 
 void write_how_written(Sheet& sheet, const ModelPart& part) {
     const Theme& theme = sheet.context.theme;
     const bool writes = part.model->tokenizer != nullptr && part.model->model->has_head();
     if (part.inputs->T == 1)
-        sheet.paragraph(tr("The start token alone: the decoder has written nothing yet."), theme.muted);
+        sheet.paragraph(tr("two_texts_panel.start_token_alone",
+                           "The start token alone: the decoder has written nothing yet."),
+                        theme.muted);
     else if (part.written > 0)
-        sheet.paragraph(tr_n("The underlined {} token was written by the model.",
+        sheet.paragraph(tr_n("two_texts_panel.underlined_token_written",
+                             "The underlined {} token was written by the model.",
                              "The underlined {} tokens were written by the model.", part.written,
                              grouped(part.written)),
                         theme.muted);
@@ -40,9 +44,10 @@ void write_how_written(Sheet& sheet, const ModelPart& part) {
         return;
     sheet.y += part.inputs->T == 1 || part.written > 0 ? 6.0F : 0.0F;
     draw_button(
-        sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30}, tr("Let the decoder write"),
-        WriteTarget{}, false,
-        tr("In place of the target: always the likeliest token, at most {} or until a token ends the text",
+        sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
+        tr("two_texts_panel.let_decoder_write", "Let the decoder write"), WriteTarget{}, false,
+        tr("two_texts_panel.place_target_always",
+           "In place of the target: always the likeliest token, at most {} or until a token ends the text",
            checkpoint::most_first_tokens));
     sheet.y += 42;
 }
@@ -50,7 +55,7 @@ void write_how_written(Sheet& sheet, const ModelPart& part) {
 void write_stacks(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    sheet.section(tr("Three kinds of attention"));
+    sheet.section(tr("two_texts_panel.three_kinds_attention", "Three kinds of attention"));
     for (const StackWords& words : stack_words()) {
         const bool on = words.stack == context.view.attention.stack;
         constexpr float height = 44;
@@ -66,8 +71,9 @@ void write_stacks(Sheet& sheet) {
         draw_text(sheet.picture, context, sheet.right, top + 18, mask, figure::Font::ui, 12.5F, theme.muted,
                   figure::Align::right);
         draw_text(sheet.picture, context, sheet.left, top + 35, reads, figure::Font::ui, 12.5F, theme.text);
-        sheet.picture.add_spot(area, "heads of " + std::string(words.name), ShowStack{words.stack},
-                               tr("Show the heads of this kind on the board"));
+        sheet.picture.add_spot(
+            area, "heads of " + std::string(words.name), ShowStack{words.stack},
+            tr("two_texts_panel.show_heads_kind_board", "Show the heads of this kind on the board"));
         sheet.y = top + height;
     }
     sheet.y += 12;

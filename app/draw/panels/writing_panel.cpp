@@ -36,12 +36,15 @@ std::string tip_of(const Candidate& one, const std::string& label, const ModelSt
                       probability = number(one.probability, 5), tempered = number(one.tempered, 5),
                       temperature = number(model.sampling.temperature, 2);
     if (!model.next->draw)
-        return tr("{}, id {}: logit {}, probability {}. A click takes it", label, one.id, logit, probability);
+        return tr("writing_panel.id_logit_probability_click",
+                  "{}, id {}: logit {}, probability {}. A click takes it", label, one.id, logit, probability);
     return one.kept > 0
-               ? tr("{}, id {}: logit {}, probability {}, {} at temperature {}, {} among what is kept. A "
+               ? tr("writing_panel.id_logit_probability",
+                    "{}, id {}: logit {}, probability {}, {} at temperature {}, {} among what is kept. A "
                     "click takes it",
                     label, one.id, logit, probability, tempered, temperature, number(one.kept, 5))
-               : tr("{}, id {}: logit {}, probability {}, {} at temperature {}, cut off. A click takes it",
+               : tr("writing_panel.id_logit_probability_2",
+                    "{}, id {}: logit {}, probability {}, {} at temperature {}, cut off. A click takes it",
                     label, one.id, logit, probability, tempered, temperature);
 }
 
@@ -97,8 +100,10 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
     figure::Scene& scene = sheet.picture.scene;
     if (!next.draw)
         return sheet.paragraph(
-            tr("Greedy: at temperature 0 the likeliest token is taken, and nothing is drawn."), theme.muted);
-    sheet.row(tr("The draw"), number(*next.draw, 4));
+            tr("writing_panel.greedy_temperature_0",
+               "Greedy: at temperature 0 the likeliest token is taken, and nothing is drawn."),
+            theme.muted);
+    sheet.row(tr("writing_panel.draw", "The draw"), number(*next.draw, 4));
     sheet.y += 6;
     const figure::Rect strip{sheet.left, sheet.y, sheet.width(), height};
     scene.add(figure::RectItem{.area = strip, .fill = theme.line});
@@ -127,7 +132,8 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
     scene.add(figure::LineItem{{needle, strip.y}, {needle, strip.bottom()}, theme.bad, 1.5F});
     sheet.picture.tips.push_back(
         {{strip.x, strip.y - 8, strip.w, strip.h + 8},
-         tr("What is kept, the likeliest first, as lengths from 0 to 1. The needle is the random number that "
+         tr("writing_panel.kept_likeliest_first",
+            "What is kept, the likeliest first, as lengths from 0 to 1. The needle is the random number that "
             "follows from the seed and the place in the text; it falls on the token that Step takes")});
     sheet.y += height + 12;
 }
@@ -165,7 +171,7 @@ Action changed(SamplingSettings settings, const Change& change) {
 } // namespace
 
 void write_sampling(Sheet& sheet, const SamplingSettings& now) {
-    sheet.section(tr("Sampling"), tr("in this order"));
+    sheet.section(tr("writing_panel.sampling", "Sampling"), tr("writing_panel.order", "in this order"));
     const auto real = [&now](std::string_view name, float high, double value, double rest, auto set,
                              const std::string& tip) {
         const std::function<Action(float)> act = [now, set](float typed) {
@@ -186,14 +192,16 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
         return std::pair(field, slider);
     };
     const auto [temperature, temperature_slider] = real(
-        translatable("temperature"), 2, now.temperature, usual_sampling.temperature,
+        translatable("common.temperature", "temperature"), 2, now.temperature, usual_sampling.temperature,
         [](SamplingSettings& settings, double typed) { settings.temperature = typed; },
-        tr("The logits are divided by it; 0 takes the likeliest token"));
+        tr("writing_panel.logits_divided_0_takes",
+           "The logits are divided by it; 0 takes the likeliest token"));
     write_setting(sheet, temperature, temperature_slider);
     constexpr float largest_k = 100;
     // Translators: in the field of top-k: all tokens are kept
-    const std::string all = tr_in("tokens", "all");
-    const std::string k_tip = tr("Only the likeliest so many tokens are kept; 0 or “{}” keeps all", all);
+    const std::string all = tr("writing_panel.all_tokens", "all");
+    const std::string k_tip = tr("writing_panel.likeliest_many_tokens_kept",
+                                 "Only the likeliest so many tokens are kept; 0 or “{}” keeps all", all);
     const auto set_k = [now](std::int64_t k) {
         return changed(now, [k](SamplingSettings& settings) {
             settings.top_k = k == 0 ? std::nullopt : std::optional(k);
@@ -206,7 +214,8 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
                        [set_k, all](const std::string& typed) {
                            const float k = typed == "all" || typed == all ? 0 : parse_number(typed);
                            if (k != static_cast<float>(whole(k)))
-                               fail_input(tr("top-k is {}; it should be a whole number", typed));
+                               fail_input(tr("writing_panel.top_k_should_whole",
+                                             "top-k is {}; it should be a whole number", typed));
                            return set_k(whole(k));
                        },
                    .tip = k_tip},
@@ -221,35 +230,43 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
     const auto [top_p, top_p_slider] = real(
         "top-p", 1, now.top_p.value_or(1), *usual_sampling.top_p,
         [](SamplingSettings& settings, double typed) { settings.top_p = typed; },
-        tr("Of these only the likeliest that together reach it are kept; 1 keeps all"));
+        tr("writing_panel.likeliest_together_reach",
+           "Of these only the likeliest that together reach it are kept; 1 keeps all"));
     Slider above_zero = top_p_slider;
     above_zero.low = 0.01F;
     write_setting(sheet, top_p, above_zero);
     write_setting(sheet,
-                  {.label = std::string(translatable("seed")),
+                  {.label = std::string(translatable("common.seed", "seed")),
                    .text = std::to_string(now.seed),
                    .action =
                        [now](const std::string& typed) {
                            return changed(
                                now, [&](SamplingSettings& settings) { settings.seed = parse_seed(typed); });
                        },
-                   .tip = tr("The draw depends on the seed and the token's place in the text alone")},
+                   .tip = tr("writing_panel.draw_depends_seed_tokens",
+                             "The draw depends on the seed and the token's place in the text alone")},
                   std::nullopt);
 }
 
 void write_steps(Sheet& sheet, const ModelState& model, bool written) {
     const std::string full = model.cannot_write;
-    draw_step_button(sheet, 0, tr_in("verb", "Step"), WriteToken{}, true,
-                     with_key(tr("Puts the drawn token behind the text"), "write token"), full);
-    draw_step_button(sheet, 1, model.writing ? tr("Stop") : tr_in("verb", "Run"), WriteOn{!model.writing},
-                     false,
-                     with_key(model.writing ? tr("Writes no further token")
-                                            : tr("Writes token after token, at most 8 a second"),
-                              "write on"),
-                     model.writing ? "" : full);
-    draw_step_button(sheet, 2, tr("Take back"), TakeBack{}, false,
-                     with_key(tr("Takes the newest written token away"), "take back"),
-                     written ? "" : tr("No token was written yet"));
+    draw_step_button(
+        sheet, 0, tr("writing_panel.step_verb", "Step"), WriteToken{}, true,
+        with_key(tr("writing_panel.puts_drawn_token_behind", "Puts the drawn token behind the text"),
+                 "write token"),
+        full);
+    draw_step_button(
+        sheet, 1, model.writing ? tr("writing_panel.stop", "Stop") : tr("writing_panel.run_verb", "Run"),
+        WriteOn{!model.writing}, false,
+        with_key(model.writing ? tr("writing_panel.writes_no_further_token", "Writes no further token")
+                               : tr("writing_panel.writes_token_after_token",
+                                    "Writes token after token, at most 8 a second"),
+                 "write on"),
+        model.writing ? "" : full);
+    draw_step_button(
+        sheet, 2, tr("writing_panel.take_back", "Take back"), TakeBack{}, false,
+        with_key(tr("common.takes_newest_written_token", "Takes the newest written token away"), "take back"),
+        written ? "" : tr("writing_panel.no_token_written_yet", "No token was written yet"));
     sheet.y += 44;
 }
 
@@ -260,10 +277,12 @@ void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::T
     for (const std::string& sentence : {model.stopped, model.cannot_write})
         if (!sentence.empty())
             sheet.paragraph(sentence, theme.text);
-    sheet.section(tr("Write on"),
-                  model.running ? tr("computing {} %", number(100 * static_cast<double>(model.fraction), 0))
-                                : tr("one token at a time"));
-    sheet.paragraph(tr("Next token after “{}”, token {}, at temperature {}.",
+    sheet.section(tr("writing_panel.write", "Write on"),
+                  model.running ? tr("writing_panel.computing", "computing {} %",
+                                     number(100 * static_cast<double>(model.fraction), 0))
+                                : tr("writing_panel.one_token_time", "one token at a time"));
+    sheet.paragraph(tr("writing_panel.next_token_after_token",
+                       "Next token after “{}”, token {}, at temperature {}.",
                        model.run->inputs().tokens.back(), model.run->inputs().T - 1,
                        shortest_number(static_cast<float>(model.sampling.temperature))),
                     theme.text);
@@ -284,13 +303,15 @@ void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::T
     sheet.y += 4;
     const std::string kept = grouped(next.kept), all = grouped(text.model->architecture().vocab),
                       full = percent_text(end);
-    sheet.paragraph((is_tempered(model)
-                         ? tr("{} of {} tokens kept. A full bar is {}; ticks: the model's own, at "
-                              "temperature 1.",
-                              kept, all, full)
-                         : tr("{} of {} tokens kept. A full bar is {}.", kept, all, full)) +
-                        (cuts ? " " + tr("Grey: cut off by top-k or top-p.") : ""),
-                    theme.muted);
+    sheet.paragraph(
+        (is_tempered(model) ? tr("writing_panel.tokens_kept_full_bar",
+                                 "{} of {} tokens kept. A full bar is {}; ticks: the model's own, at "
+                                 "temperature 1.",
+                                 kept, all, full)
+                            : tr("writing_panel.tokens_kept_full_bar_2",
+                                 "{} of {} tokens kept. A full bar is {}.", kept, all, full)) +
+            (cuts ? " " + tr("writing_panel.grey_cut_top_k", "Grey: cut off by top-k or top-p.") : ""),
+        theme.muted);
     write_draw(sheet, next, text);
 }
 

@@ -45,8 +45,8 @@ Actions actions_of(const Program& program, const std::string& id, const std::opt
     const bool takes =
         std::ranges::any_of(value_actions, [&](const ValueAction& one) { return one.id == id; });
     if (takes != value.has_value())
-        fail_input(takes ? tr("\"{}\" needs a value; add it", id)
-                         : tr("\"{}\" takes no value; leave it out", id));
+        fail_input(takes ? tr("control.needs_value_add", "\"{}\" needs a value; add it", id)
+                         : tr("control.takes_no_value_leave", "\"{}\" takes no value; leave it out", id));
     if (id == "stage")
         return go_to_stage(program.state(), *value);
     if (id == "sentence")
@@ -56,7 +56,8 @@ Actions actions_of(const Program& program, const std::string& id, const std::opt
     const bool known =
         std::ranges::any_of(actions(), [&](const ActionInfo& row) { return row.id == id && can_name(row); });
     if (!known)
-        fail_input(tr("there is no action \"{}\"; the action \"actions\" lists them", id));
+        fail_input(tr("control.no_action_action_actions",
+                      "there is no action \"{}\"; the action \"actions\" lists them", id));
     return named_action(program.state(), id);
 }
 
@@ -68,9 +69,11 @@ void require_no_fault(const Program& program) {
 /// Returns the absolute path that a value names. Throws Error(input) if the value cannot be a path.
 std::string path_in(const std::string& id, const std::string& value) {
     if (value.empty())
-        fail_input(tr("\"{}\" needs the path of a file or folder; name one", id));
+        fail_input(
+            tr("control.needs_path_file_folder", "\"{}\" needs the path of a file or folder; name one", id));
     if (value.find('\0') != std::string::npos)
-        fail_input(tr("a path cannot hold the character U+0000; correct it"));
+        fail_input(
+            tr("control.path_cannot_hold_character", "a path cannot hold the character U+0000; correct it"));
     return std::filesystem::absolute(value).lexically_normal().string();
 }
 
@@ -90,7 +93,8 @@ void act(Program& program, const std::string& id, const std::optional<std::strin
     if (!program.state().error.empty())
         fail_input(program.state().error);
     if (program.state().files.question)
-        fail_input(tr("the window asks about unsaved changes; answer there"));
+        fail_input(
+            tr("control.window_asks_about_unsaved", "the window asks about unsaved changes; answer there"));
 }
 
 std::string refusal(const std::string& why) {
@@ -102,7 +106,8 @@ std::optional<std::string> text_field(const nlohmann::json& line, const char* na
     if (field == line.end() || field->is_null())
         return std::nullopt;
     if (!field->is_string())
-        fail_input(tr("\"{}\" is no text; write it in quotation marks", name));
+        fail_input(
+            tr("control.no_text_write_quotation", "\"{}\" is no text; write it in quotation marks", name));
     return field->get<std::string>();
 }
 
@@ -111,13 +116,13 @@ std::optional<std::string> text_field(const nlohmann::json& line, const char* na
 std::optional<std::string> answer_line(Program& program, const std::string& line, float scale) {
     Json answer{{"id", nullptr}};
     try {
-        const nlohmann::json asked = parse_json_with_bytes(line, tr("the line"));
+        const nlohmann::json asked = parse_json_with_bytes(line, tr("control.line", "the line"));
         if (asked.is_object())
             answer["id"] = asked.value("id", nlohmann::json());
         const auto id = asked.is_object() ? text_field(asked, "action") : std::nullopt;
         if (!id)
-            fail_input(
-                tr("a line holds one JSON object, such as {}", R"({"id": 1, "action": "next stage"})"));
+            fail_input(tr("control.line_holds_one_json", "a line holds one JSON object, such as {}",
+                          R"({"id": 1, "action": "next stage"})"));
         const std::optional<std::string> value = text_field(asked, "value");
         if (*id == "settle" && !program.settled())
             return std::nullopt;
@@ -153,7 +158,8 @@ void Control::follow(float scale) {
             return false;
         std::optional<std::string> answer;
         if (!socket_.is_slow(line.from))
-            answer = line.too_long ? refusal(tr("a line has at most {} bytes; send a shorter one",
+            answer = line.too_long ? refusal(tr("control.line_most_bytes_send",
+                                                "a line has at most {} bytes; send a shorter one",
                                                 ControlSocket::longest_line))
                                    : answer_line(program_, line.text, scale);
         if (!answer) {

@@ -25,7 +25,8 @@ namespace headscope::app {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
-    fail_input(tr("cannot listen at {}: {}; name another path", path, why));
+    fail_input(
+        tr("control_socket.cannot_listen_name", "cannot listen at {}: {}; name another path", path, why));
 }
 
 [[noreturn]] void fail_now(const std::string& path) {
@@ -36,7 +37,8 @@ sockaddr_un address_of(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.size() >= sizeof address.sun_path)
-        fail(path, tr("the path of a socket has at most {} bytes", sizeof address.sun_path - 1));
+        fail(path, tr("control_socket.path_socket_most_bytes", "the path of a socket has at most {} bytes",
+                      sizeof address.sun_path - 1));
     std::memcpy(static_cast<void*>(address.sun_path), path.data(), path.size());
     return address;
 }
@@ -51,12 +53,12 @@ void clear_place(const std::string& path, const sockaddr_un& address) {
     if (::lstat(path.c_str(), &status) != 0)
         return;
     if (!S_ISSOCK(status.st_mode))
-        fail(path, tr("a file has that name"));
+        fail(path, tr("control_socket.file_name", "a file has that name"));
     const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const bool taken = connect_to(probe, address) == 0;
     ::close(probe);
     if (taken)
-        fail(path, tr("another program listens there"));
+        fail(path, tr("control_socket.another_program_listens", "another program listens there"));
     ::unlink(path.c_str());
 }
 

@@ -17,9 +17,9 @@ Actions named_action(const AppState& state, const std::string& id) {
     now.left_open = state.view.left_open.value_or(true);
     now.inspector_open = state.view.inspector_open.value_or(true);
     if (!named.here(now))
-        fail_input(tr("\"{}\" does nothing on this page", id));
+        fail_input(tr("named_actions.nothing_page", "\"{}\" does nothing on this page", id));
     if (const std::string why = why_not(named, now); !why.empty())
-        fail_input(tr("\"{}\" can't be done here: {}", id, why));
+        fail_input(tr("named_actions.cant_done_here", "\"{}\" can't be done here: {}", id, why));
     return named.send(now);
 }
 
@@ -31,7 +31,8 @@ Actions go_to_stage(const AppState& state, const std::string& name) {
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})
         for (const StageGroup one : *part)
             names += (names.empty() ? "" : ", ") + std::string(group_info(one).label);
-    fail_input(tr("there is no stage \"{}\" here; the stages are {}", name, names));
+    fail_input(tr("named_actions.no_stage_here_stages", "there is no stage \"{}\" here; the stages are {}",
+                  name, names));
 }
 
 Actions type_sentence(const AppState& state, const std::string& text) {
@@ -40,7 +41,8 @@ Actions type_sentence(const AppState& state, const std::string& text) {
 
 Actions type_pair(const AppState& state, const std::string& text) {
     if (!state.document->is_checkpoint())
-        fail_input(tr("\"text-pair\" belongs to the prompt of a checkpoint; open one first"));
+        fail_input(tr("named_actions.text_pair_belongs_prompt",
+                      "\"text-pair\" belongs to the prompt of a checkpoint; open one first"));
     checkpoint::check_pair(*state.document->part()->model, text);
     return {TypePair{text}};
 }

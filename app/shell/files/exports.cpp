@@ -36,7 +36,8 @@ std::string shape_words(const Shape& shape) {
 
 void refuse_large(std::int64_t numbers, std::string_view name) {
     if (numbers > most_copied_numbers)
-        fail_input(tr("{} has {} numbers, and the clipboard takes at most {}; save them with \"Numbers of "
+        fail_input(tr("exports.numbers_clipboard_takes_most",
+                      "{} has {} numbers, and the clipboard takes at most {}; save them with \"Numbers of "
                       "this stage\" in the File menu.",
                       name, grouped(numbers), grouped(most_copied_numbers)));
 }
@@ -50,7 +51,8 @@ std::string reading_note(const Shown& shown) {
 void refuse_awaited(const OnScreen& screen) {
     const TensorId id = stage_on_canvas(screen.view);
     if (screen.shown.tensor(id) == nullptr)
-        fail_input(tr("{} is still being computed; try again in a moment.", tensor_info(id).name));
+        fail_input(tr("exports.still_computed_try_again",
+                      "{} is still being computed; try again in a moment.", tensor_info(id).name));
 }
 
 /// At a stop around attention, the layer that a script computes as a whole; else null.
@@ -80,13 +82,15 @@ std::string table_text(const std::vector<std::vector<std::string>>& table, char 
 /// Writes the visible part of a long map as .npy or .safetensors.
 void write_map(const OnScreen& screen, const std::string& path) {
     if (screen.shown.map == nullptr)
-        fail_input(tr("The numbers of this page are not known yet; try again in a moment."));
+        fail_input(tr("common.numbers_page_not_known",
+                      "The numbers of this page are not known yet; try again in a moment."));
     const LongMap& map = *screen.shown.map;
     MapPixels pixels = seen_pixels(map, screen.view.attention.long_map);
     if (path.ends_with(".npy"))
         return write_file_atomically(path, format::npy_bytes(pixels.values));
     if (!path.ends_with(".safetensors"))
-        fail_input(tr("{}: name the file .npy, .csv, .tsv or .safetensors", path));
+        fail_input(
+            tr("exports.name_file_npy_csv", "{}: name the file .npy, .csv, .tsv or .safetensors", path));
     format::SafetensorsWriter writer;
     writer.add("weights", std::make_shared<const Tensor>(std::move(pixels.values)));
     const auto range = [](std::int64_t first, std::int64_t count) {
@@ -173,7 +177,8 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
         return write_map(screen, path);
     if (on != Screen::stages) {
         if (!table)
-            fail_input(tr("{}: the table of this page has words in it; name the file .csv or .tsv", path));
+            fail_input(tr("exports.table_page_words_name",
+                          "{}: the table of this page has words in it; name the file .csv or .tsv", path));
         return write_file_atomically(path,
                                      table_text(screen_table(screen.shown, screen.view), csv ? ',' : '\t'));
     }
@@ -222,22 +227,25 @@ Copied copy_stage(const OnScreen& screen) {
     if (const Screen on = screen_of(screen.shown, screen.view); on != Screen::stages) {
         if (on == Screen::map && screen.shown.map != nullptr)
             refuse_large(seen_pixels(*screen.shown.map, screen.view.attention.long_map).values.count(),
-                         tr("The part of the map that is seen"));
+                         tr("exports.part_map_seen", "The part of the map that is seen"));
         const std::string part = written_part(screen, true);
         return {table_text(screen_table(screen.shown, screen.view), '\t'),
-                part.empty() ? tr("Copied the table of this page") : tr("Copied {}", part)};
+                part.empty() ? tr("exports.copied_table_page", "Copied the table of this page")
+                             : tr("exports.copied", "Copied {}", part)};
     }
     const TensorId id = stage_on_canvas(screen.view);
     const std::string name(tensor_info(id).name);
     const Tensor* tensor = screen.shown.tensor(id);
     if (tensor == nullptr)
-        fail_input(tr("{} was not computed for this problem; go to another stage.", name));
+        fail_input(tr("exports.not_computed_problem_go",
+                      "{} was not computed for this problem; go to another stage.", name));
     refuse_large(tensor->count(), name);
     const Shape& shape = tensor->shape();
     const bool several = shape.rank() > 2 && shape.count() > shape.back(0) * shape.back(1);
     return {format::tsv(*tensor),
-            (several ? tr("Copied {}, {}, one matrix below the other", name, shape_words(shape))
-                     : tr("Copied {}, {}", name, shape_words(shape))) +
+            (several ? tr("exports.copied_one_matrix_below", "Copied {}, {}, one matrix below the other",
+                          name, shape_words(shape))
+                     : tr("exports.copied_2", "Copied {}, {}", name, shape_words(shape))) +
                 reading_note(screen.shown)};
 }
 
@@ -245,7 +253,8 @@ Copied copy_matrix(const OnScreen& screen) {
     const auto cell = spoken_of(screen.shown, screen.view);
     const Tensor* tensor = cell ? screen.shown.tensor(cell->tensor) : nullptr;
     if (tensor == nullptr)
-        fail_input(tr("There is no matrix to copy; point at one and press {} again.", key_hint("copy")));
+        fail_input(tr("exports.no_matrix_copy_point",
+                      "There is no matrix to copy; point at one and press {} again.", key_hint("copy")));
     const Shape& shape = tensor->shape();
     const format::MatrixCells cells = format::matrix_around(*tensor, cell->at);
     std::string name(tensor_info(cell->tensor).name);
@@ -254,18 +263,19 @@ Copied copy_matrix(const OnScreen& screen) {
         if (shape[axis] > 1)
             name += "[" + std::to_string(cell->at[static_cast<std::size_t>(axis)]) + "]";
     return {format::tsv(*tensor, cells),
-            tr("Copied {}, {} × {}", name, grouped(cells.rows), grouped(cells.cols)) +
+            tr("exports.copied_3", "Copied {}, {} × {}", name, grouped(cells.rows), grouped(cells.cols)) +
                 reading_note(screen.shown)};
 }
 
 Copied copy_far_weights(const OnScreen& screen) {
     return {table_text(far_weights_table(screen.shown, screen.view), '\t'),
-            tr("Copied the strongest weights far from the diagonal")};
+            tr("exports.copied_strongest_weights_far", "Copied the strongest weights far from the diagonal")};
 }
 
 Copied copy_script(const OnScreen& screen) {
     return {exporting::pytorch_clipboard(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown)),
-            tr("Copied a PyTorch script that computes these numbers again")};
+            tr("exports.copied_pytorch_script_computes",
+               "Copied a PyTorch script that computes these numbers again")};
 }
 
 std::string reading_suffix(const analysis::ReadingOptions& options) {

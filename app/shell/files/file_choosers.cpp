@@ -22,13 +22,13 @@ namespace fs = std::filesystem;
 std::vector<Place> places_beside(const std::vector<std::string>& recent) {
     const fs::path home = home_folder();
     std::error_code none;
-    std::vector<Place> all{{tr("Home"), home}};
+    std::vector<Place> all{{tr("file_choosers.home", "Home"), home}};
     const auto add = [&](const std::string& label, const fs::path& folder) {
         if (fs::is_directory(folder, none) && std::ranges::find(all, folder, &Place::folder) == all.end())
             all.push_back({label, folder});
     };
-    add(tr("Documents"), home / "Documents");
-    add(tr("Desktop"), home / "Desktop");
+    add(tr("file_choosers.documents", "Documents"), home / "Documents");
+    add(tr("file_choosers.desktop", "Desktop"), home / "Desktop");
     const fs::path here = fs::current_path(none);
     add(here.has_filename() ? here.filename().string() : here.string(), here);
     for (const std::string& path : recent) {
@@ -70,7 +70,8 @@ std::string parameters_text(std::int64_t count) {
 
 OfferedModel offered(const checkpoint::LocalModel& model) {
     if (!model.problem.empty())
-        return {model.name, model.path, tr("does not run"), tr("Does not run: {}", model.problem)};
+        return {model.name, model.path, tr("file_choosers.not_run", "does not run"),
+                tr("file_choosers.not_run_2", "Does not run: {}", model.problem)};
     const std::string line = model.family + ", " + std::to_string(model.layers) + " × " +
                              std::to_string(model.H) + ", " + parameters_text(model.parameters);
     return {model.name, model.path, line, model_summary(model)};
@@ -88,9 +89,10 @@ std::vector<OfferedModel> cached_models() {
 std::string model_summary(const checkpoint::LocalModel& model) {
     return model.family.empty()
                ? ""
-               : model.family + ", " + tr_n("{} layer", "{} layers", model.layers, grouped(model.layers)) +
-                     " × " + tr_n("{} head", "{} heads", model.H, grouped(model.H)) + ", " +
-                     tr("{} parameters", parameters_text(model.parameters)) + ", " +
+               : model.family + ", " +
+                     tr_n("common.layer", "{} layer", "{} layers", model.layers, grouped(model.layers)) +
+                     " × " + tr_n("common.head_4", "{} head", "{} heads", model.H, grouped(model.H)) + ", " +
+                     tr("common.parameters", "{} parameters", parameters_text(model.parameters)) + ", " +
                      bytes_text(static_cast<std::int64_t>(model.bytes));
 }
 
@@ -100,7 +102,7 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     FileChooser::Options options;
     const bool opens = purpose == PathPurpose::open || purpose == PathPurpose::find_model;
     options.saving = !opens;
-    options.accept = opens ? tr_in("verb", "Open") : tr("Save");
+    options.accept = opens ? tr("file_choosers.open_verb", "Open") : tr("common.save", "Save");
     options.folder = !files.path.empty()    ? fs::path(files.path).parent_path()
                      : !last_folder.empty() ? last_folder
                                             : fs::current_path(none);
@@ -116,18 +118,19 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         film = {.lesson = state.course.open->id, .of_lesson = true};
     switch (purpose) {
     case PathPurpose::open:
-        options.title = tr("Open a project, problem, weights, checkpoint, survey or lesson");
+        options.title = tr("file_choosers.open_project_problem",
+                           "Open a project, problem, weights, checkpoint, survey or lesson");
         options.suffixes = {project_suffix, ".npy", ".safetensors", ".gguf", ".db", ".md"};
         for (const std::string& name : checkpoint::packaged_models())
-            options.models.push_back(
-                {name, name, tr("comes with the program"), tr("A small language model")});
+            options.models.push_back({name, name, tr("file_choosers.comes_program", "comes with the program"),
+                                      tr("file_choosers.small_language_model", "A small language model")});
         break;
     case PathPurpose::find_model:
-        options.title = tr("Choose the model of the project");
+        options.title = tr("file_choosers.choose_model_project", "Choose the model of the project");
         options.suffixes = {".gguf", ".safetensors"};
         break;
     case PathPurpose::save_project:
-        options.title = tr("Save the project");
+        options.title = tr("file_choosers.save_project", "Save the project");
         options.suffixes = {project_suffix};
         options.name = stem + project_suffix;
         if (!state.document->is_checkpoint())
@@ -143,25 +146,26 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
                            project_suffix;
         break;
     case PathPurpose::picture:
-        options.title = tr("Save a picture of this view");
+        options.title = tr("file_choosers.save_picture_view", "Save a picture of this view");
         options.suffixes = formats = picture_suffixes();
         options.name = stem + "-" + stage + ".png";
         break;
     case PathPurpose::numbers:
-        options.title = screen == Screen::stages ? tr("Save the numbers of {}", stage)
-                        : screen == Screen::map  ? tr("Save what is seen of the map")
-                                                 : tr("Save the table of this screen");
+        options.title =
+            screen == Screen::stages ? tr("file_choosers.save_numbers", "Save the numbers of {}", stage)
+            : screen == Screen::map  ? tr("file_choosers.save_seen_map", "Save what is seen of the map")
+                                     : tr("file_choosers.save_table_screen", "Save the table of this screen");
         options.suffixes = formats = number_suffixes(state.shown, state.view);
         options.name = stem + "-" + stage + formats.front();
         break;
     case PathPurpose::script:
-        options.title = tr("Save a PyTorch script");
+        options.title = tr("file_choosers.save_pytorch_script", "Save a PyTorch script");
         options.suffixes = {".py"};
         options.name = stem + ".py";
         break;
     case PathPurpose::film:
-        options.title = tr("Record a film");
-        options.accept = tr("Record");
+        options.title = tr("file_choosers.record_film", "Record a film");
+        options.accept = tr("file_choosers.record", "Record");
         options.suffixes = formats = film_suffixes();
         options.name = (film.of_lesson ? film.lesson : stem) + ".gif";
         break;

@@ -103,23 +103,31 @@ std::string Files::loss_by(const Step& step) const {
     return std::visit(
         Overloaded{
             [&](const NewProject&) {
-                return named ? tr("What you changed since it was last saved would be lost by beginning anew.")
-                             : tr("What you changed would be lost by beginning anew.");
+                return named ? tr("files.changed_since_last_saved",
+                                  "What you changed since it was last saved would be lost by beginning anew.")
+                             : tr("files.changed_would_lost_beginning",
+                                  "What you changed would be lost by beginning anew.");
             },
             [&](const QuitProgram&) {
-                return named ? tr("What you changed since it was last saved would be lost by quitting.")
-                             : tr("What you changed would be lost by quitting.");
+                return named ? tr("files.changed_since_last_saved_2",
+                                  "What you changed since it was last saved would be lost by quitting.")
+                             : tr("files.changed_would_lost_quitting",
+                                  "What you changed would be lost by quitting.");
             },
             [&](const Open& open) {
                 const std::string name = file_name(open.path);
                 return named
-                           ? tr("What you changed since it was last saved would be lost by opening {}.", name)
-                           : tr("What you changed would be lost by opening {}.", name);
+                           ? tr("files.changed_since_last_saved_3",
+                                "What you changed since it was last saved would be lost by opening {}.", name)
+                           : tr("files.changed_would_lost_opening",
+                                "What you changed would be lost by opening {}.", name);
             },
             [&](const Recover&) {
-                return named ? tr("What you changed since it was last saved would be lost by recovering "
+                return named ? tr("files.changed_since_last_saved_4",
+                                  "What you changed since it was last saved would be lost by recovering "
                                   "other work.")
-                             : tr("What you changed would be lost by recovering other work.");
+                             : tr("files.changed_would_lost_recovering",
+                                  "What you changed would be lost by recovering other work.");
             }},
         step);
 }
@@ -196,7 +204,8 @@ void Files::do_step(const Step& step) {
 void Files::open_survey(const std::string& path) {
     if (!state_.document->is_checkpoint())
         return failed(
-            tr("{} is a survey of a checkpoint's heads: open the checkpoint first, then the survey.",
+            tr("files.survey_checkpoints_heads_open",
+               "{} is a survey of a checkpoint's heads: open the checkpoint first, then the survey.",
                file_name(path)));
     files_.chooser.reset();
     workspace_.session().act(OpenSurvey{path});
@@ -215,18 +224,20 @@ void Files::show_lesson(const std::string& path) {
 void Files::cannot_open(const std::string& path) {
     std::error_code none;
     if (fs::is_directory(path, none))
-        return failed(tr("{} is a folder without config.json, so no checkpoint: choose the folder that holds "
+        return failed(tr("files.folder_without_config_json",
+                         "{} is a folder without config.json, so no checkpoint: choose the folder that holds "
                          "config.json and model.safetensors.",
                          file_name(path)));
     if (fs::exists(path, none))
-        return failed(tr("{} is neither a project, a problem, attention weights nor a model: choose a file "
+        return failed(tr("files.neither_project_problem_attention",
+                         "{} is neither a project, a problem, attention weights nor a model: choose a file "
                          "that ends in {}, .npy, .safetensors or .gguf, or the folder of a checkpoint.",
                          file_name(path), project_suffix));
     if (!setup_.state_folder.empty()) {
         remove_recent_file(recent_list(), path);
         files_.recent = read_recent_files(recent_list());
     }
-    failed(tr("There is no file {} any more; choose another.", path));
+    failed(tr("files.no_file_any_more", "There is no file {} any more; choose another.", path));
 }
 
 fs::path Files::recent_list() const {
@@ -240,7 +251,7 @@ void Files::recover(const Recovery& recovery) {
         return load_work(recovery.file.string(), {}, &recovery);
     const std::uint64_t revision = state_.document->revision + 1;
     job_.start(
-        tr("Recovering {}", recovery.title), true,
+        tr("files.recovering", "Recovering {}", recovery.title), true,
         [this, recovery, revision](Progress&) -> FileJob::Done {
             project::OpenedProject opened = take_recovery(recovery);
             Loaded loaded{make_document(opened.recipe, revision), recovery.project_path,
@@ -254,7 +265,7 @@ void Files::recover(const Recovery& recovery) {
                 if (autosave_ && autosave_->saved())
                     discard_recovery(recovery);
                 if (loaded.notes.empty())
-                    say(tr("Recovered. Save it to keep it"));
+                    say(tr("common.recovered_save_keep", "Recovered. Save it to keep it"));
             };
         },
         [this, file = recovery.file.string()](const std::string& sentence) {
@@ -419,12 +430,13 @@ void Files::look_for_recoveries() {
     recoveries_ = found_recoveries(setup_.state_folder);
     for (const Recovery& found : recoveries_) {
         const bool named = !found.project_path.empty();
-        files_.recoveries.push_back({found.file.string(),
-                                     named ? file_name(found.project_path) : found.title,
-                                     named ? tr("Changes that are not in {}", found.project_path)
-                                           : tr("Never saved in a file of its own"),
-                                     date_text(static_cast<std::time_t>(found.edited_at), std::time(nullptr)),
-                                     {}});
+        files_.recoveries.push_back(
+            {found.file.string(),
+             named ? file_name(found.project_path) : found.title,
+             named ? tr("files.changes_not", "Changes that are not in {}", found.project_path)
+                   : tr("files.never_saved_file_own", "Never saved in a file of its own"),
+             date_text(static_cast<std::time_t>(found.edited_at), std::time(nullptr)),
+             {}});
     }
 }
 

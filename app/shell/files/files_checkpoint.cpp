@@ -81,7 +81,7 @@ void ask_again(Workspace& workspace, SessionState& state, const Questions& asked
 void Files::load_checkpoint(const std::string& folder, const ModelTexts& texts) {
     const std::string name = checkpoint::checkpoint_name(folder);
     job_.start(
-        tr("Opening {}", name), true,
+        tr("common.opening", "Opening {}", name), true,
         [this, folder, texts, name](Progress& progress) -> FileJob::Done {
             return [this, folder, name, opened = open_model(folder, texts, 0, progress)] {
                 setup_.leave_lesson();
@@ -105,7 +105,8 @@ void Files::cancel_job() {
 void Files::say_cancelled() {
     // Translators: {} is "Opening …" or "Recovering …"
     if (const std::string label = std::exchange(cancelled_, {}); !label.empty())
-        say(tr("{} was cancelled; everything is as it was before", label));
+        say(tr("files_checkpoint.cancelled_everything", "{} was cancelled; everything is as it was before",
+               label));
 }
 
 void Files::load_edits(const std::string& path, bool recovered) {
@@ -114,7 +115,7 @@ void Files::load_edits(const std::string& path, bool recovered) {
     setup_.leave_lesson();
     const ModelPartPtr part = state_.document->part();
     job_.start(
-        tr("Opening {}", file_name(path)), true,
+        tr("common.opening", "Opening {}", file_name(path)), true,
         [this, path, part, recovered, run = state_.model.run](Progress&) -> FileJob::Done {
             auto edited = std::make_shared<ModelPart>(*part);
             edited->edits = checkpoint::load_patch(*part->model->model, path);
@@ -123,8 +124,9 @@ void Files::load_edits(const std::string& path, bool recovered) {
                 read_questions(checkpoint::patch_questions(path), part->architecture().vocab);
             return [this, path, recovered, edited, questions] {
                 files_.chooser.reset();
-                workspace_.show_edits(*edited,
-                                      recovered ? tr("recover edits") : tr("open {}", file_name(path)));
+                workspace_.show_edits(*edited, recovered
+                                                   ? tr("files_checkpoint.recover_edits", "recover edits")
+                                                   : tr("files_checkpoint.open", "open {}", file_name(path)));
                 if (questions)
                     ask_again(workspace_, state_, *questions);
                 came_recovered(path, recovered);
@@ -144,7 +146,8 @@ void Files::came_recovered(const std::string& path, bool recovered) {
         remember(path);
     }
     document_changed();
-    say(recovered ? tr("Recovered. Save it to keep it") : tr("Opened {}", file_name(path)));
+    say(recovered ? tr("common.recovered_save_keep", "Recovered. Save it to keep it")
+                  : tr("files_checkpoint.opened", "Opened {}", file_name(path)));
 }
 
 void Files::not_recovered(const std::string& path, bool recovered, const std::string& sentence) {
@@ -158,7 +161,7 @@ void Files::not_recovered(const std::string& path, bool recovered, const std::st
 void Files::load_work(const std::string& path, const std::string& model, const Recovery* recovered) {
     const std::string own_path = recovered != nullptr ? recovered->project_path : path;
     job_.start(
-        tr("Opening {}", file_name(path)), true,
+        tr("common.opening", "Opening {}", file_name(path)), true,
         [this, path, model, own_path, again = recovered != nullptr,
          recent = files_.recent](Progress& progress) -> FileJob::Done {
             const project::OpenedCheckpointProject work = project::open_checkpoint_project(path);
@@ -206,7 +209,8 @@ void Files::ask_for_model(const std::string& path, const std::string& sentence) 
     files_.chooser.emplace(make_chooser(PathPurpose::find_model, state_, last_folder_));
     models_for_ = std::make_shared<const int>();
     offer_models();
-    files_.chooser->chooser.fail(tr("{}. Choose the folder of the model, or its GGUF file.", sentence));
+    files_.chooser->chooser.fail(tr("files_checkpoint.choose_folder_model",
+                                    "{}. Choose the folder of the model, or its GGUF file.", sentence));
 }
 
 bool Files::edits_to_keep() const {
@@ -239,7 +243,8 @@ void Files::keep_edits() {
         },
         [this](const std::string& sentence) {
             kept_at_ = now_ + retry_gap;
-            files_.save_error = tr("Your edits are not kept safe: {}.", sentence);
+            files_.save_error =
+                tr("common.edits_not_kept_safe", "Your edits are not kept safe: {}.", sentence);
             state_.error = files_.save_error;
         });
 }
@@ -277,8 +282,8 @@ void Files::look_for_kept_edits(const std::string& model) {
         fault.clear();
         recoveries_.push_back({.file = at->path(), .title = model, .edited_at = when});
         files_.recoveries.push_back({path,
-                                     tr("Edits of {}", model),
-                                     tr("Not saved as a patch"),
+                                     tr("files_checkpoint.edits", "Edits of {}", model),
+                                     tr("files_checkpoint.not_saved_patch", "Not saved as a patch"),
                                      date_text(when, std::time(nullptr)),
                                      {}});
     }

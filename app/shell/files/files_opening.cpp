@@ -13,10 +13,12 @@ namespace headscope::app {
 namespace {
 
 std::string untold_heads(const std::string& name, const project::CaseHeads& heads) {
-    return heads.H == 1 ? tr("{} does not say how many heads its weights have. They are shown as one: choose "
+    return heads.H == 1 ? tr("files_opening.not_say_how_many",
+                             "{} does not say how many heads its weights have. They are shown as one: choose "
                              "H at the top.",
                              name)
-                        : tr("{} does not say how many heads its weights have. They are shown as {}, the "
+                        : tr("files_opening.not_say_how_many_2",
+                             "{} does not say how many heads its weights have. They are shown as {}, the "
                              "fewest that W_K goes with: choose H at the top.",
                              name, heads.H);
 }
@@ -27,7 +29,8 @@ AttentionSetPtr opened_weights(const std::string& path) {
         return format::open_attention_file(path);
     } catch (const Error& fault) {
         if (fault.kind() == ErrorKind::input && checkpoint::lacks_config(path))
-            fail_input(tr("{} holds the weights of a model, and config.json is missing beside it: put the "
+            fail_input(tr("files_opening.holds_weights_model_config",
+                          "{} holds the weights of a model, and config.json is missing beside it: put the "
                           "model's config.json there, and open the folder.",
                           file_name(path)));
         throw;
@@ -39,7 +42,7 @@ AttentionSetPtr opened_weights(const std::string& path) {
 void Files::load_project(const std::string& path) {
     const std::uint64_t revision = state_.document->revision + 1;
     job_.start(
-        tr("Opening {}", file_name(path)), true,
+        tr("common.opening", "Opening {}", file_name(path)), true,
         [this, path, revision](Progress& progress) -> FileJob::Done {
             const auto load = [&](project::OpenedProject opened) {
                 progress.check();
@@ -75,7 +78,7 @@ void Files::load_project(const std::string& path) {
 void Files::load_problem(const std::string& path) {
     const std::uint64_t revision = state_.document->revision + 1;
     job_.start(
-        tr("Opening {}", file_name(path)), true,
+        tr("common.opening", "Opening {}", file_name(path)), true,
         [this, path, revision](Progress&) -> FileJob::Done {
             const project::CaseHeads heads = project::heads_of_case(format::Safetensors::open_lazily(path));
             project::Recipe recipe;
@@ -94,7 +97,7 @@ void Files::load_problem(const std::string& path) {
 
 void Files::load_attention(const std::string& path) {
     job_.start(
-        tr("Opening {}", file_name(path)), true,
+        tr("common.opening", "Opening {}", file_name(path)), true,
         [this, path](Progress&) -> FileJob::Done {
             return [this, path, set = opened_weights(path)] {
                 setup_.leave_lesson();
@@ -110,16 +113,18 @@ void Files::load_attention(const std::string& path) {
 void Files::save_lesson_to(const std::string& path) {
     std::error_code none;
     if (path == files_.path || std::filesystem::equivalent(path, files_.path, none))
-        return failed(tr("{} is the file of your project: choose another name for the lesson's problem.",
+        return failed(tr("files_opening.file_project_choose",
+                         "{} is the file of your project: choose another name for the lesson's problem.",
                          file_name(path)));
     job_.start(
-        tr("Saving {}", file_name(path)), false,
+        tr("common.saving", "Saving {}", file_name(path)), false,
         [this, path, write = workspace_.session().writer()](Progress&) -> FileJob::Done {
             write(path);
             return [this, path] {
                 files_.chooser.reset();
                 remember(path);
-                say(tr("Saved the lesson's problem as {}", file_name(path)));
+                say(tr("files_opening.saved_lessons_problem", "Saved the lesson's problem as {}",
+                       file_name(path)));
             };
         },
         [this](const std::string& sentence) { failed(sentence); });

@@ -19,7 +19,8 @@ bool has_text(const DocumentPtr& saved, const Document& now) {
 
 void Files::save() {
     if (workspace_.laid_aside())
-        return failed(tr("Not saved: this is the lesson's problem, not your project. Save as… gives it a "
+        return failed(tr("files_writing.not_saved_lessons_problem",
+                         "Not saved: this is the lesson's problem, not your project. Save as… gives it a "
                          "file of its own."));
     if (files_.path.empty() ||
         (files_.path.ends_with(patch_suffix) && !has_text(workspace_.history().saved(), *state_.document)))
@@ -30,9 +31,9 @@ void Files::save() {
 void Files::save_path(const std::string& path) {
     workspace_.session().check(SaveProjectAs{});
     if (job_.busy())
-        fail_input(tr("{} is not over yet", job_.label()));
+        fail_input(tr("common.not_over_yet", "{} is not over yet", job_.label()));
     if (!path.ends_with(project_suffix) && !(of_checkpoint() && path.ends_with(patch_suffix)))
-        fail_input(tr("{} should end in {}", path, project_suffix));
+        fail_input(tr("files_writing.should_end", "{} should end in {}", path, project_suffix));
     save_to(path);
 }
 
@@ -42,7 +43,7 @@ void Files::save_to(const std::string& path) {
     if (workspace_.laid_aside())
         return save_lesson_to(path);
     job_.start(
-        tr("Saving {}", file_name(path)), false,
+        tr("common.saving", "Saving {}", file_name(path)), false,
         [this, path, document = state_.document, checkpoint = of_checkpoint(),
          write = workspace_.session().writer()](Progress&) -> FileJob::Done {
             write(path);
@@ -66,7 +67,7 @@ void Files::saved_as(const DocumentPtr& document, const std::string& path) {
     workspace_.mark_saved(document);
     remember(path);
     document_changed();
-    say(tr("Saved {}", file_name(path)));
+    say(tr("files_writing.saved", "Saved {}", file_name(path)));
     if (auto step = std::exchange(next_, std::nullopt))
         ask_first(std::move(*step)); // it may have changed again while it was written
 }
@@ -85,7 +86,7 @@ void Files::chosen(const std::string& path) {
     case PathPurpose::picture:
         files_.picture = files_.chooser->picture.choice;
         return write_out(
-            tr("Writing {}", file_name(path)), path,
+            tr("files_writing.writing", "Writing {}", file_name(path)), path,
             [path, screen = preview_.screen(), choice = files_.picture](Progress&) {
                 write_picture(screen, choice, path);
             },
@@ -94,17 +95,17 @@ void Files::chosen(const std::string& path) {
         OnScreen screen{state_.shown, state_.view};
         const std::string part = written_part(screen, true);
         return write_out(
-            tr("Writing {}", file_name(path)), path,
+            tr("files_writing.writing", "Writing {}", file_name(path)), path,
             [path, screen = std::move(screen)](Progress&) { write_numbers(screen, path); }, part);
     }
     case PathPurpose::script:
         return write_out(
-            tr("Writing {}", file_name(path)), path,
+            tr("files_writing.writing", "Writing {}", file_name(path)), path,
             [path, screen = OnScreen{state_.shown, state_.view}](Progress&) { write_script(screen, path); });
     case PathPurpose::film: {
         FilmSource source{setup_.film, state_.document, state_.view};
         source.options.recipe = state_.document->recipe;
-        return write_out(tr("Filming {}", file_name(path)), path,
+        return write_out(tr("files_writing.filming", "Filming {}", file_name(path)), path,
                          [path, source = std::move(source), film = files_.chooser->film](Progress& progress) {
                              write_film(source, film, path, progress);
                          });
@@ -120,7 +121,8 @@ void Files::write_out(const std::string& label, const std::string& path, std::fu
             write(progress);
             return [this, path, part] {
                 files_.chooser.reset();
-                say(part.empty() ? tr("Wrote {}", path) : tr("Wrote {}: {}", path, part));
+                say(part.empty() ? tr("files_writing.wrote", "Wrote {}", path)
+                                 : tr("files_writing.wrote_2", "Wrote {}: {}", path, part));
             };
         },
         [this](const std::string& sentence) { failed(sentence); });
@@ -129,16 +131,18 @@ void Files::write_out(const std::string& label, const std::string& path, std::fu
 void Files::copy_picture() {
     if (!setup_.offer_picture)
         throw Error(ErrorKind::machine,
-                    tr("there is no desktop to copy a picture to; write it to a file (Ctrl E)"));
+                    tr("files_writing.no_desktop_copy_picture",
+                       "there is no desktop to copy a picture to; write it to a file (Ctrl E)"));
     job_.start(
-        tr("Drawing the picture"), false,
+        tr("files_writing.drawing_picture", "Drawing the picture"), false,
         [this, screen = figure_screen(state_), choice = files_.picture](Progress&) -> FileJob::Done {
             std::string png = picture_png(screen, choice);
             return [this, png = std::move(png)] {
                 const auto bytes = static_cast<std::int64_t>(png.size());
                 try {
                     setup_.offer_picture(png);
-                    say(tr("Copied the picture, a PNG of {}.", bytes_text(bytes)));
+                    say(tr("files_writing.copied_picture_png", "Copied the picture, a PNG of {}.",
+                           bytes_text(bytes)));
                 } catch (const Error& fault) {
                     failed(fault.what());
                 }

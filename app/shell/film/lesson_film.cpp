@@ -85,13 +85,14 @@ FilmText text_of_page(const AppState& state) {
     if (const lesson::Step* step = course.step())
         return {step->title, words.of(step->blocks)};
     if (const lesson::Question* question = course.question()) {
-        FilmText text{tr("Question {}", course.question_index() + 1), {words.of(question->text)}};
+        FilmText text{tr("lesson_film.question", "Question {}", course.question_index() + 1),
+                      {words.of(question->text)}};
         for (const lesson::QuizChoice& choice : question->choices)
             text.paragraphs.push_back("• " + words.of(choice.text));
         return text;
     }
     if (course.page > 0)
-        return {tr("{}: summary", lesson.title)};
+        return {tr("lesson_film.summary", "{}: summary", lesson.title)};
     FilmText text{lesson.title, {lesson.summary}};
     text.paragraphs.insert(text.paragraphs.end(), lesson.objectives.begin(), lesson.objectives.end());
     return text;
@@ -135,7 +136,7 @@ void answer(Recorder& recorder, const lesson::Question& question) {
     const auto right = std::ranges::find(question.choices, true, &lesson::QuizChoice::right);
     recorder.act({AnswerQuestion{number, static_cast<int>(std::distance(question.choices.begin(), right))}});
     const PageWords words(recorder.state());
-    rest(recorder, {tr("Question {}", number + 1),
+    rest(recorder, {tr("lesson_film.question", "Question {}", number + 1),
                     {words.of(question.text), words.of(right->text), words.of(right->why)}});
 }
 

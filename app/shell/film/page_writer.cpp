@@ -93,25 +93,26 @@ public:
 
     std::string finish() override {
         const Theme& colours = theme(dark_);
-        return filled(asset("film/page.html"), {{"language", language_},
-                                                {"title", title_},
-                                                {"scheme", dark_ ? "dark" : "light"},
-                                                {"width", std::to_string(look_.width)},
-                                                {"canvas", css(colours.canvas)},
-                                                {"raise", css(colours.raise)},
-                                                {"line", css(colours.line2)},
-                                                {"ink", css(colours.ink)},
-                                                {"text", css(colours.text)},
-                                                {"steps", std::to_string(steps_)},
-                                                {"steps word", escaped(tr("Steps"))},
-                                                {"seen words", escaped(tr("Steps seen"))},
-                                                {"back word", escaped(tr("Back"))},
-                                                {"play word", escaped(tr("Play"))},
-                                                {"pause word", escaped(tr("Pause"))},
-                                                {"next word", escaped(tr("Next"))},
-                                                // The page itself puts the numbers there.
-                                                {"place words", escaped(tr("{} of {}", "$at", "$all"))},
-                                                {"body", body_}});
+        return filled(asset("film/page.html"),
+                      {{"language", language_},
+                       {"title", title_},
+                       {"scheme", dark_ ? "dark" : "light"},
+                       {"width", std::to_string(look_.width)},
+                       {"canvas", css(colours.canvas)},
+                       {"raise", css(colours.raise)},
+                       {"line", css(colours.line2)},
+                       {"ink", css(colours.ink)},
+                       {"text", css(colours.text)},
+                       {"steps", std::to_string(steps_)},
+                       {"steps word", escaped(tr("page_writer.steps", "Steps"))},
+                       {"seen words", escaped(tr("page_writer.steps_seen", "Steps seen"))},
+                       {"back word", escaped(tr("common.back", "Back"))},
+                       {"play word", escaped(tr("common.play", "Play"))},
+                       {"pause word", escaped(tr("common.pause", "Pause"))},
+                       {"next word", escaped(tr("common.next_2", "Next"))},
+                       // The page itself puts the numbers there.
+                       {"place words", escaped(tr("common.of_2", "{} of {}", "$at", "$all"))},
+                       {"body", body_}});
     }
 
 private:

@@ -15,12 +15,15 @@ namespace {
 /// The look itself, for the constructor.
 const FilmLook& checked(const FilmLook& look) {
     if (look.fps < 10 || look.fps > 50)
-        fail_input(tr("a film of {} frames a second can't be made; give 10 to 50 (--fps)", look.fps));
+        fail_input(tr("recorder.film_frames_second_cant",
+                      "a film of {} frames a second can't be made; give 10 to 50 (--fps)", look.fps));
     if (!(look.rest >= 0.1 && look.rest <= 60))
-        fail_input(
-            tr("a picture can't rest for {} seconds; give 0.1 to 60 (--rest)", fmt::format("{}", look.rest)));
+        fail_input(tr("recorder.picture_cant_rest_seconds",
+                      "a picture can't rest for {} seconds; give 0.1 to 60 (--rest)",
+                      fmt::format("{}", look.rest)));
     if (look.most_frames < 1)
-        fail_input(tr("a film has at least one frame; give a larger --frames-limit"));
+        fail_input(tr("recorder.film_least_one_frame",
+                      "a film has at least one frame; give a larger --frames-limit"));
     return look;
 }
 
@@ -34,7 +37,8 @@ void Recorder::count(int frames) {
     frames_ += frames;
     if (frames_ > look_.most_frames)
         fail_input(
-            tr("the film gets more than {} frames; film less, lower --fps or --rest, or raise --frames-limit",
+            tr("recorder.film_gets_more_frames",
+               "the film gets more than {} frames; film less, lower --fps or --rest, or raise --frames-limit",
                look_.most_frames));
 }
 

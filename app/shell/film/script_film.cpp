@@ -22,7 +22,8 @@ double seconds_of(const std::string& text, double usual) {
         return usual;
     const auto seconds = number_of<double>(text);
     if (!seconds || !(*seconds > 0 && *seconds <= 600))
-        fail_input(tr("\"{}\" is no number of seconds from 0 to 600; write for example rest 1.5", text));
+        fail_input(tr("script_film.no_number_seconds_0",
+                      "\"{}\" is no number of seconds from 0 to 600; write for example rest 1.5", text));
     return *seconds;
 }
 
@@ -41,7 +42,8 @@ ScriptLine parse_line(const std::string& line, int number) {
     for (const char* verb : {"caption", "stage", "sentence"})
         if (parsed.verb == verb && !parsed.rest.empty())
             return parsed;
-    fail_input(tr("\"{}\" is neither rest, caption TEXT, stage NAME, sentence TEXT nor an action that can be "
+    fail_input(tr("script_film.neither_rest_caption_text",
+                  "\"{}\" is neither rest, caption TEXT, stage NAME, sentence TEXT nor an action that can be "
                   "filmed; see the manual's page on films",
                   line));
 }
@@ -101,7 +103,8 @@ std::vector<ScriptLine> parse_script(const std::string& text, const std::string&
         }
     }
     if (lines.empty())
-        fail_input(tr("{} has no line that does something; see the manual's page on films", path));
+        fail_input(tr("script_film.no_line_something_see",
+                      "{} has no line that does something; see the manual's page on films", path));
     return lines;
 }
 

@@ -25,7 +25,8 @@ namespace headscope::app {
 namespace {
 
 [[noreturn]] void fail_system(int error) {
-    throw Error(ErrorKind::machine, tr("ffmpeg can't be started: {}; mend its installation, or record an "
+    throw Error(ErrorKind::machine, tr("video_writer.ffmpeg_cant_started_mend",
+                                       "ffmpeg can't be started: {}; mend its installation, or record an "
                                        ".html file, which needs no ffmpeg",
                                        system_reason(error)));
 }
@@ -107,7 +108,8 @@ public:
             process_ = -1;
         if (fault == ENOENT)
             throw Error(ErrorKind::machine,
-                        tr("GIF and MP4 are made by the program ffmpeg, which is not in PATH; install the "
+                        tr("video_writer.gif_mp4_made_program",
+                           "GIF and MP4 are made by the program ffmpeg, which is not in PATH; install the "
                            "package ffmpeg, or record an .html file, which needs none"));
         if (fault != 0)
             fail_system(fault);
@@ -156,9 +158,11 @@ private:
     [[noreturn]] void fail() {
         wait();
         const std::string said = last_line(content(messages_));
-        fail_input(said.empty() ? tr("ffmpeg could not make the film, and does not say why; mend its "
+        fail_input(said.empty() ? tr("video_writer.ffmpeg_could_not_make",
+                                     "ffmpeg could not make the film, and does not say why; mend its "
                                      "installation, or record an .html file, which needs no ffmpeg")
-                                : tr("ffmpeg could not make the film: \"{}\"; mend its installation, or "
+                                : tr("video_writer.ffmpeg_could_not_make_2",
+                                     "ffmpeg could not make the film: \"{}\"; mend its installation, or "
                                      "record an .html file, which needs no ffmpeg",
                                      text::plain_beginning(said)));
     }
@@ -249,7 +253,8 @@ FilmFormat film_format(const std::string& path) {
          {std::pair(".gif", FilmFormat::gif), {".mp4", FilmFormat::mp4}, {".html", FilmFormat::html}})
         if (path.ends_with(ending))
             return format;
-    fail_input(tr("{} is no name for a film; give one that ends in .gif, .mp4 or .html", path));
+    fail_input(tr("video_writer.no_name_film_give",
+                  "{} is no name for a film; give one that ends in .gif, .mp4 or .html", path));
 }
 
 std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look) {
@@ -258,7 +263,8 @@ std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look
     };
     const int width = pixels(look.width), height = pixels(look.height);
     if (format == FilmFormat::mp4 && (width % 2 != 0 || height % 2 != 0))
-        fail_input(tr("an MP4 has even numbers of pixels, and this one would have {}x{}; give another --size "
+        fail_input(tr("video_writer.mp4_even_numbers_pixels",
+                      "an MP4 has even numbers of pixels, and this one would have {}x{}; give another --size "
                       "or --scale",
                       width, height));
     return std::make_unique<VideoWriter>(format, width, height, look.fps);

@@ -22,7 +22,8 @@ FT_Library freetype() {
     static const FT_Library library = [] {
         FT_Library made = nullptr;
         if (FT_Init_FreeType(&made) != 0)
-            throw Error(ErrorKind::machine, tr("the font library FreeType could not be started"));
+            throw Error(ErrorKind::machine, tr("font_files.font_library_freetype_could",
+                                               "the font library FreeType could not be started"));
         return made;
     }();
     return library;
@@ -60,7 +61,8 @@ FontFile::FontFile(const std::string& path, int index) {
     if (bytes_.empty() || FT_New_Memory_Face(freetype(), reinterpret_cast<const FT_Byte*>(bytes_.data()),
                                              static_cast<FT_Long>(bytes_.size()), index, &face) != 0)
         throw Error(ErrorKind::machine,
-                    tr("the font file {} can't be read: install the package of the font again", path));
+                    tr("font_files.font_file_cant_read",
+                       "the font file {} can't be read: install the package of the font again", path));
     face_ = face;
 }
 
@@ -110,7 +112,8 @@ FontChoice match_font(const std::string& family, int weight, bool monospace) {
     const FontChoice choice = found ? choice_of(*found) : FontChoice{};
     if (choice.path.empty())
         throw Error(ErrorKind::machine,
-                    tr("this system has no font: install one, for example the package fonts-dejavu-core"));
+                    tr("font_files.system_no_font_install",
+                       "this system has no font: install one, for example the package fonts-dejavu-core"));
     return choice;
 }
 

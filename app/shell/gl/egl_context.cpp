@@ -14,7 +14,8 @@ namespace headscope::app {
 void fail_offscreen(const std::string& what) {
     throw Error(ErrorKind::machine,
                 // Translators: {} is a sentence, "the window can't be drawn without a display because ..."
-                tr("{}: install libegl1, libegl-mesa0 and libgl1-mesa-dri, or draw one stage with `headscope "
+                tr("egl_context.install_libegl1_libegl_mesa0",
+                   "{}: install libegl1, libegl-mesa0 and libgl1-mesa-dri, or draw one stage with `headscope "
                    "render --stage`",
                    what));
 }
@@ -33,10 +34,12 @@ EGLDisplay surfaceless_display() {
         // epoxy opens them when they are first called, and ends the program where they are missing.
         const bool has_gl = opens("libOpenGL.so.0") || opens("libGL.so.1");
         if (!has_gl || !opens("libEGL.so.1"))
-            fail_offscreen(tr("the window can't be drawn without a display because there is no OpenGL here"));
+            fail_offscreen(tr("egl_context.window_cant_drawn_without",
+                              "the window can't be drawn without a display because there is no OpenGL here"));
         const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
         if (client == nullptr || std::strstr(client, "EGL_MESA_platform_surfaceless") == nullptr)
             fail_offscreen(tr(
+                "egl_context.window_cant_drawn_without_2",
                 "the window can't be drawn without a display because EGL has no surfaceless platform here"));
         const auto get_display =
             reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
@@ -45,7 +48,8 @@ EGLDisplay surfaceless_display() {
                                    : get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
         if (found == EGL_NO_DISPLAY || !eglInitialize(found, nullptr, nullptr))
             fail_offscreen(
-                tr("the window can't be drawn without a display because EGL could not be started"));
+                tr("egl_context.window_cant_drawn_without_3",
+                   "the window can't be drawn without a display because EGL could not be started"));
         return found;
     }();
     return display;
@@ -72,7 +76,8 @@ EglContext::EglContext() : display_(surfaceless_display()) {
     if (context_ == EGL_NO_CONTEXT || !eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_)) {
         close();
         fail_offscreen(
-            tr("the window can't be drawn without a display because this driver offers no OpenGL 3.3"));
+            tr("egl_context.window_cant_drawn_without_4",
+               "the window can't be drawn without a display because this driver offers no OpenGL 3.3"));
     }
 }
 

@@ -25,7 +25,8 @@ public:
         GLint largest = 0;
         glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
         if (width > largest || height > largest)
-            fail_offscreen(tr("the window can't be drawn without a display because the driver draws at most "
+            fail_offscreen(tr("offscreen.window_cant_drawn_without",
+                              "the window can't be drawn without a display because the driver draws at most "
                               "{} pixels a side",
                               largest));
         glGenFramebuffers(1, &frame_);
@@ -35,7 +36,8 @@ public:
         glBindFramebuffer(GL_FRAMEBUFFER, frame_);
         glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_);
         if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
-            fail_offscreen(tr("the window can't be drawn without a display because the driver can't make a "
+            fail_offscreen(tr("offscreen.window_cant_drawn_without_2",
+                              "the window can't be drawn without a display because the driver can't make a "
                               "framebuffer of this size"));
     }
     ~Framebuffer() {
@@ -95,7 +97,8 @@ private:
 int pixels(int logical, float scale) {
     const float side = std::round(static_cast<float>(logical) * scale);
     if (!(side >= 1 && side <= largest_side))
-        fail_input(tr("a picture of {} pixels a side at scale {} can't be drawn: it must have 1 to 16,384 "
+        fail_input(tr("offscreen.picture_pixels_side_scale",
+                      "a picture of {} pixels a side at scale {} can't be drawn: it must have 1 to 16,384 "
                       "pixels a side",
                       logical, fmt::format("{}", scale)));
     return static_cast<int>(side);

@@ -107,7 +107,9 @@ std::optional<std::string> FileChooser::accept() {
         return std::nullopt;
     }
     if (text_.empty()) {
-        error_ = options_.saving ? tr("Type a name for the file.") : tr("Choose a file, or type its name.");
+        error_ = options_.saving
+                     ? tr("file_chooser.type_name_file", "Type a name for the file.")
+                     : tr("file_chooser.choose_file_type_name", "Choose a file, or type its name.");
         return std::nullopt;
     }
     if (!options_.saving && checkpoint::is_packaged(text_))
@@ -128,17 +130,20 @@ std::optional<std::string> FileChooser::accept() {
             path = with_suffix(path.string());
         if (fs::exists(path, none))
             return path.string();
-        error_ = tr("There is no file {}; choose one of the list or correct the name.", path.string());
+        error_ = tr("file_chooser.no_file_choose_one",
+                    "There is no file {}; choose one of the list or correct the name.", path.string());
         return std::nullopt;
     }
     path = with_suffix(path.string());
     if (!fs::is_directory(path.parent_path(), none)) {
-        error_ = tr("There is no folder {}; make it with \"New folder\" or choose another.",
+        error_ = tr("file_chooser.no_folder_make_new",
+                    "There is no folder {}; make it with \"New folder\" or choose another.",
                     path.parent_path().string());
         return std::nullopt;
     }
     if (fs::is_directory(path, none)) {
-        error_ = tr("{} is a folder; give the file another name.", path.filename().string());
+        error_ = tr("file_chooser.folder_give_file_another", "{} is a folder; give the file another name.",
+                    path.filename().string());
         return std::nullopt;
     }
     if (fs::exists(path, none)) {
@@ -160,8 +165,9 @@ void FileChooser::make_new_folder() {
         return;
     const std::string name = *new_folder_;
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
-        error_ = name.empty() ? tr("Type a name for the new folder.")
-                              : tr("A folder cannot be called \"{}\"; choose a name without \"/\".", name);
+        error_ = name.empty() ? tr("file_chooser.type_name_new_folder", "Type a name for the new folder.")
+                              : tr("file_chooser.folder_cannot_called_choose",
+                                   "A folder cannot be called \"{}\"; choose a name without \"/\".", name);
         return;
     }
     const fs::path folder = listing_.folder / name;
@@ -169,9 +175,11 @@ void FileChooser::make_new_folder() {
     if (fs::create_directory(folder, fault))
         return go(folder);
     error_ =
-        fault ? tr("The folder {} cannot be made ({}); choose another name or place.", name,
+        fault ? tr("file_chooser.folder_cannot_made_choose",
+                   "The folder {} cannot be made ({}); choose another name or place.", name,
                    system_reason(fault.value()))
-              : tr("The folder {} cannot be made (the name is taken); choose another name or place.", name);
+              : tr("file_chooser.folder_cannot_made_name",
+                   "The folder {} cannot be made (the name is taken); choose another name or place.", name);
 }
 
 } // namespace headscope::app

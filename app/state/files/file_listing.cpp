@@ -30,12 +30,16 @@ bool wanted(const std::string& name, const std::vector<std::string>& suffixes) {
 
 std::string reason_of(const fs::path& folder, const std::error_code& fault) {
     if (fault == std::errc::no_such_file_or_directory)
-        return tr("The folder {} is not there; go to another folder.", folder.string());
+        return tr("file_listing.folder_not_go_another", "The folder {} is not there; go to another folder.",
+                  folder.string());
     if (fault == std::errc::permission_denied)
-        return tr("The folder {} may not be read by you; go to another folder.", folder.string());
+        return tr("file_listing.folder_may_not_read",
+                  "The folder {} may not be read by you; go to another folder.", folder.string());
     if (fault == std::errc::not_a_directory)
-        return tr("{} is a file, not a folder; go to another folder.", folder.string());
-    return tr("The folder {} cannot be read ({}); go to another folder.", folder.string(),
+        return tr("file_listing.file_not_folder_go", "{} is a file, not a folder; go to another folder.",
+                  folder.string());
+    return tr("file_listing.folder_cannot_read_go",
+              "The folder {} cannot be read ({}); go to another folder.", folder.string(),
               system_reason(fault.value()));
 }
 
@@ -133,17 +137,21 @@ std::string date_text(std::time_t time, std::time_t now) {
         return {};
     // In the language of the program, whatever the locale.
     static constexpr std::array<std::string_view, 12> months{
-        translatable("Jan"), translatable("Feb"), translatable("Mar"), translatable("Apr"),
-        translatable("May"), translatable("Jun"), translatable("Jul"), translatable("Aug"),
-        translatable("Sep"), translatable("Oct"), translatable("Nov"), translatable("Dec")};
+        translatable("file_listing.jan", "Jan"), translatable("file_listing.feb", "Feb"),
+        translatable("file_listing.mar", "Mar"), translatable("file_listing.apr", "Apr"),
+        translatable("file_listing.may", "May"), translatable("file_listing.jun", "Jun"),
+        translatable("file_listing.jul", "Jul"), translatable("file_listing.aug", "Aug"),
+        translatable("file_listing.sep", "Sep"), translatable("file_listing.oct", "Oct"),
+        translatable("file_listing.nov", "Nov"), translatable("file_listing.dec", "Dec")};
     const auto two = [](int value) { return (value < 10 ? "0" : "") + std::to_string(value); };
     const std::string clock = two(then.tm_hour) + ":" + two(then.tm_min);
     // Translators: a day and its month, "3 Mar"
-    const std::string day = tr("{} {}", then.tm_mday, tr(months.at(static_cast<std::size_t>(then.tm_mon))));
+    const std::string day =
+        tr("file_listing.text", "{} {}", then.tm_mday, tr(months.at(static_cast<std::size_t>(then.tm_mon))));
     if (then.tm_year != today.tm_year)
         return day + " " + std::to_string(then.tm_year + 1900);
     // Translators: {} is a time of day, "14:05"
-    return then.tm_yday == today.tm_yday ? tr("today {}", clock) : day + " " + clock;
+    return then.tm_yday == today.tm_yday ? tr("file_listing.today", "today {}", clock) : day + " " + clock;
 }
 
 } // namespace headscope::app

@@ -109,7 +109,8 @@ struct FilesState {
     }
     /// "lesson.headscope", or what a project without a file is called.
     std::string name() const {
-        return path.empty() ? tr("Untitled") : std::filesystem::path(path).filename().string();
+        return path.empty() ? tr("files_state.untitled", "Untitled")
+                            : std::filesystem::path(path).filename().string();
     }
 };
 

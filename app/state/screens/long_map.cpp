@@ -23,12 +23,15 @@ float map_colour_end(const LongMap& map, const LongMapView& view, int scale) {
 
 std::string why_no_spots(const LongMap& map, const LongMapView& view) {
     if (map.spots != nullptr)
-        return map.spots->empty() ? tr("No weight that far from the diagonal is above 0") : "";
+        return map.spots->empty()
+                   ? tr("long_map.no_weight_far_diagonal", "No weight that far from the diagonal is above 0")
+                   : "";
     if (view.reading == MapReading::on)
-        return tr("Far weights are known once the whole map is read");
+        return tr("long_map.far_weights_known_once", "Far weights are known once the whole map is read");
     // Translators: {} is the button that goes on with reading
-    return tr("Far weights are known once the whole map is read; press {}",
-              view.reading == MapReading::paused ? tr("Go on") : tr("Read it"));
+    return tr("long_map.far_weights_known_once_2",
+              "Far weights are known once the whole map is read; press {}",
+              view.reading == MapReading::paused ? tr("common.go", "Go on") : tr("common.read", "Read it"));
 }
 
 } // namespace headscope::app

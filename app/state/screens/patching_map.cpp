@@ -81,7 +81,8 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
 
 void check_prompts(const ModelPart& part, const std::string& corrupted) {
     if (corrupted.empty())
-        fail_input(tr("there is no second prompt to compare with; type one first"));
+        fail_input(tr("patching_map.no_second_prompt_compare",
+                      "there is no second prompt to compare with; type one first"));
     analysis::require_same_length(part.inputs->ids,
                                   checkpoint::prompt_inputs(*part.model, corrupted, {}, part.pair).ids);
 }
@@ -128,29 +129,37 @@ std::string patch_words(const PatchingPair& pair, const PatchingMap& map, std::i
     };
     const std::string head = head_of(row, column);
     if (map.asked.paths)
-        return tr("What {} wrote, as {} alone reads it, comes from the clean prompt.",
+        return tr("patching_map.wrote_alone_reads_comes",
+                  "What {} wrote, as {} alone reads it, comes from the clean prompt.",
                   head_of(map.from.layer, map.from.head), head);
     const std::string token = by_head(map) ? "" : pair.corrupted_tokens[static_cast<std::size_t>(column)];
     switch (map.asked.kind) {
     case analysis::PatchKind::residual:
-        return tr("The residual stream that enters layer {} at position {} ({}) comes from the clean prompt.",
+        return tr("patching_map.residual_stream_enters",
+                  "The residual stream that enters layer {} at position {} ({}) comes from the clean prompt.",
                   row, column, token);
     case analysis::PatchKind::attention:
-        return tr("What the attention of layer {} adds at position {} ({}) comes from the clean prompt.", row,
+        return tr("patching_map.attention_layer_adds",
+                  "What the attention of layer {} adds at position {} ({}) comes from the clean prompt.", row,
                   column, token);
     case analysis::PatchKind::mlp:
-        return tr("What the MLP of layer {} adds at position {} ({}) comes from the clean prompt.", row,
+        return tr("patching_map.mlp_layer_adds_position",
+                  "What the MLP of layer {} adds at position {} ({}) comes from the clean prompt.", row,
                   column, token);
     case analysis::PatchKind::head:
-        return tr("What {} adds comes from the clean prompt.", head);
+        return tr("patching_map.adds_comes_clean_prompt", "What {} adds comes from the clean prompt.", head);
     case analysis::PatchKind::q:
-        return tr("The query side of {} comes from the clean prompt.", head);
+        return tr("patching_map.query_side_comes_clean", "The query side of {} comes from the clean prompt.",
+                  head);
     case analysis::PatchKind::k:
-        return tr("The key side of {} comes from the clean prompt.", head);
+        return tr("patching_map.key_side_comes_clean", "The key side of {} comes from the clean prompt.",
+                  head);
     case analysis::PatchKind::v:
-        return tr("The value side of {} comes from the clean prompt.", head);
+        return tr("patching_map.value_side_comes_clean", "The value side of {} comes from the clean prompt.",
+                  head);
     case analysis::PatchKind::pattern:
-        return tr("The weight matrix of {} comes from the clean prompt.", head);
+        return tr("patching_map.weight_matrix_comes_clean",
+                  "The weight matrix of {} comes from the clean prompt.", head);
     }
     return {};
 }

@@ -18,7 +18,8 @@ json of(const std::optional<std::int64_t>& number) {
 }
 
 [[noreturn]] void fail_damaged() {
-    fail_input(tr("the questions of this patch are damaged; save the patch again"));
+    fail_input(tr("questions.questions_patch_damaged_save",
+                  "the questions of this patch are damaged; save the patch again"));
 }
 
 json parsed(const std::string& text) {
@@ -37,8 +38,9 @@ std::optional<std::int64_t> read(const json& from, const char* name, std::int64_
     const auto number = value.get<std::int64_t>();
     if (number < 0 || number >= end)
         // Translators: an entry of a file, "token", and its number
-        fail_input(
-            tr("the questions of this patch name {} {}, which this checkpoint does not have", name, number));
+        fail_input(tr("questions.questions_patch_name",
+                      "the questions of this patch name {} {}, which this checkpoint does not have", name,
+                      number));
     return number;
 }
 
@@ -81,8 +83,9 @@ std::optional<Questions> read_questions(const std::string& text, std::int64_t vo
         const auto what = patching.at("what").get<std::string>();
         const auto kind = std::ranges::find(analysis::patch_kinds(), what, &analysis::PatchKindInfo::id);
         if (kind == analysis::patch_kinds().end())
-            fail_input(
-                tr("the questions of this patch ask for \"{}\", which is nothing that is patched", what));
+            fail_input(tr("questions.questions_patch_ask_nothing",
+                          "the questions of this patch ask for \"{}\", which is nothing that is patched",
+                          what));
         Questions asked{.prompt = all.value("prompt", ""),
                         .pair = all.value("pair", ""),
                         .target = all.value("target", ""),

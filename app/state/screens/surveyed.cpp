@@ -38,10 +38,12 @@ SurveyedHeads surveyed_heads(const checkpoint::TextModel& model, const std::stri
     analysis::SurveyFile file = analysis::SurveyFile::open(path);
     const analysis::SurveyRun& run = file.run();
     if (!run.done)
-        fail_input(
-            tr("{} is a survey that is not finished; start headscope survey again to go on with it", path));
+        fail_input(tr("surveyed.survey_not_finished_start",
+                      "{} is a survey that is not finished; start headscope survey again to go on with it",
+                      path));
     if (analysis::fingerprint_of(analysis::surveyed_model(model), cancel) != run.plan.fingerprint)
-        fail_input(tr("{} is a survey of {}, and {} is open, whose files differ; open that checkpoint first",
+        fail_input(tr("surveyed.survey_open_whose_files",
+                      "{} is a survey of {}, and {} is open, whose files differ; open that checkpoint first",
                       path, run.plan.checkpoint, model.name()));
     SurveyedHeads out{.path = path,
                       .texts = run.counts.texts,

@@ -19,16 +19,19 @@ constexpr std::size_t most_apart = 24, most_read = 3;
 WhyScore::Group group_of(const Writer& writer, bool joined) {
     const std::string layer = "L" + std::to_string(writer.layer);
     if (writer.kind == Kind::head || (joined && writer.kind == Kind::output_bias))
-        return joined ? WhyScore::Group{tr("{} heads", layer), tr("heads"), writer.layer, -1}
+        return joined ? WhyScore::Group{tr("why_score.heads", "{} heads", layer), tr("common.heads", "heads"),
+                                        writer.layer, -1}
                       : WhyScore::Group{layer + " H" + std::to_string(writer.head),
                                         "H" + std::to_string(writer.head), writer.layer, writer.head};
     if (writer.kind == Kind::mlp)
         return {layer + " MLP", "MLP", writer.layer, -1};
     if (writer.kind == Kind::embedding || writer.kind == Kind::position)
         // Translators: short for embedding, and for position
-        return {writer.name(), writer.kind == Kind::embedding ? tr("emb") : tr("pos"), -1, -1};
+        return {writer.name(),
+                writer.kind == Kind::embedding ? tr("why_score.emb", "emb") : tr("why_score.pos", "pos"), -1,
+                -1};
     // All that is added whatever stands in the text.
-    return {tr("biases"), tr("bias"), -1, -1};
+    return {tr("common.biases", "biases"), tr("common.bias", "bias"), -1, -1};
 }
 
 } // namespace

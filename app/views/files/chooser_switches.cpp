@@ -15,8 +15,9 @@ constexpr float switch_row = 42, picture_row = 38;
 void film_switches(OpenChooser& open, SwitchRow& above, SwitchRow& below) {
     FilmChoice& film = open.film;
     if (!film.lesson.empty())
-        if (const int chosen = above.add("what", tr("What"),
-                                         {{tr("stages"), !film.of_lesson}, {tr("lesson"), film.of_lesson}});
+        if (const int chosen = above.add("what", tr("chooser_switches.what", "What"),
+                                         {{tr("chooser_switches.stages", "stages"), !film.of_lesson},
+                                          {tr("common.lesson", "lesson"), film.of_lesson}});
             chosen >= 0)
             film.of_lesson = chosen == 1;
     constexpr std::pair<int, int> sizes[] = {{1280, 720}, {1280, 800}, {1920, 1080}};
@@ -24,13 +25,13 @@ void film_switches(OpenChooser& open, SwitchRow& above, SwitchRow& below) {
     for (const auto& [width, height] : sizes)
         offered.push_back({std::to_string(width) + " × " + std::to_string(height),
                            film.width == width && film.height == height});
-    if (const int chosen = below.add("size", tr("Size"), offered); chosen >= 0)
+    if (const int chosen = below.add("size", tr("common.size_2", "Size"), offered); chosen >= 0)
         std::tie(film.width, film.height) = sizes[chosen];
     constexpr double rests[] = {1, 2, 4};
     offered.clear();
     for (const double rest : rests)
         offered.push_back({number(rest, 0) + " s", film.rest == rest});
-    if (const int chosen = below.add("rest", tr("Rest"), offered); chosen >= 0)
+    if (const int chosen = below.add("rest", tr("chooser_switches.rest", "Rest"), offered); chosen >= 0)
         film.rest = rests[chosen];
 }
 
@@ -61,12 +62,13 @@ void view_switches(OpenChooser& open, figure::Point at, const figure::Rect& card
     std::vector<DialogOption> kinds;
     for (const std::string& suffix : open.formats)
         kinds.push_back({suffix.substr(1), suffix == open.chooser.suffix()});
-    if (const int chosen = row.add("kind", tr("Kind"), kinds); chosen >= 0)
+    if (const int chosen = row.add("kind", tr("chooser_switches.kind", "Kind"), kinds); chosen >= 0)
         open.chooser.use_suffix(open.formats[static_cast<std::size_t>(chosen)]);
     if (folds_picture_options(open, card)) {
         bool& options = open.picture.instead_of_folder;
-        if (const int chosen =
-                row.add("show", tr("Show"), {{tr("folder"), !options}, {tr("options"), options}});
+        if (const int chosen = row.add("show", tr("chooser_switches.show", "Show"),
+                                       {{tr("chooser_switches.folder", "folder"), !options},
+                                        {tr("chooser_switches.options", "options"), options}});
             chosen >= 0)
             options = chosen == 1;
     } else if (open.purpose == PathPurpose::picture) {

@@ -68,12 +68,13 @@ std::optional<std::string> models(const FileChooser& chooser, const figure::Rect
     float y = area.y;
     if (offered.empty() || area.h < 60 || area.w == 0)
         return chosen;
-    dialog_text({area.x, y + 20}, tr("Models, layers × heads"), figure::Font::ui, 12.5F, tools.theme.muted,
-                tools);
+    dialog_text({area.x, y + 20}, tr("file_chooser.models_layers_heads", "Models, layers × heads"),
+                figure::Font::ui, 12.5F, tools.theme.muted, tools);
     y += 30;
     for (const OfferedModel& model : offered) {
         if (y + 44 > area.bottom()) {
-            dialog_text({area.x, y + 14}, tr("and more"), figure::Font::ui, 12.5F, tools.theme.muted, tools);
+            dialog_text({area.x, y + 14}, tr("file_chooser.more", "and more"), figure::Font::ui, 12.5F,
+                        tools.theme.muted, tools);
             break;
         }
         const std::string label =
@@ -113,7 +114,7 @@ float places(FileChooser& chooser, const figure::Rect& area, const ViewTools& to
 void crumbs(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
     const fs::path folder = chooser.listing().folder;
     if (push_button("↑", {area.x, area.y, 34, 30}, ButtonLook::plain, tools,
-                    tr("The folder above (Backspace, Alt ↑)")))
+                    tr("file_chooser.folder_above_backspace_alt", "The folder above (Backspace, Alt ↑)")))
         chooser.up();
     std::vector<fs::path> way;
     for (fs::path at = folder; way.empty() || at != way.back(); at = at.parent_path())
@@ -183,7 +184,7 @@ figure::Scene row_scene(const FileRow& row, bool chosen, float w, const ViewTool
     if (!columns_fit)
         return scene;
     add_text(scene, {w - 130, baseline},
-             row.checkpoint ? tr("checkpoint")
+             row.checkpoint ? tr("file_chooser.checkpoint", "checkpoint")
              : row.folder   ? ""
                             : bytes_text(static_cast<std::int64_t>(row.bytes)),
              figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
@@ -202,8 +203,9 @@ int list(FileChooser& chooser, const figure::Rect& area, bool follow, const View
     dialog_paint(back, tools);
     const FileListing& listing = chooser.listing();
     if (!listing.error.empty() || listing.rows.empty()) {
-        const std::string what =
-            listing.error.empty() ? tr("Nothing here that fits.") : text::plain_text(listing.error);
+        const std::string what = listing.error.empty()
+                                     ? tr("file_chooser.nothing_here_fits", "Nothing here that fits.")
+                                     : text::plain_text(listing.error);
         dialog_paragraph({area.x + 16, area.y + 28}, area.w - 32, what, 13, 20,
                          listing.error.empty() ? theme.muted : theme.bad, tools);
         return -1;
@@ -252,16 +254,18 @@ bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools&
     figure::Scene scene;
     scene.add(figure::RectItem{.area = bar, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
     dialog_paint(scene, tools);
-    const float keep = button_width(tr("Keep it"), tools), replace = button_width(tr("Replace it"), tools);
-    const std::string text = tr("{} is already there.", text::plain_text(chooser.replacing()));
+    const float keep = button_width(tr("file_chooser.keep", "Keep it"), tools),
+                replace = button_width(tr("file_chooser.replace", "Replace it"), tools);
+    const std::string text =
+        tr("file_chooser.already", "{} is already there.", text::plain_text(chooser.replacing()));
     dialog_text({bar.x + 12, figure::baseline_for(bar.y + bar.h / 2, 13)},
                 fitted(text, figure::Font::ui, 13, bar.w - keep - replace - 36, tools), figure::Font::ui, 13,
                 theme.ink, tools);
-    if (push_button(tr("Keep it"), {bar.right() - keep - replace - 9, bar.y + 3, keep, 28}, ButtonLook::plain,
-                    tools))
+    if (push_button(tr("file_chooser.keep", "Keep it"),
+                    {bar.right() - keep - replace - 9, bar.y + 3, keep, 28}, ButtonLook::plain, tools))
         chooser.keep();
-    if (push_button(tr("Replace it"), {bar.right() - replace - 3, bar.y + 3, replace, 28},
-                    ButtonLook::primary, tools))
+    if (push_button(tr("file_chooser.replace", "Replace it"),
+                    {bar.right() - replace - 3, bar.y + 3, replace, 28}, ButtonLook::primary, tools))
         if (const auto path = chooser.replace())
             tools.send(ChosenPath{*path});
     return true;
@@ -295,23 +299,27 @@ bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
     const FileChooser::Options& options = chooser.options();
     if (chooser.new_folder()) {
         std::string name = *chooser.new_folder();
-        const float make = button_width(tr("Make it"), tools);
+        const float make = button_width(tr("file_chooser.make", "Make it"), tools);
         const TextBox field = text_box("##folder", name, {area.x, area.y, 200, 34}, open.focus_folder, tools,
-                                       tr("Name of the new folder").c_str());
+                                       tr("file_chooser.name_new_folder", "Name of the new folder").c_str());
         if (field.edited)
             chooser.type_new_folder(name);
         open.focus_folder = open.focus_folder && !field.active;
-        if (push_button(tr("Make it"), {area.x + 208, area.y, make, 34}, ButtonLook::plain, tools))
+        if (push_button(tr("file_chooser.make", "Make it"), {area.x + 208, area.y, make, 34},
+                        ButtonLook::plain, tools))
             chooser.make_new_folder();
     } else if (options.saving &&
-               push_button(tr("New folder…"), {area.x, area.y, button_width(tr("New folder…"), tools), 34},
-                           ButtonLook::plain, tools)) {
+               push_button(
+                   tr("file_chooser.new_folder", "New folder…"),
+                   {area.x, area.y, button_width(tr("file_chooser.new_folder", "New folder…"), tools), 34},
+                   ButtonLook::plain, tools)) {
         chooser.begin_new_folder();
         open.focus_folder = true;
     }
-    const float accept = button_width(options.accept, tools), cancel = button_width(tr("Cancel"), tools);
-    if (push_button(tr("Cancel"), {area.right() - accept - 8 - cancel, area.y, cancel, 34}, ButtonLook::plain,
-                    tools, "Esc"))
+    const float accept = button_width(options.accept, tools),
+                cancel = button_width(tr("common.cancel", "Cancel"), tools);
+    if (push_button(tr("common.cancel", "Cancel"), {area.right() - accept - 8 - cancel, area.y, cancel, 34},
+                    ButtonLook::plain, tools, "Esc"))
         tools.send(CloseChooser{});
     return push_button(options.accept, {area.right() - accept, area.y, accept, 34}, ButtonLook::primary,
                        tools, "Enter");
@@ -368,12 +376,14 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
 
     std::string text = chooser.text();
     const bool keep_suffix = chooser.options().saving && has_suffix(text, chooser.suffix());
-    const TextBox name = text_box(
-        "##name", text, parts.field, open.focus_name, tools,
-        (chooser.options().saving ? tr("Name of the file") : tr("Name or path of the file; Tab completes it"))
-            .c_str(),
-        text.size() - (keep_suffix ? chooser.suffix().size() : 0),
-        [&](const std::string& typed) { return chooser.completion(typed); });
+    const TextBox name =
+        text_box("##name", text, parts.field, open.focus_name, tools,
+                 (chooser.options().saving
+                      ? tr("file_chooser.name_file", "Name of the file")
+                      : tr("file_chooser.name_path_file_tab", "Name or path of the file; Tab completes it"))
+                     .c_str(),
+                 text.size() - (keep_suffix ? chooser.suffix().size() : 0),
+                 [&](const std::string& typed) { return chooser.completion(typed); });
     open.focus_name = open.focus_name && !name.active;
     if (name.edited)
         chooser.type(text);

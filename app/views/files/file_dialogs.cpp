@@ -56,22 +56,27 @@ void unsaved_question(const UnsavedQuestion& question, const ViewTools& tools) {
     const bool enter = enter_for_primary(tools);
     const figure::Rect foot = message_card(
         "unsaved changes",
-        !question.name.empty() ? tr("Save the changes to {}?", text::plain_text(question.name))
-                               : tr("Save this project?"),
-        {(!question.name.empty() ? "" : tr("It has no file yet.") + " ") + text::plain_text(question.loss)},
+        !question.name.empty()
+            ? tr("file_dialogs.save_changes", "Save the changes to {}?", text::plain_text(question.name))
+            : tr("file_dialogs.save_project", "Save this project?"),
+        {(!question.name.empty() ? "" : tr("file_dialogs.no_file_yet", "It has no file yet.") + " ") +
+         text::plain_text(question.loss)},
         tools);
-    const float save = button_width(tr("Save"), tools), cancel = button_width(tr("Cancel"), tools),
-                discard = button_width(tr("Don't save"), tools);
+    const float save = button_width(tr("common.save", "Save"), tools),
+                cancel = button_width(tr("common.cancel", "Cancel"), tools),
+                discard = button_width(tr("file_dialogs.dont_save", "Don't save"), tools);
     const auto answer = [&](UnsavedAnswer what) { tools.send(AnswerUnsaved{what}); };
-    if (push_button(tr("Don't save"), {foot.x, foot.y, discard, foot.h}, ButtonLook::plain, tools, "D") ||
+    if (push_button(tr("file_dialogs.dont_save", "Don't save"), {foot.x, foot.y, discard, foot.h},
+                    ButtonLook::plain, tools, "D") ||
         plain_letter_pressed('D'))
         answer(UnsavedAnswer::discard);
-    else if (push_button(tr("Cancel"), {foot.right() - save - 8 - cancel, foot.y, cancel, foot.h},
-                         ButtonLook::plain, tools, "Esc") ||
+    else if (push_button(tr("common.cancel", "Cancel"),
+                         {foot.right() - save - 8 - cancel, foot.y, cancel, foot.h}, ButtonLook::plain, tools,
+                         "Esc") ||
              escape_pressed())
         answer(UnsavedAnswer::cancel);
-    else if (push_button(tr("Save"), {foot.right() - save, foot.y, save, foot.h}, ButtonLook::primary, tools,
-                         "Enter") ||
+    else if (push_button(tr("common.save", "Save"), {foot.right() - save, foot.y, save, foot.h},
+                         ButtonLook::primary, tools, "Enter") ||
              enter)
         answer(UnsavedAnswer::save);
     end_dialog();
@@ -83,16 +88,20 @@ void damaged_offer(const DamagedOffer& offer, const ViewTools& tools) {
     constexpr std::size_t most = 4;
     for (std::size_t i = 0; i < std::min(offer.losses.size(), most); ++i)
         sentences.push_back(text::plain_text(offer.losses[i]));
-    const figure::Rect foot = message_card(
-        "damaged project", tr("Open what is left of {}?", text::plain_text(offer.name)), sentences, tools);
-    const float open = button_width(tr("Open what is left"), tools),
-                cancel = button_width(tr("Cancel"), tools);
-    if (push_button(tr("Cancel"), {foot.right() - open - 8 - cancel, foot.y, cancel, foot.h},
+    const figure::Rect foot =
+        message_card("damaged project",
+                     tr("file_dialogs.open_left", "Open what is left of {}?", text::plain_text(offer.name)),
+                     sentences, tools);
+    const float open = button_width(tr("file_dialogs.open_left_2", "Open what is left"), tools),
+                cancel = button_width(tr("common.cancel", "Cancel"), tools);
+    if (push_button(tr("common.cancel", "Cancel"), {foot.right() - open - 8 - cancel, foot.y, cancel, foot.h},
                     ButtonLook::plain, tools, "Esc") ||
         escape_pressed())
         tools.send(AnswerDamaged{false});
-    else if (push_button(tr("Open what is left"), {foot.right() - open, foot.y, open, foot.h},
-                         ButtonLook::primary, tools, tr("Enter; the damaged file itself stays as it is")) ||
+    else if (push_button(tr("file_dialogs.open_left_2", "Open what is left"),
+                         {foot.right() - open, foot.y, open, foot.h}, ButtonLook::primary, tools,
+                         tr("file_dialogs.enter_damaged_file_itself",
+                            "Enter; the damaged file itself stays as it is")) ||
              enter)
         tools.send(AnswerDamaged{true});
     end_dialog();
@@ -107,11 +116,13 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
         "recovery", 640, 116 + row * static_cast<float>(shown) + (offers.size() > most ? 34 : 8), tools);
     walk_with_tab(tools);
     const Theme& theme = tools.theme;
-    dialog_text({card.x + dialog_pad, card.y + 46}, tr("Headscope was closed before this was saved"),
+    dialog_text({card.x + dialog_pad, card.y + 46},
+                tr("file_dialogs.headscope_closed_before", "Headscope was closed before this was saved"),
                 figure::Font::ui_semibold, 20, theme.ink, tools);
     dialog_paragraph(
         {card.x + dialog_pad, card.y + 76}, card.w - 2 * dialog_pad,
-        tr("Take it back as it was, or throw it away. What you leave for later is offered at the next "
+        tr("file_dialogs.take_back_throw_away",
+           "Take it back as it was, or throw it away. What you leave for later is offered at the next "
            "start."),
         13.5F, 21, theme.text, tools);
     float y = card.y + 102;
@@ -127,8 +138,9 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
             {x, y + 28},
             fitted(text::plain_text(offer.name), figure::Font::ui_semibold, 14.5F, w - when - 16, tools),
             figure::Font::ui_semibold, 14.5F, theme.ink, tools);
-        const float recover = button_width(tr("Recover"), tools), later = button_width(tr("Later"), tools),
-                    discard = button_width(tr("Discard"), tools);
+        const float recover = button_width(tr("file_dialogs.recover", "Recover"), tools),
+                    later = button_width(tr("file_dialogs.later", "Later"), tools),
+                    discard = button_width(tr("file_dialogs.discard", "Discard"), tools);
         const float buttons = recover + later + discard + 16;
         const bool bad = !offer.error.empty();
         dialog_paragraph({x, y + 56}, w - buttons - 20, text::plain_text(bad ? offer.error : offer.detail),
@@ -136,20 +148,24 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
         // Labels are told apart by their number.
         const std::string id = i == 0 ? "" : "##" + std::to_string(i);
         const float by = y + 44;
-        if (push_button(tr("Discard") + id, {x + w - buttons, by, discard, button_height}, ButtonLook::plain,
-                        tools, tr("Throw it away for good")))
+        if (push_button(tr("file_dialogs.discard", "Discard") + id,
+                        {x + w - buttons, by, discard, button_height}, ButtonLook::plain, tools,
+                        tr("file_dialogs.throw_away_good", "Throw it away for good")))
             tools.send(DiscardRecovery{offer.path});
-        if (push_button(tr("Later") + id, {x + w - recover - 8 - later, by, later, button_height},
-                        ButtonLook::plain, tools, tr("Decide at the next start")))
+        if (push_button(tr("file_dialogs.later", "Later") + id,
+                        {x + w - recover - 8 - later, by, later, button_height}, ButtonLook::plain, tools,
+                        tr("file_dialogs.decide_next_start", "Decide at the next start")))
             tools.send(LeaveRecovery{offer.path});
-        if (push_button(tr("Recover") + id, {x + w - recover, by, recover, button_height},
-                        ButtonLook::primary, tools, tr("Open it as it was")) ||
+        if (push_button(tr("file_dialogs.recover", "Recover") + id,
+                        {x + w - recover, by, recover, button_height}, ButtonLook::primary, tools,
+                        tr("file_dialogs.open", "Open it as it was")) ||
             (enter && i == 0))
             tools.send(RecoverProject{offer.path});
         y += row;
     }
     if (offers.size() > most)
-        dialog_text({card.x + dialog_pad, y + 14}, tr("and {} more, after these", offers.size() - most),
+        dialog_text({card.x + dialog_pad, y + 14},
+                    tr("file_dialogs.more_after", "and {} more, after these", offers.size() - most),
                     figure::Font::ui, 12.5F, theme.muted, tools);
     if (escape_pressed())
         for (const RecoveryOffer& offer : offers)
@@ -164,7 +180,8 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
     if (job.fraction > 0.02F) {
         const double left = job.seconds / static_cast<double>(job.fraction) - job.seconds;
         detail = std::to_string(static_cast<int>(job.fraction * 100)) + " %, " +
-                 (left < 1 ? tr("under 1 s left") : tr("about {} s left", std::lround(left)));
+                 (left < 1 ? tr("file_dialogs.under_1_s_left", "under 1 s left")
+                           : tr("file_dialogs.about_s_left", "about {} s left", std::lround(left)));
     }
     const figure::Rect foot = message_card("file job", text::plain_text(job.label), {detail, " "}, tools);
     figure::Scene scene;
@@ -178,9 +195,9 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
                                .fill = theme.ink,
                                .radius = 3});
     dialog_paint(scene, tools);
-    const float cancel = button_width(tr("Cancel"), tools);
-    if (push_button(tr("Cancel"), {foot.right() - cancel, foot.y, cancel, foot.h}, ButtonLook::plain, tools,
-                    "Esc") ||
+    const float cancel = button_width(tr("common.cancel", "Cancel"), tools);
+    if (push_button(tr("common.cancel", "Cancel"), {foot.right() - cancel, foot.y, cancel, foot.h},
+                    ButtonLook::plain, tools, "Esc") ||
         escape_pressed() || enter)
         tools.send(CancelJob{});
     end_dialog();

@@ -35,14 +35,14 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     for (const char* id : {"new", "open", "save", "save as"})
         add(id);
     if (!files.recent.empty())
-        rows.push_back({tr("Recent"), {}, {}, {}, {}});
+        rows.push_back({tr("common.recent", "Recent"), {}, {}, {}, {}});
     for (std::size_t i = 0; i < std::min(files.recent.size(), most_recent); ++i)
         rows.push_back({text::plain_text(std::filesystem::path(files.recent[i]).filename().string()),
                         {},
                         {OpenPath{files.recent[i]}},
                         text::plain_text(files.recent[i]),
                         why_not(action("open"), now)});
-    rows.push_back({tr("Export"), {}, {}, {}, {}});
+    rows.push_back({tr("file_menu.export", "Export"), {}, {}, {}, {}});
     for (const char* id : {"picture", "copy picture", "save numbers", "copy stage", "copy far weights",
                            "copy script", "save script", "record"})
         add(id);
@@ -162,12 +162,12 @@ void menu(const AppState& state, const ViewTools& tools) {
 float view_file_button(const AppState& state, figure::Point at, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
-    const float text = tools.measure(tr("File"), figure::Font::ui_medium, 13);
+    const float text = tools.measure(tr("file_menu.file", "File"), figure::Font::ui_medium, 13);
     const figure::Rect area{at.x, at.y, text + 24 + 15, 32};
     figure::Scene scene;
     scene.add(figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    add_text(scene, {area.x + 12, figure::baseline_for(area.y + area.h / 2, 13)}, tr("File"),
-             figure::Font::ui_medium, 13, theme.ink);
+    add_text(scene, {area.x + 12, figure::baseline_for(area.y + area.h / 2, 13)},
+             tr("file_menu.file", "File"), figure::Font::ui_medium, 13, theme.ink);
     const figure::Point chevron{area.right() - 15, area.y + area.h / 2 + 2};
     draw_chevron(scene, chevron, Pointing::down, theme.muted);
     paint_here(scene, tools);
@@ -175,7 +175,8 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = invisible_button("File", {place.w, place.h}, tools.surface);
     if (ImGui::IsItemHovered())
-        show_tip(with_key(tr("New, open, save and export"), "file menu"), tools);
+        show_tip(with_key(tr("common.new_open_save_export", "New, open, save and export"), "file menu"),
+                 tools);
     if (tools.focus.offer(place) || clicked || state.asked.file_menu)
         ImGui::OpenPopup("File menu");
     const float top = place.bottom() + 4 * scale, foot = ImGui::GetIO().DisplaySize.y - 8 * scale;
@@ -200,26 +201,31 @@ std::string dialog_name(const FilesState& files) {
 
 SaveStatus save_status(const FilesState& files) {
     if (files.lesson)
-        return {tr("lesson"),
-                tr("The lesson plays on a problem of its own.") + " " +
-                    (files.save_state == SaveState::changed || files.save_state == SaveState::failed
-                         ? tr("Your project is as you left it, and not saved yet.")
-                     : files.save_state == SaveState::autosaved
-                         ? tr("Your project is as you left it (autosaved).")
-                         : tr("Your project is as you left it."))};
+        return {
+            tr("common.lesson", "lesson"),
+            tr("file_menu.lesson_plays_problem_own", "The lesson plays on a problem of its own.") + " " +
+                (files.save_state == SaveState::changed || files.save_state == SaveState::failed
+                     ? tr("file_menu.project_left_not_saved",
+                          "Your project is as you left it, and not saved yet.")
+                 : files.save_state == SaveState::autosaved
+                     ? tr("file_menu.project_left_autosaved", "Your project is as you left it (autosaved).")
+                     : tr("file_menu.project_left", "Your project is as you left it."))};
     switch (files.save_state) {
     case SaveState::untouched:
         return {};
     case SaveState::changed:
-        return {tr("not saved"), tr("The last changes are not stored yet. {} saves them.", key_hint("save"))};
+        return {tr("common.not_saved", "not saved"),
+                tr("file_menu.last_changes_not_stored", "The last changes are not stored yet. {} saves them.",
+                   key_hint("save"))};
     case SaveState::autosaved:
-        return {tr("autosaved"),
-                tr("What you changed would be offered back after a crash. {} saves it in a file of your own.",
+        return {tr("common.autosaved", "autosaved"),
+                tr("file_menu.changed_would_offered_back",
+                   "What you changed would be offered back after a crash. {} saves it in a file of your own.",
                    key_hint("save"))};
     case SaveState::saved:
-        return {tr("saved"), text::plain_text(files.path)};
+        return {tr("file_menu.saved", "saved"), text::plain_text(files.path)};
     case SaveState::failed:
-        return {tr("not saved"), files.save_error, true};
+        return {tr("common.not_saved", "not saved"), files.save_error, true};
     }
     return {};
 }

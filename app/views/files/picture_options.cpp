@@ -29,7 +29,7 @@ void size_switch(OpenChooser& open, SwitchRow& row, const ViewTools& tools) {
     sizes.push_back({"mm", by_mm});
     if (!vectors)
         sizes.push_back({"px", by_px});
-    if (const int chosen = row.add("size", tr("Size"), sizes); chosen >= 0) {
+    if (const int chosen = row.add("size", tr("common.size_2", "Size"), sizes); chosen >= 0) {
         choice.unit = chosen < times    ? PictureUnit::times
                       : chosen == times ? PictureUnit::mm
                                         : PictureUnit::px;
@@ -43,8 +43,9 @@ void size_switch(OpenChooser& open, SwitchRow& row, const ViewTools& tools) {
     if (choice.unit == PictureUnit::times || (vectors && !by_mm))
         return;
     const figure::Point at = row.at();
-    const TextBox field = text_box("##width", picture.width, {at.x - 16, at.y - 1, 76, 30},
-                                   picture.focus_width, tools, tr("Width").c_str(), picture.width.size());
+    const TextBox field =
+        text_box("##width", picture.width, {at.x - 16, at.y - 1, 76, 30}, picture.focus_width, tools,
+                 tr("picture_options.width", "Width").c_str(), picture.width.size());
     picture.focus_width = picture.focus_width && !field.active;
     if (field.edited)
         picture.wrong_width = !take_width(choice, picture.width);
@@ -52,21 +53,24 @@ void size_switch(OpenChooser& open, SwitchRow& row, const ViewTools& tools) {
 
 void theme_switch(PictureChoice& choice, SwitchRow& row) {
     if (const int chosen =
-            row.add("theme", tr("Theme"), {{tr("light"), !choice.dark}, {tr("dark"), choice.dark}});
+            row.add("theme", tr("common.theme", "Theme"),
+                    {{tr("common.light", "light"), !choice.dark}, {tr("common.dark", "dark"), choice.dark}});
         chosen >= 0)
         choice.dark = chosen == 1;
 }
 
 void ground_and_crop(PictureChoice& choice, SwitchRow& row) {
     constexpr std::array grounds{FigureGround::theme, FigureGround::white, FigureGround::none};
-    if (const int chosen = row.add("ground", tr("Background"),
-                                   {{tr("theme"), choice.ground == FigureGround::theme},
-                                    {tr("white"), choice.ground == FigureGround::white},
-                                    {tr("transparent"), choice.ground == FigureGround::none}});
+    if (const int chosen = row.add(
+            "ground", tr("picture_options.background", "Background"),
+            {{tr("picture_options.theme", "theme"), choice.ground == FigureGround::theme},
+             {tr("picture_options.white", "white"), choice.ground == FigureGround::white},
+             {tr("picture_options.transparent", "transparent"), choice.ground == FigureGround::none}});
         chosen >= 0)
         choice.ground = grounds[static_cast<std::size_t>(chosen)];
-    if (const int chosen =
-            row.add("crop", tr("Crop"), {{tr("to content"), choice.crop}, {tr("off"), !choice.crop}});
+    if (const int chosen = row.add("crop", tr("picture_options.crop", "Crop"),
+                                   {{tr("picture_options.content", "to content"), choice.crop},
+                                    {tr("common.off", "off"), !choice.crop}});
         chosen >= 0)
         choice.crop = chosen == 0;
 }
@@ -75,12 +79,13 @@ void ground_and_crop(PictureChoice& choice, SwitchRow& row) {
 std::string words_of(const OpenChooser& open) {
     const PictureOptions& picture = open.picture;
     if (picture.wrong_width)
-        return picture.choice.unit == PictureUnit::mm ? tr("Give a width from 10 to 1000 mm.")
-                                                      : tr("Give a width from 50 to 16000 px.");
+        return picture.choice.unit == PictureUnit::mm
+                   ? tr("picture_options.give_width_10_1000", "Give a width from 10 to 1000 mm.")
+                   : tr("picture_options.give_width_50_16000", "Give a width from 50 to 16000 px.");
     if (!picture.error.empty())
         return picture.error;
     if (picture.preview == nullptr)
-        return tr("Being drawn …");
+        return tr("picture_options.drawn", "Being drawn …");
     const bool vectors = has_vectors(open);
     return extent_words(
         picture_extent(picture.choice, vectors, picture.preview->width, picture.preview->height), vectors);

@@ -106,8 +106,8 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     Picture picture;
     picture.scene.add(
         figure::RectItem{.area = card, .fill = theme.raise, .stroke = theme.line2, .radius = 8});
-    add_text(picture.scene, {card.x + card_pad, card.y + 42}, tr("Keyboard"), figure::Font::ui_semibold, 20,
-             theme.ink);
+    add_text(picture.scene, {card.x + card_pad, card.y + 42}, tr("help.keyboard", "Keyboard"),
+             figure::Font::ui_semibold, 20, theme.ink);
     add_text(picture.scene, {card.right() - card_pad, card.y + 42}, "Headscope " HEADSCOPE_VERSION,
              figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
     for (std::size_t c = 0; c < columns.size(); ++c) {

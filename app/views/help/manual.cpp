@@ -29,8 +29,8 @@ void arrow_button(Picture& picture, const figure::Rect& area, bool left, bool po
     picture.scene.add(figure::LineItem{{x, y}, {x + back, y + 6}, colour, 2});
     if (possible)
         picture.add_spot(area, left ? "manual back" : "manual forward", StepManual{left ? -1 : 1},
-                         left ? with_key(tr("Back"), "manual back")
-                              : with_key(tr("Forward"), "manual forward"));
+                         left ? with_key(tr("common.back", "Back"), "manual back")
+                              : with_key(tr("manual.forward", "Forward"), "manual forward"));
 }
 
 /// The name of the panel, what leads to its contents, and what closes it.
@@ -49,17 +49,18 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
                 figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
         else
             picture.add_spot({x - 6, area.y, width + 12, strip_height}, text, OpenManual{place},
-                             tr("All pages of the manual"));
+                             tr("manual.all_pages_manual", "All pages of the manual"));
         return x + width + 20;
     };
-    words(words(area.x + manual_pad, tr("Manual"), true, {}), tr("Contents"), false, {});
+    words(words(area.x + manual_pad, tr("common.manual", "Manual"), true, {}),
+          tr("common.contents", "Contents"), false, {});
     const figure::Point cross{area.right() - 26, area.y + strip_height / 2};
     picture.scene.add(
         figure::LineItem{{cross.x - 5, cross.y - 5}, {cross.x + 5, cross.y + 5}, theme.muted, 1.5F});
     picture.scene.add(
         figure::LineItem{{cross.x - 5, cross.y + 5}, {cross.x + 5, cross.y - 5}, theme.muted, 1.5F});
     picture.add_spot({cross.x - 16, area.y + 6, 32, 32}, "close manual", CloseManual{},
-                     with_key(tr("Close the manual"), "let go"));
+                     with_key(tr("manual.close_manual", "Close the manual"), "let go"));
     return picture;
 }
 
@@ -73,7 +74,7 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
     Caret caret = waits ? Caret::at_end : Caret::stays;
     if (waits)
         ImGui::SetKeyboardFocusHere();
-    const std::string before = panel.search, hint = tr("Search the manual"),
+    const std::string before = panel.search, hint = tr("common.search_manual", "Search the manual"),
                       with_its_key = with_key(hint, "search manual");
     const bool fits_key = tools.measure(with_its_key, figure::Font::ui, 13.5F) + 28 <= area.w;
     ImGui::PushAllowKeyboardFocus(false); // Tab walks the focus ring
@@ -120,7 +121,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     arrow_button(picture, {right - 2 * button_wide - 6, y, button_wide, search_high}, true,
                  !panel.back.empty(), tools);
     const float below = y + search_high + 6;
-    const std::string screen = tr("This screen");
+    const std::string screen = tr("manual.screen", "This screen");
     const float taken = tools.measure(screen, figure::Font::ui, 12.5F);
     const float baseline = figure::baseline_for(below + trail_high / 2, 12.5F);
     draw_text(picture, context, area.x + manual_pad, baseline,
@@ -131,7 +132,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
         figure::LineItem{{right - taken, baseline + 3.5F}, {right, baseline + 3.5F}, theme.muted, 1});
     picture.add_spot({right - taken - 4, below, taken + 8, trail_high}, screen,
                      OpenManual{place_of_screen(state.shown, state.view)},
-                     tr("What the manual says of what is on screen"));
+                     tr("manual.manual_says_screen", "What the manual says of what is on screen"));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     search_field({area.x + manual_pad, y, area.w - 2 * manual_pad - 2 * button_wide - 14, search_high}, panel,
                  tools);

@@ -30,15 +30,18 @@ struct Setting {
 
 Setting on_off(const std::string& caption, bool on, const std::function<ViewChange(bool)>& change,
                const std::string& note) {
-    return {caption, {{tr("on"), on, change(true)}, {tr("off"), !on, change(false)}}, note};
+    return {caption,
+            {{tr("settings.on", "on"), on, change(true)}, {tr("common.off", "off"), !on, change(false)}},
+            note};
 }
 
 std::vector<Offered> colour_maps(const ViewState& view) {
-    constexpr std::pair<std::string_view, ColourMap> maps[] = {{translatable("by head"), ColourMap::head},
-                                                               {translatable("neutral"), ColourMap::neutral},
-                                                               {"viridis", ColourMap::viridis},
-                                                               {"cividis", ColourMap::cividis},
-                                                               {"magma", ColourMap::magma}};
+    constexpr std::pair<std::string_view, ColourMap> maps[] = {
+        {translatable("common.head_5", "by head"), ColourMap::head},
+        {translatable("common.neutral", "neutral"), ColourMap::neutral},
+        {"viridis", ColourMap::viridis},
+        {"cividis", ColourMap::cividis},
+        {"magma", ColourMap::magma}};
     std::vector<Offered> offered;
     for (const auto& [name, map] : maps)
         offered.push_back({tr(name), view.colour_map == map, SetColourMap{map}});
@@ -47,9 +50,9 @@ std::vector<Offered> colour_maps(const ViewState& view) {
 
 std::vector<Offered> score_scales(const ViewState& view) {
     constexpr std::pair<std::string_view, ScoreScale> scales[] = {
-        {translatable("own for each row"), ScoreScale::row},
-        {translatable("own for each"), ScoreScale::head},
-        {translatable("same for all heads"), ScoreScale::all}};
+        {translatable("settings.own_each_row", "own for each row"), ScoreScale::row},
+        {translatable("settings.own_each", "own for each"), ScoreScale::head},
+        {translatable("settings.same_all_heads", "same for all heads"), ScoreScale::all}};
     std::vector<Offered> offered;
     for (const auto& [name, scale] : scales)
         offered.push_back({tr(name), view.attention.score_scale == scale, SetScoreScale{scale}});
@@ -65,7 +68,8 @@ std::vector<Offered> speeds(const ViewState& view) {
 
 std::vector<Offered> devices(const EngineState& engines) {
     const auto choose = [](const std::string& id) { return EngineAction{EngineAction::Kind::choose, id}; };
-    std::vector<Offered> offered{{tr("automatic"), engines.chosen == "auto", choose("auto")}};
+    std::vector<Offered> offered{
+        {tr("settings.automatic", "automatic"), engines.chosen == "auto", choose("auto")}};
     if (!engines.found) {
         offered.push_back({engine_title("cpu"), engines.chosen == "cpu", choose("cpu")});
         return offered;
@@ -80,11 +84,12 @@ Setting of_language(const ViewState& view) {
     static const std::vector<Language> all = languages();
     const std::string chosen =
         view.language.empty() ? std::string(language_in_use()) : language_of_locale(view.language);
-    Setting setting{tr("Language")};
+    Setting setting{tr("settings.language", "Language")};
     for (const Language& language : all)
         setting.choices.push_back({language.name, language.code == chosen, SetLanguage{language.code}});
-    setting.note = chosen == language_in_use() ? tr("of the window and of lessons")
-                                               : tr("from the next start of the program on");
+    setting.note = chosen == language_in_use()
+                       ? tr("common.window_lessons", "of the window and of lessons")
+                       : tr("common.next_start_program", "from the next start of the program on");
     return setting;
 }
 
@@ -93,44 +98,50 @@ std::vector<Setting> settings(const AppState& state) {
     const float step = 0.1F;
     const auto zoomed = [&](float by) { return SetZoom{std::round((view.zoom + by) * 10) / 10}; };
     std::vector<Setting> all{
-        {tr("Look")},
-        {tr("Theme"),
-         {{tr("light"), !view.dark, SetDark{false}}, {tr("dark"), view.dark, SetDark{true}}},
+        {tr("settings.look", "Look")},
+        {tr("common.theme", "Theme"),
+         {{tr("common.light", "light"), !view.dark, SetDark{false}},
+          {tr("common.dark", "dark"), view.dark, SetDark{true}}},
          key_hint("theme")},
-        {tr("Size of everything"),
+        {tr("settings.size_everything", "Size of everything"),
          {{"−", false, zoomed(-step)},
           {number(view.zoom * 100, 0) + " %", true, SetZoom{1}},
           {"+", false, zoomed(step)}},
          key_hint("smaller") + ", " + key_hint("larger")},
         on_off(
-            tr("Motion"), view.moves(), [](bool on) { return SetMotion{on}; },
-            view.less_motion && !view.motion ? tr("{}; the desktop asks for none", key_hint("motion"))
-                                             : key_hint("motion")),
+            tr("settings.motion", "Motion"), view.moves(), [](bool on) { return SetMotion{on}; },
+            view.less_motion && !view.motion
+                ? tr("settings.desktop_asks_none", "{}; the desktop asks for none", key_hint("motion"))
+                : key_hint("motion")),
         on_off(
-            tr("Ring changed cells"), view.flashes(), [](bool on) { return SetFlash{on}; },
-            tr("for a moment after an edit")),
-        {tr("Colours of cells"), colour_maps(view), key_hint("colour map")},
-        {tr("Colour scale of scores"), score_scales(view), key_hint("scale")},
-        {tr("Colour scale"),
-         {{tr("same for all heads"), view.same_scale, SetSameScale{true}},
-          {tr("own for each"), !view.same_scale, SetSameScale{false}}},
+            tr("settings.ring_changed_cells", "Ring changed cells"), view.flashes(),
+            [](bool on) { return SetFlash{on}; },
+            tr("settings.moment_after_edit", "for a moment after an edit")),
+        {tr("settings.colours_cells", "Colours of cells"), colour_maps(view), key_hint("colour map")},
+        {tr("settings.colour_scale_scores", "Colour scale of scores"), score_scales(view), key_hint("scale")},
+        {tr("settings.colour_scale", "Colour scale"),
+         {{tr("settings.same_all_heads", "same for all heads"), view.same_scale, SetSameScale{true}},
+          {tr("settings.own_each", "own for each"), !view.same_scale, SetSameScale{false}}},
          key_hint("scale")},
         on_off(
-            tr("Numbers in cells"), view.numbers, [](bool on) { return ShowNumbers{on}; },
-            key_hint("numbers")),
-        {tr("Speed of playing"), speeds(view)},
+            tr("common.numbers_cells", "Numbers in cells"), view.numbers,
+            [](bool on) { return ShowNumbers{on}; }, key_hint("numbers")),
+        {tr("settings.speed_playing", "Speed of playing"), speeds(view)},
         of_language(view),
-        {tr("Computing")},
-        {tr("Device"), devices(state.engines),
-         state.engines.found && !state.engines.found->missing.empty() ? tr("no Vulkan device here") : ""},
-        {tr("Remembered")},
-        {tr("Opens with"),
-         {{tr("the Start page"), view.start_page, OpenWithStart{true}},
-          {tr("the last file"), !view.start_page, OpenWithStart{false}}}}};
+        {tr("settings.computing", "Computing")},
+        {tr("settings.device", "Device"), devices(state.engines),
+         state.engines.found && !state.engines.found->missing.empty()
+             ? tr("settings.no_vulkan_device_here", "no Vulkan device here")
+             : ""},
+        {tr("settings.remembered", "Remembered")},
+        {tr("settings.opens", "Opens with"),
+         {{tr("settings.start_page", "the Start page"), view.start_page, OpenWithStart{true}},
+          {tr("settings.last_file", "the last file"), !view.start_page, OpenWithStart{false}}}}};
     if (const auto recent = static_cast<std::int64_t>(state.files.recent.size()); recent > 0)
-        all.push_back({tr("Recent files"),
-                       {{tr("forget"), false, ForgetRecent{}}},
-                       tr_n("{} file listed", "{} files listed", recent, grouped(recent))});
+        all.push_back(
+            {tr("settings.recent_files", "Recent files"),
+             {{tr("settings.forget", "forget"), false, ForgetRecent{}}},
+             tr_n("settings.file_listed", "{} file listed", "{} files listed", recent, grouped(recent))});
     return all;
 }
 
@@ -171,8 +182,8 @@ void view_settings(const AppState& state, const ViewTools& tools) {
     const bool enter = enter_pressed();
     if (enter && tools.focus.visible())
         tools.focus.activate();
-    dialog_text({card.x + settings_pad, card.y + 44}, tr("Settings"), figure::Font::ui_semibold, 20,
-                tools.theme.ink, tools);
+    dialog_text({card.x + settings_pad, card.y + 44}, tr("settings.settings", "Settings"),
+                figure::Font::ui_semibold, 20, tools.theme.ink, tools);
     // What does not fit scrolls.
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
@@ -188,8 +199,8 @@ void view_settings(const AppState& state, const ViewTools& tools) {
     ImGui::SetCursorScreenPos({origin.x + list.x * scale, origin.y + top * scale});
     ImGui::Dummy({1, (y - top) * scale - 1});
     ImGui::EndChild();
-    const float done = button_width(tr("Done"), tools);
-    if (push_button(tr("Done"),
+    const float done = button_width(tr("settings.done", "Done"), tools);
+    if (push_button(tr("settings.done", "Done"),
                     {card.right() - settings_pad - done, card.bottom() - settings_pad - 34, done, 34},
                     ButtonLook::primary, tools, "Esc") ||
         escape_pressed() || (enter && !tools.focus.visible()))

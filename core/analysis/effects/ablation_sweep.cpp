@@ -35,23 +35,27 @@ std::vector<std::int64_t> swept_attentions(const checkpoint::Architecture& archi
 void check_sweep(const checkpoint::ModelRun& run, const SweepOptions& options) {
     const checkpoint::Architecture& architecture = run.model().architecture();
     if (!run.model().has_head())
-        fail_input(tr("{} has no head that gives logits, so that no prediction can change; "
+        fail_input(tr("ablation_sweep.no_head_gives_logits",
+                      "{} has no head that gives logits, so that no prediction can change; "
                       "take a checkpoint with its language-model head",
                       run.model().path()));
     const std::int64_t T = run.inputs().T;
     if (options.position < 0 || options.position >= T)
-        fail_input(tr("there is no position {} in a text of {} tokens; positions are numbered 0 to {}",
+        fail_input(tr("ablation_sweep.no_position_text_tokens",
+                      "there is no position {} in a text of {} tokens; positions are numbered 0 to {}",
                       options.position, T, T - 1));
     for (const std::int64_t token : options.tokens)
         if (token < 0 || token >= architecture.vocab)
-            fail_input(tr("there is no token {} in a vocabulary of {}; ids are numbered 0 to {}", token,
+            fail_input(tr("ablation_sweep.no_token_vocabulary_ids",
+                          "there is no token {} in a vocabulary of {}; ids are numbered 0 to {}", token,
                           architecture.vocab, architecture.vocab - 1));
     for (const AttentionPlace& place : options.places)
         if (std::ranges::find(checkpoint::stacks_of(architecture), place.stack) ==
                 checkpoint::stacks_of(architecture).end() ||
             place.layer < 0 || place.layer >= in_stack(architecture, place.stack).layers)
             // Translators: the first {} is "layer 3 of the encoder" and the like, the second a path
-            fail_input(tr("there is no {} in {}", attention_words(architecture, place), run.model().path()));
+            fail_input(tr("ablation_sweep.no", "there is no {} in {}", attention_words(architecture, place),
+                          run.model().path()));
 }
 
 /// (T, D) numbers of a tensor.

@@ -48,10 +48,12 @@ RowMatrix behind_norm(const checkpoint::Model& model, const checkpoint::ForwardR
 void require_path(const checkpoint::Architecture& a, HeadPlace from, HeadPlace to) {
     for (const HeadPlace& head : {from, to})
         if (head.layer < 0 || head.layer >= a.layers || head.head < 0 || head.head >= a.H)
-            fail_input(tr("there is no head {}; layers are numbered 0 to {} and heads 0 to {}", name_of(head),
+            fail_input(tr("head_path.no_head_layers_numbered",
+                          "there is no head {}; layers are numbered 0 to {} and heads 0 to {}", name_of(head),
                           a.layers - 1, a.H - 1));
     if (from.layer >= to.layer)
-        fail_input(tr("head {} writes nothing that head {} reads; the first head must be in an earlier layer",
+        fail_input(tr("head_path.head_writes_nothing_head",
+                      "head {} writes nothing that head {} reads; the first head must be in an earlier layer",
                       name_of(from), name_of(to)));
 }
 
@@ -60,7 +62,8 @@ CutPath cut_path(const checkpoint::Model& model, const checkpoint::ForwardResult
     const checkpoint::Architecture& a = model.architecture();
     require_path(a, from, to);
     if (a.norms.after_branch || a.norms.after_sum || !a.norms.before || a.qk_norm != checkpoint::QkNorm::none)
-        fail_input(tr("a path from head to head can be cut in models with one norm before the attention, and "
+        fail_input(tr("head_path.path_head_head_cut",
+                      "a path from head to head can be cut in models with one norm before the attention, and "
                       "the norms of this {} model stand elsewhere",
                       a.family));
     const checkpoint::LayerRun& layer = run.layers[static_cast<std::size_t>(to.layer)];

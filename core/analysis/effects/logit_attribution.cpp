@@ -19,7 +19,8 @@ using From = LogitQuestion::From;
 void require_logit(const checkpoint::ModelRun& run, const LogitQuestion& question) {
     const checkpoint::Architecture& a = run.model().architecture();
     if (!run.model().has_head())
-        fail_input(tr("{} has no language-model head, so that there are no logits; open a "
+        fail_input(tr("common.no_language_model_head",
+                      "{} has no language-model head, so that there are no logits; open a "
                       "checkpoint that was saved with its head",
                       run.model().path()));
     require_number(question.position, run.inputs().T, Numbered::position);

@@ -21,7 +21,8 @@ LogitLens logit_lens(const checkpoint::ModelRun& run, std::span<const std::int64
                      std::size_t top, Progress& progress) {
     const checkpoint::Architecture& a = run.model().architecture();
     if (!run.model().has_head())
-        fail_input(tr("{} has no language-model head, so that there are no predictions; open "
+        fail_input(tr("logit_lens.no_language_model_head",
+                      "{} has no language-model head, so that there are no predictions; open "
                       "a checkpoint that was saved with its head",
                       run.model().path()));
     for (const std::int64_t position : positions)

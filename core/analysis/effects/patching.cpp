@@ -29,14 +29,17 @@ using checkpoint::Stack;
 using checkpoint::WeightId;
 
 constexpr std::array patch_kind_table{
-    PatchKindInfo{PatchKind::residual, "residual", translatable("Residual stream"), false},
-    PatchKindInfo{PatchKind::attention, "attention", translatable("Attention output"), false},
-    PatchKindInfo{PatchKind::mlp, "mlp", translatable("MLP output"), false},
-    PatchKindInfo{PatchKind::head, "head", translatable("Head output"), true},
-    PatchKindInfo{PatchKind::q, "q", translatable("Queries of a head"), true},
-    PatchKindInfo{PatchKind::k, "k", translatable("Keys of a head"), true},
-    PatchKindInfo{PatchKind::v, "v", translatable("Values of a head"), true},
-    PatchKindInfo{PatchKind::pattern, "pattern", translatable("Weights of a head"), true},
+    PatchKindInfo{PatchKind::residual, "residual",
+                  translatable("patching.residual_stream", "Residual stream"), false},
+    PatchKindInfo{PatchKind::attention, "attention",
+                  translatable("patching.attention_output", "Attention output"), false},
+    PatchKindInfo{PatchKind::mlp, "mlp", translatable("patching.mlp_output", "MLP output"), false},
+    PatchKindInfo{PatchKind::head, "head", translatable("common.head_output", "Head output"), true},
+    PatchKindInfo{PatchKind::q, "q", translatable("patching.queries_head", "Queries of a head"), true},
+    PatchKindInfo{PatchKind::k, "k", translatable("patching.keys_head", "Keys of a head"), true},
+    PatchKindInfo{PatchKind::v, "v", translatable("patching.values_head", "Values of a head"), true},
+    PatchKindInfo{PatchKind::pattern, "pattern", translatable("patching.weights_head", "Weights of a head"),
+                  true},
 };
 
 /// What a run computed of one layer, at all T positions.
@@ -57,11 +60,13 @@ void check(const ModelRunPtr& clean, const ModelRunPtr& corrupted, const Patchin
     const Model& model = clean->model();
     const checkpoint::Architecture& a = model.architecture();
     if (model.encoder() != nullptr || !a.causal)
-        fail_input(tr("activations are patched in models that predict the next token from those before it, "
+        fail_input(tr("patching.activations_patched_models",
+                      "activations are patched in models that predict the next token from those before it, "
                       "and {} is a {} model; open a decoder",
                       model.path(), a.family));
     if (!model.has_head())
-        fail_input(tr("{} has no language-model head, so that there are no logits; open a "
+        fail_input(tr("common.no_language_model_head",
+                      "{} has no language-model head, so that there are no logits; open a "
                       "checkpoint that was saved with its head",
                       model.path()));
     require_same_length(clean->inputs().ids, corrupted->inputs().ids);
@@ -81,7 +86,8 @@ std::span<const PatchKindInfo> patch_kinds() {
 void require_same_length(const std::vector<std::int64_t>& clean, const std::vector<std::int64_t>& corrupted) {
     if (clean.size() != corrupted.size())
         fail_input(
-            tr("the clean prompt has {} tokens and the corrupted one {}; they part at token {}, and their "
+            tr("patching.clean_prompt_tokens_corrupted",
+               "the clean prompt has {} tokens and the corrupted one {}; they part at token {}, and their "
                "numbers stand side by side only where both have equally many: reword one of them",
                clean.size(), corrupted.size(), std::ranges::mismatch(clean, corrupted).in1 - clean.begin()));
 }
@@ -296,7 +302,8 @@ Patching::Patching(ModelRunPtr clean, ModelRunPtr corrupted, const Question& que
     state_->clean_difference = state_->difference_of(true, progress);
     state_->corrupted_difference = state_->difference_of(false, progress);
     if (state_->clean_difference == state_->corrupted_difference)
-        fail_input(tr("both prompts give the same difference of the two logits, so that there is nothing to "
+        fail_input(tr("patching.both_prompts_give_same",
+                      "both prompts give the same difference of the two logits, so that there is nothing to "
                       "recover; let the prompts differ, or ask for other tokens"));
 }
 
@@ -353,7 +360,8 @@ checkpoint::ModelEdits Patching::edits(PatchKind kind, std::int64_t row, std::in
                                        Progress& progress) {
     if (row == state_->architecture().layers)
         fail_input(
-            tr("no layer reads the residual stream behind the last one, so that there is no run with it "
+            tr("patching.no_layer_reads_residual",
+               "no layer reads the residual stream behind the last one, so that there is no run with it "
                "patched; choose a layer"));
     if (same(kind, row, column))
         return state_->own_edits();
@@ -392,7 +400,8 @@ checkpoint::ModelEdits Patching::path_edits(HeadPlace from, HeadPlace to, PathIn
     require_path(a, from, to);
     if (a.norms.after_sum)
         fail_input(
-            tr("a path from head to head is patched where no norm stands on the stream between them, and "
+            tr("patching.path_head_head_patched",
+               "a path from head to head is patched where no norm stands on the stream between them, and "
                "this {} model has norms there",
                a.family));
     const LayerNumbers& reader = state_->numbers(false, to.layer, progress);

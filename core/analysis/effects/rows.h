@@ -19,7 +19,8 @@ namespace headscope::analysis {
 inline void require_unpatched(const checkpoint::ModelRun& run) {
     if (checkpoint::is_patched(run.edits()))
         fail_input(
-            tr("an activation of another prompt is patched into this run, so that its writers do not add up; "
+            tr("rows.activation_another_prompt_patched",
+               "an activation of another prompt is patched into this run, so that its writers do not add up; "
                "go back to the prompt's own run"));
 }
 
@@ -41,15 +42,20 @@ inline void require_number(std::int64_t number, std::int64_t count, Numbered wha
         return;
     switch (what) {
     case Numbered::position:
-        fail_input(tr("there is no position {}; positions are numbered 0 to {}", number, count - 1));
+        fail_input(tr("rows.no_position_positions_numbered",
+                      "there is no position {}; positions are numbered 0 to {}", number, count - 1));
     case Numbered::token:
-        fail_input(tr("there is no token {}; tokens are numbered 0 to {}", number, count - 1));
+        fail_input(tr("rows.no_token_tokens_numbered", "there is no token {}; tokens are numbered 0 to {}",
+                      number, count - 1));
     case Numbered::layer:
-        fail_input(tr("there is no layer {}; layers are numbered 0 to {}", number, count - 1));
+        fail_input(tr("common.no_layer_layers_numbered", "there is no layer {}; layers are numbered 0 to {}",
+                      number, count - 1));
     case Numbered::head:
-        fail_input(tr("there is no head {}; heads are numbered 0 to {}", number, count - 1));
+        fail_input(tr("common.no_head_heads_numbered", "there is no head {}; heads are numbered 0 to {}",
+                      number, count - 1));
     case Numbered::attention:
-        fail_input(tr("there is no attention {}; attentions are numbered 0 to {}", number, count - 1));
+        fail_input(tr("rows.no_attention_attentions_numbered",
+                      "there is no attention {}; attentions are numbered 0 to {}", number, count - 1));
     }
 }
 

@@ -27,7 +27,8 @@ void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
     if (attention_place(a, question.attention).stack != checkpoint::Stack::own ||
         question.attention < attention_number(a, {checkpoint::Stack::own, 0}))
         fail_input(
-            tr("a score is taken apart by writers where queries and keys read one stream: in a decoder's "
+            tr("score_terms.score_taken_apart_writers",
+               "a score is taken apart by writers where queries and keys read one stream: in a decoder's "
                "own attention, and in models of one stack"));
     require_number(question.head, a.H, Numbered::head);
     require_number(question.query, run.inputs().T, Numbered::position);

@@ -75,7 +75,8 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
                                      TokenVector vector, std::size_t top, const Progress& cancel) {
     const checkpoint::Architecture& a = model.architecture();
     if (!model.has_head())
-        fail_input(tr("{} has no language-model head, which the circuit needs; open a checkpoint "
+        fail_input(tr("vocabulary_circuit.no_language_model",
+                      "{} has no language-model head, which the circuit needs; open a checkpoint "
                       "that was saved with its head",
                       model.path()));
     require_number(n, attention_count(a), Numbered::layer);

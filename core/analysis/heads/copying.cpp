@@ -71,7 +71,8 @@ std::vector<std::vector<double>> ov_copying(const checkpoint::Model& model,
                                             const checkpoint::ModelEdits& edits,
                                             const std::vector<std::int64_t>& layers, const Progress& cancel) {
     if (!model.has_head())
-        fail_input(tr("{} has no head that gives logits, so that nothing can be copied to them; "
+        fail_input(tr("copying.no_head_gives_logits",
+                      "{} has no head that gives logits, so that nothing can be copied to them; "
                       "take a checkpoint with its language-model head",
                       model.path()));
     const checkpoint::Architecture& architecture = model.architecture();

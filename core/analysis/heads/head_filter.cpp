@@ -98,7 +98,7 @@ bool is_decimal(const std::string& text, std::size_t begin, std::size_t comma) {
 /// The parts between commas and the word "and", decimal numbers with a point.
 std::vector<std::string> split(std::string text) {
     // Translators: joins two terms of a search for heads, such as L5 and induction > 0.4
-    for (const std::string& word : {std::string("and"), plain(tr_in("search", "and"))})
+    for (const std::string& word : {std::string("and"), plain(tr("head_filter.search", "and"))})
         for (std::size_t at = 0; (at = (" " + text + " ").find(" " + word + " ", at)) != std::string::npos;)
             text.replace(at, word.size(), ",");
     std::vector<std::string> parts;
@@ -128,13 +128,15 @@ HeadFilter::Term HeadFilter::term_of(const std::string& text) {
         const std::string name = before_limit(text);
         term.scores = scores_named(name);
         if (term.scores.empty())
-            fail_input(tr("there is no score \"{}\"; there are: {}", name, all_names()));
+            fail_input(
+                tr("head_filter.no_score", "there is no score \"{}\"; there are: {}", name, all_names()));
         term.more = text[sign] == '>';
         term.equal = text.substr(sign + 1).starts_with('=');
         const std::string digits = plain(text.substr(sign + (term.equal ? 2 : 1)));
         const auto limit = number_of<float>(digits);
         if (!limit)
-            fail_input(tr("\"{}\" is no number; write a limit such as induction > 0.4", digits));
+            fail_input(tr("head_filter.no_number_write_limit",
+                          "\"{}\" is no number; write a limit such as induction > 0.4", digits));
         term.limit = *limit;
         return term;
     }
@@ -143,7 +145,8 @@ HeadFilter::Term HeadFilter::term_of(const std::string& text) {
             (text == plain(info.label.text) || text == plain(tr(info.label.text))))
             term.label = info.label.text;
     if (term.label.empty())
-        fail_input(tr("\"{}\" names no head; write L5H3, a limit such as induction > 0.4, or a label "
+        fail_input(tr("head_filter.names_no_head_write",
+                      "\"{}\" names no head; write L5H3, a limit such as induction > 0.4, or a label "
                       "such as previous token",
                       text));
     return term;

@@ -44,17 +44,21 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
     const Dims& d = problem.dims;
     const auto n = static_cast<std::int64_t>(heads.size());
     if (n < 2)
-        fail_input(tr("merging takes two heads or more; name them, such as [0, 1, 2]"));
+        fail_input(tr("merged_heads.merging_takes_two_heads",
+                      "merging takes two heads or more; name them, such as [0, 1, 2]"));
     for (const std::int64_t h : heads)
         if (h < 0 || h >= d.H)
-            fail_input(tr("there is no head {} to merge; heads are numbered 0 to {}", h, d.H - 1));
+            fail_input(tr("merged_heads.no_head_merge_heads",
+                          "there is no head {} to merge; heads are numbered 0 to {}", h, d.H - 1));
     if (!heads_are_columns(problem.parts()))
-        fail_input(tr("these heads cannot be merged: the step \"{}\" is done in each head by itself; choose "
+        fail_input(tr("merged_heads.heads_cannot_merged_step",
+                      "these heads cannot be merged: the step \"{}\" is done in each head by itself; choose "
                       "a problem without this step",
                       formula_of(TensorId::q_heads, problem.parts())));
     if (const ProblemParts parts = problem.parts(); parts.sink || parts.qkv_limit)
         fail_input(
-            tr("heads with a sink, or whose q, k and v are limited, cannot be merged; choose a problem "
+            tr("merged_heads.heads_sink_whose_q",
+               "heads with a sink, or whose q, k and v are limited, cannot be merged; choose a problem "
                "without them"));
     std::vector<std::int64_t> kv_heads;
     for (const std::int64_t h : heads)
@@ -84,7 +88,8 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
     try {
         const MaskRows fits(out.mask, out.dims);
     } catch (const Error&) {
-        fail_input(tr("the mask has rules of its own for each head, and merged heads have one; choose a mask "
+        fail_input(tr("merged_heads.mask_rules_own_each",
+                      "the mask has rules of its own for each head, and merged heads have one; choose a mask "
                       "that holds for all heads"));
     }
     return out;

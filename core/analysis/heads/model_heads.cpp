@@ -29,7 +29,8 @@ std::vector<MeasuredHead> text_heads(const checkpoint::TextModel& model,
     const checkpoint::ModelInputs& keys = own ? inputs : inputs.source.front();
     if (std::ranges::find(keys.attention_mask, 0) != keys.attention_mask.end())
         fail_input(
-            tr("the inputs have padding, whose rows would count in every score; give the tokens of one "
+            tr("model_heads.inputs_padding_whose_rows",
+               "the inputs have padding, whose rows would count in every score; give the tokens of one "
                "sequence with --text or --ids"));
     // Without a tokenizer the labels are numbers, of which no class of tokens can be told.
     const HeadTokens tokens{.keys = model.tokenizer == nullptr ? std::vector<std::string>() : keys.tokens,

@@ -50,20 +50,24 @@ std::vector<std::vector<std::int64_t>> probe_texts(const checkpoint::TextModel& 
                                                    const ProbeOptions& options) {
     const checkpoint::Architecture& architecture = model.model->architecture();
     if (architecture.encoder != nullptr)
-        fail_input(tr("a {} model reads two texts, and a probe is one; give a text and one for the decoder",
+        fail_input(tr("probe.model_reads_two_texts",
+                      "a {} model reads two texts, and a probe is one; give a text and one for the decoder",
                       architecture.family));
     if (options.length < 1 || options.batch < 1)
-        fail_input(tr("a probe of {} texts with {} random tokens is empty; give at least 1 of each",
+        fail_input(tr("probe.probe_texts_random_tokens",
+                      "a probe of {} texts with {} random tokens is empty; give at least 1 of each",
                       options.batch, options.length));
     const std::vector<std::int64_t> begin = beginning(model), ordinary = ordinary_tokens(model);
     const std::int64_t most = (architecture.longest_text() - std::ssize(begin)) / 2;
     if (options.length > most)
-        fail_input(tr("a probe of {} random tokens said twice is longer than the {} tokens for which the "
+        fail_input(tr("probe.probe_random_tokens_said",
+                      "a probe of {} random tokens said twice is longer than the {} tokens for which the "
                       "model has positions; give a length of at most {}",
                       options.length, architecture.longest_text(), most));
     if (ordinary.empty())
-        fail_input(
-            tr("{} has special tokens alone, and a probe needs others; give a text", model.model->path()));
+        fail_input(tr("probe.special_tokens_alone_probe",
+                      "{} has special tokens alone, and a probe needs others; give a text",
+                      model.model->path()));
     text::RandomNumbers random(options.seed);
     std::vector<std::vector<std::int64_t>> texts(static_cast<std::size_t>(options.batch), begin);
     for (std::vector<std::int64_t>& text : texts) {

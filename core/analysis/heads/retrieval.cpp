@@ -58,18 +58,24 @@ void check(const TextModel& model, const NeedleOptions& options) {
     const checkpoint::Architecture& architecture = model.model->architecture();
     if (architecture.encoder != nullptr || !architecture.causal)
         fail_input(
-            tr("a {} model does not go on with one text, so that it retrieves nothing; open a causal model",
+            tr("retrieval.model_not_go_one",
+               "a {} model does not go on with one text, so that it retrieves nothing; open a causal model",
                architecture.family));
     if (model.tokenizer == nullptr)
-        fail_input(model.no_tokenizer + " " + tr("A needle and its haystack are texts."));
+        fail_input(model.no_tokenizer + " " +
+                   tr("retrieval.needle_haystack_texts", "A needle and its haystack are texts."));
     for (const auto& [fault, text] :
-         {std::pair(translatable("the haystack is empty; give a text"), &options.haystack),
-          std::pair(translatable("the needle is empty; give a text"), &options.needle),
-          std::pair(translatable("the question is empty; give a text"), &options.question)})
+         {std::pair(translatable("retrieval.haystack_empty_give_text", "the haystack is empty; give a text"),
+                    &options.haystack),
+          std::pair(translatable("retrieval.needle_empty_give_text", "the needle is empty; give a text"),
+                    &options.needle),
+          std::pair(translatable("retrieval.question_empty_give_text", "the question is empty; give a text"),
+                    &options.question)})
         if (without_blanks(*text).empty())
             fail_input(tr(fault));
     if (options.depths < 1)
-        fail_input(tr("the needle is to be put into {} places; give at least 1", options.depths));
+        fail_input(tr("retrieval.needle_put_places_give",
+                      "the needle is to be put into {} places; give at least 1", options.depths));
 }
 
 /// The tokens of `text` that hold a letter of its bytes [from, from + size).
@@ -175,7 +181,8 @@ std::vector<NeedleText> needle_texts(const TextModel& model, const NeedleOptions
         others = begin + 2 * needle + question + 3,
                        room = model.model->architecture().longest_text() - others;
     if (room < 1)
-        fail_input(tr("needle, question and answer take {} tokens, and the model has positions for {}; give "
+        fail_input(tr("retrieval.needle_question_answer_take",
+                      "needle, question and answer take {} tokens, and the model has positions for {}; give "
                       "a shorter needle",
                       others, model.model->architecture().longest_text()));
     const std::int64_t most = std::min(all, room);
@@ -186,7 +193,8 @@ std::vector<NeedleText> needle_texts(const TextModel& model, const NeedleOptions
     std::vector<NeedleText> texts;
     for (const std::int64_t length : lengths) {
         if (length < 1 || length > most)
-            fail_input(tr("a haystack of {} tokens was asked for; the text has {}, and beside the needle the "
+            fail_input(tr("retrieval.haystack_tokens_asked_text",
+                          "a haystack of {} tokens was asked for; the text has {}, and beside the needle the "
                           "model has positions for {}; give a length from 1 to the smaller of the two",
                           length, all, room));
         const std::size_t bytes = whole.bytes_of(length), end = sentence_end(haystack, bytes);

@@ -53,8 +53,9 @@ MapBand SetMap::band_of(const MapPart& part, std::int64_t cells, const Progress&
 Tensor SetMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
     check_part(rows(), cols(), part);
     const std::int64_t height = pixels_of(part.rows, cells), width = pixels_of(part.cols, cells);
-    require_map_memory(static_cast<std::uint64_t>(height * width),
-                       tr("take a smaller rectangle, or an overview"));
+    require_map_memory(
+        static_cast<std::uint64_t>(height * width),
+        tr("common.take_smaller_rectangle_overview", "take a smaller rectangle, or an overview"));
     Tensor out(Shape{height, width});
     if (cells == 1) {
         progress.check();

@@ -66,10 +66,11 @@ void for_each_line(std::istream& in, Sha256& hash, const Progress& cancel, const
 } // namespace
 
 Corpus::Kind Corpus::read_line(std::string_view line, std::int64_t number, std::string& text) const {
-    const auto place = [&] { return tr("{}, line {}", path_, number); };
+    const auto place = [&] { return tr("corpus.line", "{}, line {}", path_, number); };
     if (line.size() > largest_line)
         fail_input(
-            tr("{} has more than {} bytes, which is the most that a text may have; cut it into several lines",
+            tr("corpus.more_bytes_most_text",
+               "{} has more than {} bytes, which is the most that a text may have; cut it into several lines",
                place(), largest_line));
     if (number == 1 && line.starts_with(byte_order_mark))
         line.remove_prefix(byte_order_mark.size());
@@ -85,7 +86,8 @@ Corpus::Kind Corpus::read_line(std::string_view line, std::int64_t number, std::
     }
     const nlohmann::json value = parse_json(line, place());
     if (!value.is_object() || !value.contains("text") || !value["text"].is_string())
-        fail_input(tr("{} is no object with a text; write {{\"text\": \"...\"}}", place()));
+        fail_input(tr("corpus.no_object_text_write",
+                      "{} is no object with a text; write {{\"text\": \"...\"}}", place()));
     text = value["text"].get<std::string>();
     return is_blank(text) ? Kind::empty : Kind::text;
 }
@@ -94,10 +96,12 @@ Corpus Corpus::open(const std::string& path, const std::optional<std::int64_t>& 
                     const Progress& cancel) {
     std::error_code fault;
     if (!std::filesystem::is_regular_file(path, fault))
-        fail_input(tr("there is no file {} to read texts from; name a .txt or .jsonl file", path));
+        fail_input(tr("corpus.no_file_read_texts",
+                      "there is no file {} to read texts from; name a .txt or .jsonl file", path));
     std::ifstream in(path, std::ios::binary);
     if (!in)
-        fail_input(tr("cannot read {}; make it a file that can be read", path));
+        fail_input(
+            tr("common.cannot_read_make_file", "cannot read {}; make it a file that can be read", path));
     Corpus corpus;
     corpus.path_ = path;
     corpus.json_ = path.ends_with(".jsonl");
@@ -134,7 +138,8 @@ Corpus Corpus::open(const std::string& path, const std::optional<std::int64_t>& 
     if (corpus.counts_.texts < most)
         corpus.counts_ = counts;
     if (corpus.counts_.texts == 0)
-        fail_input(tr("{} has no text; give a file with at least one line that is not empty", path));
+        fail_input(tr("corpus.no_text_give_file",
+                      "{} has no text; give a file with at least one line that is not empty", path));
     corpus.sha256_ = hash.finish();
     return corpus;
 }
@@ -144,7 +149,8 @@ std::vector<Corpus::Text> Corpus::read(std::int64_t block) const {
     std::ifstream in(path_, std::ios::binary);
     std::string bytes(static_cast<std::size_t>(at.bytes), '\0');
     if (!in.seekg(at.offset) || !in.read(bytes.data(), at.bytes))
-        fail_input(tr("{} was changed or removed while it was read; put it back and start again", path_));
+        fail_input(tr("corpus.changed_removed_read_put",
+                      "{} was changed or removed while it was read; put it back and start again", path_));
     std::vector<Text> texts;
     std::int64_t number = at.line;
     for (std::string_view left = bytes; !left.empty(); ++number) {

@@ -63,7 +63,8 @@ SurveyPart read_part(const std::string& path, bool summaries) {
         const std::int64_t l = row.integer(0), h = row.integer(1), s = row.integer(2);
         if (l < 0 || h < 0 || s < 0 || l >= run.plan.layers || h >= run.plan.H ||
             s >= std::ssize(surveyed_scores()))
-            fail_input(tr("{} is damaged: it has a head or a score that is not there; remove it and start "
+            fail_input(tr("part_file.damaged_head_score_not",
+                          "{} is damaged: it has a head or a score that is not there; remove it and start "
                           "the survey again",
                           path));
         const auto buckets = values_of<ScoreSummary::Bucket>(row.bytes(9));

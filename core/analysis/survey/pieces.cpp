@@ -24,11 +24,13 @@ std::size_t count_before(const text::Encoding& encoding, const std::vector<text:
 PieceCutter::PieceCutter(checkpoint::TextModelPtr model, std::int64_t length)
     : model_(std::move(model)), length_(length) {
     if (model_->tokenizer == nullptr)
-        fail_input(tr("{} cannot read texts: {}", model_->name(), model_->no_tokenizer));
+        fail_input(
+            tr("pieces.cannot_read_texts", "{} cannot read texts: {}", model_->name(), model_->no_tokenizer));
     special_ = model_->tokenizer->encode("").ids;
     const auto least = std::ssize(special_) + 1;
     if (length_ < least)
-        fail_input(tr("pieces of {} tokens hold nothing of a text; {} needs at least {}", length_,
+        fail_input(tr("pieces.pieces_tokens_hold_nothing",
+                      "pieces of {} tokens hold nothing of a text; {} needs at least {}", length_,
                       model_->name(), least));
 }
 
@@ -37,7 +39,7 @@ std::vector<Piece> PieceCutter::cut(const Corpus::Text& text) const {
     try {
         encoding = model_->tokenizer->encode(text.text);
     } catch (const Error& fault) {
-        fail_input(tr("line {}: {}", text.line, fault.what()));
+        fail_input(tr("pieces.line", "line {}: {}", text.line, fault.what()));
     }
     const std::size_t before = count_before(encoding, special_), after = special_.size() - before;
     const auto own = std::ssize(encoding.ids) - std::ssize(special_);

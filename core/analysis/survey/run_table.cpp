@@ -35,15 +35,18 @@ void write_run(format::Database& file, const SurveyPlan& plan, const SurveyCount
 SurveyRun read_run(format::Database& file) {
     format::Statement tables(file, "SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'timings')");
     if (!tables.next() || tables.integer(0) != 2)
-        fail_input(tr("{} is no survey; name a file that headscope survey wrote", file.path()));
+        fail_input(tr("run_table.no_survey_name_file",
+                      "{} is no survey; name a file that headscope survey wrote", file.path()));
     format::Statement version(file, "PRAGMA user_version");
     if (!version.next() || version.integer(0) != format_version)
-        fail_input(tr("{} has version {} of the format, and this program reads version {}; use the program "
+        fail_input(tr("run_table.version_format_program_reads",
+                      "{} has version {} of the format, and this program reads version {}; use the program "
                       "that wrote it",
                       file.path(), version.integer(0), format_version));
     format::Statement run(file, "SELECT * FROM runs NATURAL JOIN timings");
     if (!run.next())
-        fail_input(tr("{} holds no run; write the survey again", file.path()));
+        fail_input(
+            tr("run_table.holds_no_run_write", "{} holds no run; write the survey again", file.path()));
     int column = 0;
     const auto text = [&] { return run.text(++column); };
     const auto integer = [&] { return run.integer(++column); };

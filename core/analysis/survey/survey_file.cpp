@@ -151,8 +151,9 @@ SurveyFile SurveyFile::open(const std::string& path) {
     format::Database file = format::Database::open(path);
     SurveyRun run = read_run(file);
     if (!run.done)
-        fail_input(
-            tr("{} is part of a survey that is not finished; start that survey again and wait for it", path));
+        fail_input(tr("survey_file.part_survey_not_finished",
+                      "{} is part of a survey that is not finished; start that survey again and wait for it",
+                      path));
     return {std::move(file), std::move(run)};
 }
 
@@ -171,8 +172,9 @@ std::vector<std::optional<double>> SurveyFile::column(HeadScore score, const std
     while (row.next()) {
         const std::int64_t head = row.integer(0) * run_.plan.H + row.integer(1);
         if (head < 0 || head >= std::ssize(means))
-            fail_input(
-                tr("{} is damaged: it has a head that is not there; write the survey again", file_.path()));
+            fail_input(tr("survey_file.damaged_head_not_write",
+                          "{} is damaged: it has a head that is not there; write the survey again",
+                          file_.path()));
         means[static_cast<std::size_t>(head)] = row.real(2);
     }
     return means;
@@ -180,7 +182,8 @@ std::vector<std::optional<double>> SurveyFile::column(HeadScore score, const std
 
 HeadCard SurveyFile::card(std::int64_t layer, std::int64_t head) {
     if (layer < 0 || head < 0 || layer >= run_.plan.layers || head >= run_.plan.H)
-        fail_input(tr("there is no head {} of layer {} in {}; layers are numbered 0 to {}, heads 0 to {}",
+        fail_input(tr("survey_file.no_head_layer_layers",
+                      "there is no head {} of layer {} in {}; layers are numbered 0 to {}, heads 0 to {}",
                       head, layer, file_.path(), run_.plan.layers - 1, run_.plan.H - 1));
     HeadCard card{.layer = layer, .head = head, .label = {}, .beside_first = false, .scores = {}};
     HeadMetrics means;
@@ -200,21 +203,24 @@ HeadCard SurveyFile::card(std::int64_t layer, std::int64_t head) {
 PieceText SurveyFile::piece(const ScoredPiece& example) {
     format::Statement row(file_, "SELECT first_token, ids, tokens FROM pieces WHERE line = ? AND piece = ?");
     row << example.name.line << example.name.piece;
-    const std::string place =
-        tr("{}: piece {} of line {}", file_.path(), example.name.piece, example.name.line);
+    const std::string place = tr("survey_file.piece_line", "{}: piece {} of line {}", file_.path(),
+                                 example.name.piece, example.name.line);
     if (!row.next())
-        fail_input(tr("{} is not there; write the survey again", place));
+        fail_input(
+            tr("survey_file.not_write_survey_again", "{} is not there; write the survey again", place));
     PieceText text;
     try {
         text = {.begin = row.integer(0),
                 .ids = parse_json(row.text(1), place).get<std::vector<std::int64_t>>(),
                 .tokens = parse_json_with_bytes(row.text(2), place).get<std::vector<std::string>>()};
     } catch (const nlohmann::json::exception&) {
-        fail_input(tr("{} is damaged; write the survey again", place));
+        fail_input(
+            tr("survey_file.damaged_write_survey_again", "{} is damaged; write the survey again", place));
     }
     const auto holds = [&](std::int64_t token) { return token >= 0 && token < std::ssize(text.tokens); };
     if (!holds(example.query) || !holds(example.key) || text.ids.size() != text.tokens.size())
-        fail_input(tr("{} has {} tokens, and an example names others; write the survey again", place,
+        fail_input(tr("survey_file.tokens_example_names_others",
+                      "{} has {} tokens, and an example names others; write the survey again", place,
                       text.tokens.size()));
     return text;
 }

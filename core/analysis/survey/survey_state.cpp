@@ -22,24 +22,27 @@ std::string difference_of(const SurveyPlan& begun, const SurveyPlan& wanted) {
         return path + " (SHA-256 " + digest.substr(0, digits) + "...)";
     };
     const auto limit = [](std::int64_t texts) {
-        return texts == 0 ? tr("all texts") : tr("the first {} texts", texts);
+        return texts == 0 ? tr("survey_state.all_texts", "all texts")
+                          : tr("survey_state.first_texts", "the first {} texts", texts);
     };
     if (begun.fingerprint != wanted.fingerprint)
-        return tr("the checkpoint {}, not {}", file(begun.checkpoint, begun.fingerprint),
-                  file(wanted.checkpoint, wanted.fingerprint));
+        return tr("survey_state.checkpoint_not", "the checkpoint {}, not {}",
+                  file(begun.checkpoint, begun.fingerprint), file(wanted.checkpoint, wanted.fingerprint));
     if (begun.texts_sha256 != wanted.texts_sha256)
-        return tr("the texts of {}, not {}", file(begun.texts, begun.texts_sha256),
+        return tr("survey_state.texts_not", "the texts of {}, not {}", file(begun.texts, begun.texts_sha256),
                   file(wanted.texts, wanted.texts_sha256));
     if (begun.length != wanted.length)
-        return tr("pieces of {}, not {}, tokens", begun.length, wanted.length);
+        return tr("survey_state.pieces_not_tokens", "pieces of {}, not {}, tokens", begun.length,
+                  wanted.length);
     if (begun.limit != wanted.limit)
         // Translators: {} are "all texts" or "the first 9 texts"
-        return tr("{}, not {}", limit(begun.limit), limit(wanted.limit));
+        return tr("survey_state.not", "{}, not {}", limit(begun.limit), limit(wanted.limit));
     // The same bytes are other texts under a name that ends in .jsonl.
     if (begun.text_count != wanted.text_count || begun.blocks != wanted.blocks)
-        return tr("the texts of {}, not {}", begun.texts, wanted.texts);
+        return tr("survey_state.texts_not", "the texts of {}, not {}", begun.texts, wanted.texts);
     if (begun.version != wanted.version)
-        return tr("version {}, not {}, of the program", begun.version, wanted.version);
+        return tr("survey_state.version_not_program", "version {}, not {}, of the program", begun.version,
+                  wanted.version);
     return "";
 }
 

@@ -73,7 +73,8 @@ void add_file(Sha256& hash, const std::filesystem::path& path, const Progress& c
         hash.add(std::as_bytes(std::span(chunk).first(static_cast<std::size_t>(in.gcount()))));
     }
     if (!in.eof())
-        fail_input(tr("cannot read {}; make it a file that can be read", path.string()));
+        fail_input(tr("common.cannot_read_make_file", "cannot read {}; make it a file that can be read",
+                      path.string()));
 }
 
 } // namespace
@@ -168,7 +169,8 @@ void Surveyor::Parts::layer(std::int64_t l, Batch& batch, SurveyState& state, Pr
         progress);
     if (!last && !batch.stream->all_finite())
         fail_input(
-            tr("line {}: the output of layer {} leaves float32's range; check the checkpoint's weights",
+            tr("surveyor.line_output_layer_leaves",
+               "line {}: the output of layer {} leaves float32's range; check the checkpoint's weights",
                batch.names.front().line, l));
 }
 

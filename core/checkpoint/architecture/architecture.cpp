@@ -41,12 +41,14 @@ std::int64_t DistanceBuckets::bucket_of(std::int64_t distance) const {
 void require_supported(const Architecture& a, const std::string& source) {
     const std::array faults = std::to_array<std::pair<bool, std::string_view>>({
         {a.norms.after_branch && a.residual != Residual::serial,
-         translatable("norms on the outputs of parallel branches")},
-        {a.qk_norm == QkNorm::per_head_layer, translatable("norms on queries and keys that are LayerNorms")},
+         translatable("architecture.norms_outputs_parallel", "norms on the outputs of parallel branches")},
+        {a.qk_norm == QkNorm::per_head_layer,
+         translatable("architecture.norms_queries_keys", "norms on queries and keys that are LayerNorms")},
     });
     for (const auto& [present, what] : faults)
         if (present)
-            fail_input(tr("{}: this {} model has {}, which is not computed here; open another checkpoint",
+            fail_input(tr("architecture.model_not_computed_here",
+                          "{}: this {} model has {}, which is not computed here; open another checkpoint",
                           source, a.family, tr(what)));
 }
 

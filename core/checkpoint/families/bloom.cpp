@@ -22,9 +22,11 @@ Architecture read_bloom(const ConfigReader& reader) {
                                  .max_positions = 2048,
                                  .activation = "gelu_pytorch_tanh"});
     if (reader.flag("apply_residual_connection_post_layernorm", false))
-        reader.refuse("apply_residual_connection_post_layernorm", tr("false, the only order computed here"));
+        reader.refuse("apply_residual_connection_post_layernorm",
+                      tr("bloom.false_order_computed_here", "false, the only order computed here"));
     if (reader.flag("slow_but_exact", false) && reader.size("pretraining_tp", 1) > 1)
-        reader.refuse("slow_but_exact", tr("false: with it Hugging Face's code leaves two biases out"));
+        reader.refuse("slow_but_exact", tr("bloom.false_hugging_faces_code",
+                                           "false: with it Hugging Face's code leaves two biases out"));
     set_pre_norm_decoder(a);
     a.embedding_norm = true;
     a.alibi = Alibi::after_scale;

@@ -36,7 +36,8 @@ constexpr std::array<std::pair<std::string_view, Activation>, 18> activations{
 /// Layers that read another text make another model.
 void refuse_cross_attention(const ConfigReader& reader) {
     if (reader.flag("add_cross_attention", false))
-        reader.refuse("add_cross_attention", tr("false: cross-attention in a model is not computed here"));
+        reader.refuse("add_cross_attention", tr("common.false_cross_attention_model",
+                                                "false: cross-attention in a model is not computed here"));
 }
 
 /// By layer, whether layer_types says sliding_attention; nothing where the key is missing.
@@ -45,7 +46,8 @@ std::optional<std::vector<bool>> read_layer_types(const ConfigReader& reader, st
     const json* types = reader.find(key);
     if (types == nullptr)
         return std::nullopt;
-    const std::string wanted = tr("a list of {} times full_attention or sliding_attention", layers);
+    const std::string wanted = tr("common.list_times_full_attention",
+                                  "a list of {} times full_attention or sliding_attention", layers);
     if (!types->is_array() || static_cast<std::int64_t>(types->size()) != layers)
         reader.refuse(key, wanted);
     std::vector<bool> slides;
@@ -68,8 +70,8 @@ Activation activation_named(const ConfigReader& reader, const char* key, const s
     const auto row =
         std::ranges::find(activations, name, [](const auto& known) { return std::string(known.first); });
     if (row == activations.end())
-        reader.refuse(key,
-                      tr("one of {}", joined(activations, [](const auto& known) { return known.first; })));
+        reader.refuse(key, tr("common.one", "one of {}",
+                              joined(activations, [](const auto& known) { return known.first; })));
     return row->second;
 }
 
@@ -92,12 +94,12 @@ Architecture read_sizes(const ConfigReader& reader, const char* family, const Si
     a.dtype = reader.text("torch_dtype", reader.text("dtype", ""));
     a.layers = reader.size(keys.layers, defaults.layers);
     if (a.layers > most_layers)
-        reader.refuse(keys.layers, tr("at most {}", most_layers));
+        reader.refuse(keys.layers, tr("common.most", "at most {}", most_layers));
     a.D = reader.size(keys.D, defaults.D);
     a.H = a.Hkv = reader.size(keys.H, defaults.H);
     const auto head_dim = keys.head_dim == nullptr ? std::nullopt : reader.integer(keys.head_dim, 1);
     if (!head_dim && defaults.head_dim == 0 && a.D % a.H != 0)
-        reader.refuse(keys.D, tr("a multiple of {} = {}", keys.H, a.H));
+        reader.refuse(keys.D, tr("common.multiple", "a multiple of {} = {}", keys.H, a.H));
     a.dk = head_dim.value_or(defaults.head_dim > 0 ? defaults.head_dim : a.D / a.H);
     const std::int64_t usual_d_ff = defaults.d_ff > 0 ? defaults.d_ff : 4 * a.D;
     a.d_ff = keys.d_ff == nullptr ? usual_d_ff : reader.size(keys.d_ff, usual_d_ff);
@@ -117,7 +119,8 @@ Architecture read_sizes(const ConfigReader& reader, const char* family, const Si
 void read_grouped_heads(const ConfigReader& reader, std::int64_t usual, Architecture& a, const char* key) {
     a.Hkv = reader.size(key, usual == 0 || reader.says_null(key) ? a.H : usual);
     if (a.H % a.Hkv != 0)
-        reader.refuse(key, tr("a divisor of num_attention_heads = {}", a.H));
+        reader.refuse(key,
+                      tr("common.divisor_num_attention_heads", "a divisor of num_attention_heads = {}", a.H));
 }
 
 void set_pre_norm_decoder(Architecture& a) {
@@ -197,9 +200,11 @@ Architecture read_bert_like(const ConfigReader& reader, const char* family, cons
     using enum Layout;
     using E = Extent;
     if (reader.flag("is_decoder", false))
-        reader.refuse("is_decoder", tr("false: decoders of this family are not computed here"));
+        reader.refuse("is_decoder", tr("common.false_decoders_family_not",
+                                       "false: decoders of this family are not computed here"));
     if (reader.text("position_embedding_type", "absolute") != "absolute")
-        reader.refuse("position_embedding_type", tr("absolute, the only kind computed here"));
+        reader.refuse("position_embedding_type",
+                      tr("common.absolute_kind_computed_here", "absolute, the only kind computed here"));
     Architecture a = read_sizes(reader, family, {}, defaults);
     set_post_norm_encoder(a);
     set_learned_positions(a);

@@ -42,7 +42,7 @@ Architecture read_architecture(std::string_view text, const std::string& source)
     const ConfigReader reader(parsed, source);
     const auto family = std::ranges::find(families, reader.text("model_type", ""), &Family::name);
     if (family == families.end())
-        reader.refuse("model_type", tr("one of {}", family_names()));
+        reader.refuse("model_type", tr("common.one", "one of {}", family_names()));
     Architecture architecture = family->read(reader);
     // Embedding models made of decoders read both ways. GPT-Neo has masks of its own, which do not look at
     // the key.

@@ -53,7 +53,8 @@ Architecture read_gemma2(const ConfigReader& reader) {
     Architecture a = read_gemma(reader, "gemma2", 256000, 8192);
     // Hugging Face's implementations of attention disagree about it.
     if (reader.flag("use_bidirectional_attention", false))
-        reader.refuse("use_bidirectional_attention", tr("false: gemma2 models are computed causally here"));
+        reader.refuse("use_bidirectional_attention", tr("gemma.false_gemma2_models_computed",
+                                                        "false: gemma2 models are computed causally here"));
     a.score_cap = read_cap(reader, "attn_logit_softcapping", 50.0);
     a.logit_cap = read_cap(reader, "final_logit_softcapping", 30.0);
     read_windows(

@@ -51,7 +51,8 @@ Architecture read_gpt_oss(const ConfigReader& reader) {
                            : "num_experts_per_tok";
     a.experts_used = reader.size(used, 4);
     if (a.experts_used > a.experts)
-        reader.refuse(used, tr("at most num_local_experts = {}", a.experts));
+        reader.refuse(used,
+                      tr("gpt_oss.most_num_local_experts", "at most num_local_experts = {}", a.experts));
     a.expert_slope = 1.702;
     a.expert_limit = 7.0;
     a.names.drop({mlp_gate, mlp_in, mlp_out});

@@ -27,7 +27,8 @@ Architecture read_gptj(const ConfigReader& reader) {
     a.residual = Residual::parallel_one_norm;
     a.rotary_width = reader.says_null("rotary_dim") ? 0 : reader.size("rotary_dim", 64);
     if (a.rotary_width < 2 || a.rotary_width % 2 != 0 || a.rotary_width > a.dk || a.dk % 2 != 0)
-        reader.refuse("rotary_dim", tr("even, from 2 to the width of a head, {}", a.dk));
+        reader.refuse("rotary_dim",
+                      tr("gptj.even_2_width_head", "even, from 2 to the width of a head, {}", a.dk));
     a.rotary_pairs = RotaryPairs::neighbours;
     a.ropes = {Rope()};
     a.layer_rope.assign(a.layer_rope.size(), 0);

@@ -20,7 +20,8 @@ Architecture read_mistral(const ConfigReader& reader) {
     // Hugging Face's class has one window for all layers and only warns of this key.
     const std::vector<std::string> types = reader.texts("layer_types");
     if (std::ranges::any_of(types, [&](const std::string& type) { return type != types.front(); }))
-        reader.refuse("layer_types", tr("absent: mistral models have the same window in every layer"));
+        reader.refuse("layer_types", tr("mistral.absent_mistral_models_same",
+                                        "absent: mistral models have the same window in every layer"));
     read_one_window(reader, 4096, a);
     return a;
 }

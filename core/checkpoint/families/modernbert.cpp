@@ -45,7 +45,8 @@ Architecture read_modernbert(const ConfigReader& reader) {
         if (window)
             *window /= 2; // to each side
     if (reader.flag("mlp_bias", false))
-        reader.refuse("mlp_bias", tr("false, the only kind computed here"));
+        reader.refuse("mlp_bias",
+                      tr("modernbert.false_kind_computed_here", "false, the only kind computed here"));
     const bool attention = reader.flag("attention_bias", false), norm = reader.flag("norm_bias", false),
                dense = reader.flag("classifier_bias", false);
     const auto bias = [](bool has, WeightId id) { return has ? std::optional(id) : std::nullopt; };

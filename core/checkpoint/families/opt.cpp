@@ -12,7 +12,8 @@ Architecture read_opt(const ConfigReader& reader) {
                                 {.d_ff = 3072, .vocab = 50272, .max_positions = 2048, .activation = "relu"});
     if (reader.size("word_embed_proj_dim", a.D) != a.D)
         reader.refuse("word_embed_proj_dim",
-                      tr("hidden_size, as projections of embeddings are not computed here"));
+                      tr("opt.hidden_size_projections_embeddings",
+                         "hidden_size, as projections of embeddings are not computed here"));
     a.causal = true;
     a.norms.before = reader.flag("do_layer_norm_before", true);
     a.norms.after_sum = !a.norms.before;

@@ -26,12 +26,13 @@ Kind read_kind(const ConfigReader& settings) {
     for (const auto& [known, kind] : kinds)
         if (name == known)
             return kind;
-    settings.refuse(key, tr("default, linear, dynamic, llama3, yarn or longrope"));
+    settings.refuse(
+        key, tr("rope_config.default_linear_dynamic", "default, linear, dynamic, llama3, yarn or longrope"));
 }
 
 double needed(const ConfigReader& settings, const char* key) {
     if (!settings.has(key))
-        settings.refuse(key, tr("a number above 0"));
+        settings.refuse(key, tr("common.number_above_0", "a number above 0"));
     return settings.positive(key, 1.0);
 }
 
@@ -39,13 +40,14 @@ void read_llama3(const ConfigReader& settings, RopeScaling& out) {
     out.low_freq_factor = needed(settings, "low_freq_factor");
     out.high_freq_factor = needed(settings, "high_freq_factor");
     if (out.high_freq_factor <= out.low_freq_factor)
-        settings.refuse("high_freq_factor", tr("above low_freq_factor"));
+        settings.refuse("high_freq_factor", tr("rope_config.above_low_freq_factor", "above low_freq_factor"));
 }
 
 /// As in Hugging Face's _compute_yarn_parameters (modeling_rope_utils.py).
 void read_yarn(const ConfigReader& settings, double theta, RopeScaling& out) {
     if (theta <= 1.0)
-        settings.refuse("rope_theta", tr("above 1, as yarn takes its logarithm"));
+        settings.refuse("rope_theta",
+                        tr("rope_config.above_1_yarn_takes", "above 1, as yarn takes its logarithm"));
     out.beta_fast = settings.positive("beta_fast", out.beta_fast);
     out.beta_slow = settings.positive("beta_slow", out.beta_slow);
     out.whole_pairs = settings.flag("truncate", true);
@@ -100,7 +102,8 @@ RopeScaling read_scaling(const ConfigReader& reader, const ConfigReader& setting
 void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& architecture) {
     // Hugging Face turns as much of a head as this key says, even where the family has no width of its own.
     if (reader.size("head_dim", architecture.dk) != architecture.dk)
-        reader.refuse("head_dim", tr("hidden_size / num_attention_heads = {}", architecture.dk));
+        reader.refuse("head_dim", tr("rope_config.hidden_size_num_attention",
+                                     "hidden_size / num_attention_heads = {}", architecture.dk));
     Rope rope;
     rope.theta = reader.positive(keys.theta, keys.usual_theta);
     double part = reader.positive(keys.part, keys.usual_part);
@@ -117,13 +120,15 @@ void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& a
         const bool inside = settings && settings->has(common.part);
         (inside ? *settings : reader)
             .refuse(inside ? common.part : keys.part,
-                    keys.whole ? tr("1, as this family turns whole heads") : tr("above 0 and at most 1"));
+                    keys.whole ? tr("rope_config.1_family_turns_whole", "1, as this family turns whole heads")
+                               : tr("rope_config.above_0_most_1", "above 0 and at most 1"));
     }
     // Cut off, as int() does.
     architecture.rotary_width = static_cast<std::int64_t>(static_cast<double>(architecture.dk) * part);
     if (architecture.dk % 2 != 0 || architecture.rotary_width < 2 || architecture.rotary_width % 2 != 0)
         reader.refuse(reader.has("head_dim") ? "head_dim" : "hidden_size",
-                      tr("such that the width of a head, and of the part of it that turns, is even, for the "
+                      tr("rope_config.such_width_head_part",
+                         "such that the width of a head, and of the part of it that turns, is even, for the "
                          "rotary position embedding"));
     if (settings)
         rope.scaling = read_scaling(reader, *settings, architecture, rope.theta, keys.usual_original);

@@ -70,8 +70,9 @@ Architecture read_stack(const ConfigReader& reader, const char* family, const ch
         DistanceBuckets{.count = reader.integer("relative_attention_num_buckets", 4).value_or(32),
                         .furthest = reader.integer("relative_attention_max_distance", 2).value_or(128)};
     if (a.buckets->furthest <= a.buckets->count / 2)
-        reader.refuse("relative_attention_max_distance",
-                      tr("more than half of relative_attention_num_buckets"));
+        reader.refuse(
+            "relative_attention_max_distance",
+            tr("t5.more_half_relative_attention", "more than half of relative_attention_num_buckets"));
     a.names.body = attention_names("block.{l}.layer.0.", "SelfAttention");
     a.names.add(
         {{"final_layer_norm", vector, E::D, E::none, final_norm_weight},

@@ -14,7 +14,8 @@ using nlohmann::json;
 ConfigReader::ConfigReader(const json& object, std::string source, QuotedLists lists)
     : object_(&object), source_(std::move(source)), lists_(lists) {
     if (!object.is_object())
-        fail_input(tr("{} should be a JSON object with the sizes of the model; get it again", source_));
+        fail_input(tr("config_reader.should_json_object_sizes",
+                      "{} should be a JSON object with the sizes of the model; get it again", source_));
 }
 
 const json* ConfigReader::find(std::string_view key) const {
@@ -32,12 +33,13 @@ void ConfigReader::refuse(std::string_view key, const std::string& wanted) const
     constexpr std::size_t longest = 60;
     // Translators: the last {} is, for example, "a number above 0" or "a list of texts".
     if (value == nullptr)
-        fail_input(tr("{}: {} is missing; it should be {}", source_, key, wanted));
+        fail_input(
+            tr("config_reader.missing_should", "{}: {} is missing; it should be {}", source_, key, wanted));
     const std::string quoted =
         value->is_array() && lists_ == QuotedLists::counted
-            ? tr("a list of {}", value->size())
+            ? tr("common.list", "a list of {}", value->size())
             : value->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, longest);
-    fail_input(tr("{}: {} is {}; it should be {}", source_, key, quoted, wanted));
+    fail_input(tr("config_reader.should", "{}: {} is {}; it should be {}", source_, key, quoted, wanted));
 }
 
 namespace {
@@ -64,14 +66,14 @@ std::optional<std::int64_t> ConfigReader::integer(std::string_view key, std::int
         return std::nullopt;
     const std::optional<std::int64_t> number = whole_number(*value, least);
     if (!number)
-        refuse(key, tr("a whole number from {} to {}", least, largest_integer));
+        refuse(key, tr("config_reader.whole_number", "a whole number from {} to {}", least, largest_integer));
     return number;
 }
 
 std::int64_t ConfigReader::needed_integer(std::string_view key, std::int64_t least) const {
     const std::optional<std::int64_t> number = integer(key, least);
     if (!number)
-        refuse(key, tr("a whole number from {} on", least));
+        refuse(key, tr("config_reader.whole_number_2", "a whole number from {} on", least));
     return *number;
 }
 
@@ -83,7 +85,8 @@ std::vector<std::int64_t> ConfigReader::integers(std::string_view key, std::int6
     for (const json& element : value->is_array() ? *value : json::array({nullptr})) {
         const std::optional<std::int64_t> number = whole_number(element, least);
         if (!number)
-            refuse(key, tr("a list in which each is a whole number from {} to {}", least, largest_integer));
+            refuse(key, tr("config_reader.list_each_whole_number",
+                           "a list in which each is a whole number from {} to {}", least, largest_integer));
         numbers.push_back(*number);
     }
     return numbers;
@@ -103,7 +106,7 @@ std::optional<double> ConfigReader::number(std::string_view key) const {
         return std::nullopt;
     const std::optional<double> number = finite_number(*value);
     if (!number)
-        refuse(key, tr("a number"));
+        refuse(key, tr("config_reader.number", "a number"));
     return number;
 }
 
@@ -113,13 +116,14 @@ double ConfigReader::positive(std::string_view key, double fallback) const {
         return fallback;
     const std::optional<double> number = finite_number(*value);
     if (!number || *number <= 0)
-        refuse(key, tr("a number above 0"));
+        refuse(key, tr("common.number_above_0", "a number above 0"));
     return *number;
 }
 
 std::vector<double> ConfigReader::positives(std::string_view key, std::int64_t count) const {
     const json* value = find(key);
-    const std::string wanted = tr("a list of {} numbers above 0", count);
+    const std::string wanted =
+        tr("config_reader.list_numbers_above_0", "a list of {} numbers above 0", count);
     if (value == nullptr || !value->is_array() || static_cast<std::int64_t>(value->size()) != count)
         refuse(key, wanted);
     std::vector<double> numbers;
@@ -137,13 +141,13 @@ std::vector<double> ConfigReader::numbers(std::string_view key) const {
     if (value == nullptr)
         return {};
     if (!value->is_array())
-        refuse(key, tr("a list of numbers"));
+        refuse(key, tr("config_reader.list_numbers", "a list of numbers"));
     std::vector<double> numbers;
     numbers.reserve(value->size());
     for (const json& element : *value) {
         const std::optional<double> number = finite_number(element);
         if (!number)
-            refuse(key, tr("a list of numbers"));
+            refuse(key, tr("config_reader.list_numbers", "a list of numbers"));
         numbers.push_back(*number);
     }
     return numbers;
@@ -154,7 +158,7 @@ std::vector<std::string> ConfigReader::texts(std::string_view key) const {
     if (value == nullptr)
         return {};
     if (!value->is_array() || !std::ranges::all_of(*value, &json::is_string))
-        refuse(key, tr("a list of texts"));
+        refuse(key, tr("config_reader.list_texts", "a list of texts"));
     return value->get<std::vector<std::string>>();
 }
 
@@ -163,7 +167,7 @@ std::optional<bool> ConfigReader::flag(std::string_view key) const {
     if (value == nullptr)
         return std::nullopt;
     if (!value->is_boolean())
-        refuse(key, tr("true or false"));
+        refuse(key, tr("config_reader.true_false", "true or false"));
     return value->get<bool>();
 }
 
@@ -172,7 +176,7 @@ std::optional<std::string> ConfigReader::text(std::string_view key) const {
     if (value == nullptr)
         return std::nullopt;
     if (!value->is_string())
-        refuse(key, tr("a text"));
+        refuse(key, tr("config_reader.text", "a text"));
     return value->get<std::string>();
 }
 
@@ -181,7 +185,7 @@ std::optional<ConfigReader> ConfigReader::object(std::string_view key) const {
     if (value == nullptr)
         return std::nullopt;
     if (!value->is_object())
-        refuse(key, tr("an object"));
+        refuse(key, tr("config_reader.object", "an object"));
     return ConfigReader(*value, source_ + ": " + std::string(key));
 }
 

@@ -123,7 +123,7 @@ std::vector<std::string> tokenizer_sources(const Model& model) {
         const nlohmann::json* const kind = gguf->metadata().find("tokenizer.ggml.model");
         if (kind == nullptr || !kind->is_string())
             return {};
-        return {tr("{} in the file", kind->get<std::string>())};
+        return {tr("local_models.file", "{} in the file", kind->get<std::string>())};
     }
     std::vector<std::string> found;
     for (const char* name : {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",

@@ -110,8 +110,11 @@ std::string model_folder(const std::string& named) {
             tried += std::string(tried.empty() ? "" : "; ") + fault.what();
         }
     }
-    fail_input(tr("{} cannot be unpacked: {}. Name a folder that can be written in XDG_CACHE_HOME", named,
-                  tried.empty() ? tr("there is no cache folder and no temporary folder") : tried));
+    fail_input(tr("packaged_models.cannot_unpacked_name",
+                  "{} cannot be unpacked: {}. Name a folder that can be written in XDG_CACHE_HOME", named,
+                  tried.empty() ? tr("packaged_models.no_cache_folder_no",
+                                     "there is no cache folder and no temporary folder")
+                                : tried));
 }
 
 } // namespace headscope::checkpoint

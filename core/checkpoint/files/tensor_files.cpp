@@ -34,11 +34,13 @@ bool is_pickle(const fs::path& path) {
         if (is_pickle(entry.path()))
             pickles.insert(entry.path().filename().string());
     if (!pickles.empty())
-        fail_input(tr("{} holds {}, a PyTorch pickle, which can run code and is not read here; convert it in "
+        fail_input(tr("tensor_files.holds_pytorch_pickle_run",
+                      "{} holds {}, a PyTorch pickle, which can run code and is not read here; convert it in "
                       "Python: transformers.AutoModel.from_pretrained(path).save_pretrained(path, "
                       "safe_serialization=True), with the class that config.json names under architectures",
                       folder, *pickles.begin()));
-    fail_input(tr("{} holds neither {} nor {}; name the folder of a Hugging Face checkpoint", folder,
+    fail_input(tr("tensor_files.holds_neither_nor_name",
+                  "{} holds neither {} nor {}; name the folder of a Hugging Face checkpoint", folder,
                   whole_name, index_name));
 }
 
@@ -48,7 +50,8 @@ template<class Opened>
 void TensorFiles::add_opened(std::shared_ptr<const Opened> file) {
     for (const auto& entry : file->entries())
         if (!places_.emplace(entry.name, Place{files_.size(), &entry}).second)
-            fail_input(tr("{}: tensor {} is in another file of the checkpoint too; keep one", file->source(),
+            fail_input(tr("tensor_files.tensor_another_file",
+                          "{}: tensor {} is in another file of the checkpoint too; keep one", file->source(),
                           entry.name));
     files_.push_back(std::move(file));
 }
@@ -61,7 +64,8 @@ void TensorFiles::read_index(const std::string& folder, const std::string& index
     const nlohmann::json parsed = parse_json_with_bytes(read_file(index), index);
     const auto map = parsed.is_object() ? parsed.find("weight_map") : parsed.end();
     if (!parsed.is_object() || map == parsed.end() || !map->is_object() || map->empty())
-        fail_input(tr("{} has no weight_map that gives each tensor its file; get it again", index));
+        fail_input(tr("tensor_files.no_weight_map_gives",
+                      "{} has no weight_map that gives each tensor its file; get it again", index));
     std::map<std::string, std::string> file_of;
     std::set<std::string> names;
     for (const auto& [tensor, file] : map->items()) {
@@ -69,7 +73,8 @@ void TensorFiles::read_index(const std::string& folder, const std::string& index
         // A name of another folder would read what the user did not name.
         if (name.empty() || name == "." || name == ".." || fs::path(name).filename() != name)
             fail_input(
-                tr("{}: the file of {} should be the name of a file in the same folder; get the index again",
+                tr("tensor_files.file_should_name_file",
+                   "{}: the file of {} should be the name of a file in the same folder; get the index again",
                    index, tensor));
         file_of[tensor] = name;
         names.insert(name);
@@ -78,7 +83,8 @@ void TensorFiles::read_index(const std::string& folder, const std::string& index
         add(folder + "/" + name);
     for (const auto& [tensor, file] : file_of)
         if (!places_.contains(tensor))
-            fail_input(tr("{} has no tensor {}, which {} says it has; get both again", folder + "/" + file,
+            fail_input(tr("tensor_files.no_tensor_says_get",
+                          "{} has no tensor {}, which {} says it has; get both again", folder + "/" + file,
                           tensor, index));
 }
 
@@ -100,7 +106,8 @@ TensorFiles TensorFiles::open(const std::string& path) {
     }
     if (!fs::is_directory(path, ignored))
         fail_input(
-            tr("{} is no folder and no file; name the folder that holds config.json and {}, or a GGUF file",
+            tr("tensor_files.no_folder_no_file",
+               "{} is no folder and no file; name the folder that holds config.json and {}, or a GGUF file",
                path, whole_name));
     const std::string &folder = path, whole = folder + "/" + whole_name, index = folder + "/" + index_name;
     if (fs::exists(whole, ignored))
@@ -133,8 +140,9 @@ const format::TensorEntry* TensorFiles::find(std::string_view name) const {
 bool TensorFiles::same_numbers(std::string_view name, std::string_view other) const {
     const auto one = places_.find(name), two = places_.find(other);
     if (one == places_.end() || two == places_.end())
-        fail_input(
-            tr("{} has no tensor {}; get the checkpoint again", path_, one == places_.end() ? name : other));
+        fail_input(tr("tensor_files.no_tensor_get_checkpoint",
+                      "{} has no tensor {}; get the checkpoint again", path_,
+                      one == places_.end() ? name : other));
     if (one->second.entry->extents != two->second.entry->extents)
         return false;
     using Opened = std::shared_ptr<const format::Safetensors>;
@@ -160,7 +168,8 @@ bool TensorFiles::same_numbers(std::string_view name, std::string_view other) co
 TensorPtr TensorFiles::tensor(std::string_view name) const {
     const auto found = places_.find(name);
     if (found == places_.end())
-        fail_input(tr("{} has no tensor {}; get the checkpoint again", path_, name));
+        fail_input(tr("tensor_files.no_tensor_get_checkpoint",
+                      "{} has no tensor {}; get the checkpoint again", path_, name));
     const File& file = files_[found->second.file];
     TensorPtr tensor = std::visit([&](const auto& opened) { return opened->tensor(name); }, file);
     if (tensor->all_finite())
@@ -172,9 +181,11 @@ TensorPtr TensorFiles::tensor(std::string_view name) const {
     const std::int64_t at = bad - values.begin();
     fail_input(
         std::isnan(*bad)
-            ? tr("{}: number {} of tensor {} is NaN; every weight should be finite, get the checkpoint again",
+            ? tr("tensor_files.number_tensor_nan_every",
+                 "{}: number {} of tensor {} is NaN; every weight should be finite, get the checkpoint again",
                  source, at, name)
-            : tr("{}: number {} of tensor {} is infinite; every weight should be finite, get the checkpoint "
+            : tr("tensor_files.number_tensor_infinite",
+                 "{}: number {} of tensor {} is infinite; every weight should be finite, get the checkpoint "
                  "again",
                  source, at, name));
 }

@@ -68,14 +68,16 @@ private:
 
 const Row& ConfigBuilder::find_row(const ConfigReader& metadata) {
     if (const auto type = metadata.text("general.type"); type && *type != "model")
-        metadata.refuse("general.type", tr("model: nothing else is opened here"));
+        metadata.refuse("general.type",
+                        tr("gguf_config.model_nothing_else_opened", "model: nothing else is opened here"));
     if (metadata.integer("split.count", 0).value_or(1) > 1)
         metadata.refuse("split.count",
-                        tr("1: put the parts of the model together with llama-gguf-split --merge"));
+                        tr("gguf_config.1_put_parts_model",
+                           "1: put the parts of the model together with llama-gguf-split --merge"));
     constexpr const char* key = "general.architecture";
     const auto row = std::ranges::find(config_rows, metadata.text(key).value_or(""), &Row::architecture);
     if (row == config_rows.end())
-        metadata.refuse(key, tr("one of {}", gguf_architecture_names()));
+        metadata.refuse(key, tr("common.one", "one of {}", gguf_architecture_names()));
     return *row;
 }
 
@@ -94,22 +96,26 @@ void ConfigBuilder::read_sizes() {
     const std::string eps =
         key(row_.rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon");
     if (metadata_.number(eps).value_or(0) <= 0)
-        metadata_.refuse(eps, tr("a number above 0"));
+        metadata_.refuse(eps, tr("common.number_above_0", "a number above 0"));
     if (layers_ > most_layers)
-        metadata_.refuse(key("block_count"), tr("at most {}", most_layers));
+        metadata_.refuse(key("block_count"), tr("common.most", "at most {}", most_layers));
     if (D_ % H_ != 0 && !metadata_.has(key("attention.key_length")))
-        metadata_.refuse(key("embedding_length"), tr("a multiple of attention.head_count"));
+        metadata_.refuse(key("embedding_length"),
+                         tr("gguf_config.multiple_attention_head", "a multiple of attention.head_count"));
     dk_ = metadata_.integer(key("attention.key_length"), 1).value_or(D_ / H_);
-    expect("attention.value_length", dk_, tr("{}, as long as a key", dk_));
+    expect("attention.value_length", dk_, tr("gguf_config.long_key", "{}, as long as a key", dk_));
     if (!row_.rms)
         expect("attention.key_length", D_ / H_,
-               tr("{}, as the heads of this architecture are not wider", D_ / H_));
+               tr("gguf_config.heads_architecture_not_wider",
+                  "{}, as the heads of this architecture are not wider", D_ / H_));
     const auto Hkv = metadata_.integer(key("attention.head_count_kv"), 1).value_or(H_);
     if (H_ % Hkv != 0 || (!row_.rms && Hkv != H_))
         metadata_.refuse(key("attention.head_count_kv"),
-                         row_.rms ? tr("a divisor of {}", H_) : std::to_string(H_));
-    expect("expert_count", 0, tr("0: a mixture of experts is not computed here"));
-    expect("expert_used_count", 0, tr("0: a mixture of experts is not computed here"));
+                         row_.rms ? tr("gguf_config.divisor", "a divisor of {}", H_) : std::to_string(H_));
+    expect("expert_count", 0,
+           tr("gguf_config.0_mixture_experts_not", "0: a mixture of experts is not computed here"));
+    expect("expert_used_count", 0,
+           tr("gguf_config.0_mixture_experts_not", "0: a mixture of experts is not computed here"));
     const std::string causal = key("attention.causal");
     if (metadata_.flag(causal).value_or(!is("bert")) == is("bert"))
         metadata_.refuse(causal, is("bert") ? "false" : "true");
@@ -130,10 +136,12 @@ void ConfigBuilder::read_tables() {
     const auto rows_of = [&](const char* name) -> std::int64_t {
         const GgufEntry* const entry = file_.find(name);
         if (entry == nullptr || entry->extents.size() != 2)
-            fail_input(entry == nullptr ? tr("{}: the tensor {} is missing; it should be there with two "
+            fail_input(entry == nullptr ? tr("gguf_config.tensor_missing_should_two",
+                                             "{}: the tensor {} is missing; it should be there with two "
                                              "axes, so get the file again",
                                              file_.source(), name)
-                                        : tr("{}: the tensor {} has shape {}; it should be there with two "
+                                        : tr("gguf_config.tensor_shape_should_two",
+                                             "{}: the tensor {} has shape {}; it should be there with two "
                                              "axes, so get the file again",
                                              file_.source(), name, entry->shape_text()));
         return entry->extents.front();
@@ -141,7 +149,8 @@ void ConfigBuilder::read_tables() {
     const std::int64_t vocab = rows_of("token_embd.weight");
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (vocab > most)
-        fail_input(tr("{}: token_embd.weight has {} rows; at most {} can be used here", file_.source(), vocab,
+        fail_input(tr("gguf_config.token_embd_weight_rows",
+                      "{}: token_embd.weight has {} rows; at most {} can be used here", file_.source(), vocab,
                       most));
     config_["vocab_size"] = vocab;
     config_["tie_word_embeddings"] = is("bert") || file_.find("output.weight") == nullptr;
@@ -160,14 +169,17 @@ json ConfigBuilder::read_factors(const char* tensor, std::int64_t pairs) const {
     if (entry == nullptr || entry->extents != std::vector{pairs})
         fail_input(
             entry == nullptr
-                ? tr("{}: the tensor {} is missing; it should have ({}), one factor for each rotary pair",
+                ? tr("gguf_config.tensor_missing_should_one",
+                     "{}: the tensor {} is missing; it should have ({}), one factor for each rotary pair",
                      file_.source(), tensor, pairs)
-                : tr("{}: the tensor {} has shape {}; it should have ({}), one factor for each rotary pair",
+                : tr("gguf_config.tensor_shape_should_one",
+                     "{}: the tensor {} has shape {}; it should have ({}), one factor for each rotary pair",
                      file_.source(), tensor, entry->shape_text(), pairs));
     json list = json::array();
     for (const float factor : file_.tensor(tensor)->values()) {
         if (!(factor > 0) || std::isinf(factor))
-            fail_input(tr("{}: {} holds {}; each factor should be a number above 0", file_.source(), tensor,
+            fail_input(tr("gguf_config.holds_each_factor_should",
+                          "{}: {} holds {}; each factor should be a number above 0", file_.source(), tensor,
                           std::to_string(factor)));
         list.push_back(factor);
     }
@@ -190,12 +202,13 @@ json ConfigBuilder::read_scaling(std::int64_t pairs) {
     const auto positions = config_["max_position_embeddings"].get<std::int64_t>();
     const auto trained = metadata_.integer(original, 1).value_or(positions);
     if (factor < 0 || (factor == 0 && type == "yarn"))
-        metadata_.refuse(factor_key, tr("a number above 0"));
+        metadata_.refuse(factor_key, tr("common.number_above_0", "a number above 0"));
     if (magnitude <= 0)
-        metadata_.refuse(attention, tr("a number above 0"));
+        metadata_.refuse(attention, tr("common.number_above_0", "a number above 0"));
     if (by_length || always) {
         if (type != "none" && type != "longrope")
-            metadata_.refuse(type_key, tr("none or longrope beside a tensor with factors of frequencies"));
+            metadata_.refuse(type_key, tr("gguf_config.none_longrope_beside_tensor",
+                                          "none or longrope beside a tensor with factors of frequencies"));
         const char* const shorter = by_length ? "rope_factors_short.weight" : "rope_freqs.weight";
         const char* const longer = by_length ? "rope_factors_long.weight" : shorter;
         return {{"type", "longrope"},
@@ -215,11 +228,13 @@ json ConfigBuilder::read_scaling(std::int64_t pairs) {
         return yarn;
     }
     if (magnitude != 1)
-        metadata_.refuse(attention, tr("1 without yarn, longrope and factors of frequencies"));
+        metadata_.refuse(attention, tr("gguf_config.1_without_yarn_longrope",
+                                       "1 without yarn, longrope and factors of frequencies"));
     if (type == "none" || factor == 1 || factor == 0)
         return nullptr;
     if (type != "linear")
-        metadata_.refuse(type_key, tr("none, linear, yarn or longrope"));
+        metadata_.refuse(type_key,
+                         tr("gguf_config.none_linear_yarn_longrope", "none, linear, yarn or longrope"));
     return {{"type", "linear"}, {"factor", factor}};
 }
 
@@ -230,11 +245,13 @@ void ConfigBuilder::read_rope() {
     const std::int64_t width = metadata_.integer(count, 2).value_or(dk_);
     const bool partial = is("gptneox") || is("phi3");
     if (width % 2 != 0 || width > dk_ || (width != dk_ && !partial))
-        metadata_.refuse(count, partial ? tr("an even number of at most {}", dk_)
-                                        : tr("{}, as this architecture turns whole heads", dk_));
+        metadata_.refuse(count, partial
+                                    ? tr("gguf_config.even_number_most", "an even number of at most {}", dk_)
+                                    : tr("gguf_config.architecture_turns_whole",
+                                         "{}, as this architecture turns whole heads", dk_));
     const double theta = metadata_.number(base).value_or(10000);
     if (theta <= 0)
-        metadata_.refuse(base, tr("a number above 0"));
+        metadata_.refuse(base, tr("common.number_above_0", "a number above 0"));
     // The family's reader multiplies by dk and cuts off.
     const double part = width == dk_ ? 1.0 : (static_cast<double>(width) + 0.5) / static_cast<double>(dk_);
     config_.update({{"rope_theta", theta},
@@ -268,7 +285,8 @@ void ConfigBuilder::read_windows() {
             if (slides.is_boolean())
                 add(slides.get<bool>());
         if (types.size() != pattern.size() || static_cast<std::int64_t>(pattern.size()) != layers_)
-            metadata_.refuse(pattern_key, tr("a list of {} times true or false", layers_));
+            metadata_.refuse(pattern_key, tr("gguf_config.list_times_true_false",
+                                             "a list of {} times true or false", layers_));
     } else {
         const std::int64_t every = metadata_.needed_integer(pattern_key, 1);
         for (std::int64_t l = 0; l < layers_; ++l)
@@ -283,9 +301,10 @@ void ConfigBuilder::read_gemma() {
     for (const char* name : {"attn_logit_softcapping", "final_logit_softcapping"}) {
         const double cap = metadata_.number(key(name)).value_or(0);
         if (cap < 0)
-            metadata_.refuse(key(name), tr("a number from 0 on"));
+            metadata_.refuse(key(name), tr("gguf_config.number_0", "a number from 0 on"));
         if (cap > 0 && is("gemma3") && std::string_view(name) == "attn_logit_softcapping")
-            metadata_.refuse(key(name), tr("0: gemma3 models do not cap scores"));
+            metadata_.refuse(key(name),
+                             tr("gguf_config.0_gemma3_models_not", "0: gemma3 models do not cap scores"));
         config_[name] = cap == 0 ? json(nullptr) : json(cap);
     }
     // The format has no key of its own for the scale: the models of 27B, which are told by their layers,
@@ -295,7 +314,7 @@ void ConfigBuilder::read_gemma() {
     double scalar = static_cast<double>(of_27b ? D_ / H_ : dk_);
     if (const auto scale = metadata_.number(scale_key)) {
         if (*scale <= 0)
-            metadata_.refuse(scale_key, tr("a number above 0"));
+            metadata_.refuse(scale_key, tr("common.number_above_0", "a number above 0"));
         scalar = 1 / (*scale * *scale);
         // It is scalar^-1/2 of a whole number, rounded to float32.
         constexpr double rounding = 1e-6;
@@ -324,7 +343,8 @@ void ConfigBuilder::refuse_unknown() const {
         const std::string_view suffix = std::string_view(key).substr(prefix_.size());
         if (std::ranges::find(harmless, suffix) == harmless.end())
             metadata_.refuse(
-                key, tr("absent: the program does not know what it changes; get another file of the model"));
+                key, tr("gguf_config.absent_program_not_know",
+                        "absent: the program does not know what it changes; get another file of the model"));
     }
 }
 

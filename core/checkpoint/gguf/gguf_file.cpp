@@ -50,7 +50,8 @@ const GgufEntry* GgufFile::find(std::string_view name) const {
 TensorPtr GgufFile::tensor(std::string_view name) const {
     const GgufEntry* const entry = find(name);
     if (entry == nullptr)
-        fail_input(tr("{} has no tensor {}; get the file again", source(), name));
+        fail_input(
+            tr("gguf_file.no_tensor_get_file", "{} has no tensor {}; get the file again", source(), name));
     auto tensor = std::make_shared<Tensor>(format::shape_of(*entry, source()));
     const GgufType& type = *entry->type;
     // Only some blocks of the file are in memory beside the tensor.

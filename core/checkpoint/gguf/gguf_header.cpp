@@ -74,18 +74,21 @@ public:
         if (bytes <= end_ - at_)
             return;
         if (bytes <= size_ - at_)
-            fail_input(tr("{}: {} reaches beyond the first {} bytes, more than a header has; the file is "
+            fail_input(tr("gguf_header.reaches_beyond_first_bytes",
+                          "{}: {} reaches beyond the first {} bytes, more than a header has; the file is "
                           "damaged, get it again",
                           source_, what, largest_header));
         // Translators: the second {} is, for example, "the number of keys" or "key 3".
-        fail_input(tr("{} was cut short or is damaged: {} needs {} bytes, and {} follow; get the file again",
+        fail_input(tr("gguf_header.cut_short_damaged_needs",
+                      "{} was cut short or is damaged: {} needs {} bytes, and {} follow; get the file again",
                       source_, what, bytes, size_ - at_));
     }
 
     /// Refuses a count of things of at least `each` bytes that cannot fit any more. what: "3 keys"
     void require_count(std::uint64_t count, std::uint64_t each, const std::string& what) const {
         if (count > (end_ - at_) / each)
-            fail_input(tr("{} was cut short or is damaged: it speaks of {}, which do not fit into the {} "
+            fail_input(tr("gguf_header.cut_short_damaged_speaks",
+                          "{} was cut short or is damaged: it speaks of {}, which do not fit into the {} "
                           "bytes that follow; get the file again",
                           source_, what, end_ - at_));
     }
@@ -151,7 +154,8 @@ public:
         case ValueType::float64:
             return header_.number<double>(key);
         }
-        fail_input(tr("{}: {} has the unknown type {}; types are numbered 0 to 12, so the file is damaged or "
+        fail_input(tr("gguf_header.unknown_type_types_numbered",
+                      "{}: {} has the unknown type {}; types are numbered 0 to 12, so the file is damaged or "
                       "newer than this program",
                       header_.source(), key, type));
     }
@@ -170,21 +174,25 @@ private:
     bool boolean(const std::string& key) {
         const auto byte = header_.number<std::uint8_t>(key);
         if (byte > 1)
-            fail_input(tr("{}: {} is a truth value of {}; it should be 0 or 1, so the file is damaged",
+            fail_input(tr("gguf_header.truth_value_should_0",
+                          "{}: {} is a truth value of {}; it should be 0 or 1, so the file is damaged",
                           header_.source(), key, byte));
         return byte == 1;
     }
 
     json::array_t array(const std::string& key, int depth) {
         if (depth == most_nesting)
-            fail_input(tr("{}: {} has lists within lists, more than {} deep; the file is damaged",
+            fail_input(tr("gguf_header.lists_within_lists_more",
+                          "{}: {} has lists within lists, more than {} deep; the file is damaged",
                           header_.source(), key, most_nesting));
         const auto type = header_.number<std::uint32_t>(key);
         const auto count = header_.number<std::uint64_t>(key);
-        header_.require_count(count, least_bytes(type), tr("{} values of {}", count, key));
+        header_.require_count(count, least_bytes(type),
+                              tr("gguf_header.values", "{} values of {}", count, key));
         values_ += count;
         if (values_ > most_values)
-            fail_input(tr("{}: the lists up to {} have more than {} values; the file is damaged",
+            fail_input(tr("gguf_header.lists_up_more_values",
+                          "{}: the lists up to {} have more than {} values; the file is damaged",
                           header_.source(), key, most_values));
         json::array_t list;
         const bool kept = lists_ == VocabularyLists::kept || !is_of_vocabulary(key);
@@ -215,31 +223,36 @@ private:
 void read_magic(Header& header) {
     std::string start(GgufFile::magic.size(), '\0');
     for (char& byte : start)
-        byte = header.number<char>(tr("the name of the format"));
+        byte = header.number<char>(tr("gguf_header.name_format", "the name of the format"));
     if (start != GgufFile::magic)
-        fail_input(tr("{} is no GGUF file: it does not begin with GGUF; name another file", header.source()));
+        fail_input(tr("gguf_header.no_gguf_file_not",
+                      "{} is no GGUF file: it does not begin with GGUF; name another file", header.source()));
     constexpr std::uint32_t low_half = 0xFFFF;
-    const auto version = header.number<std::uint32_t>(tr("the version of the format"));
+    const auto version =
+        header.number<std::uint32_t>(tr("gguf_header.version_format", "the version of the format"));
     if ((version & low_half) == 0)
-        fail_input(tr("{} holds its numbers with the highest byte first (big-endian), which is not read "
+        fail_input(tr("gguf_header.holds_numbers_highest_byte",
+                      "{} holds its numbers with the highest byte first (big-endian), which is not read "
                       "here; get a little-endian file",
                       header.source()));
     if (version != 2 && version != 3)
-        fail_input(tr("{} has version {} of the GGUF format; versions 2 and 3 are read here, so convert the "
+        fail_input(tr("gguf_header.version_gguf_format_versions",
+                      "{} has version {} of the GGUF format; versions 2 and 3 are read here, so convert the "
                       "model again",
                       header.source(), version));
 }
 
 json::object_t read_pairs(Header& header, std::uint64_t count, VocabularyLists lists) {
     constexpr std::uint64_t least_pair = 8 + 4 + 1;
-    header.require_count(count, least_pair, tr("{} keys", count));
+    header.require_count(count, least_pair, tr("gguf_header.keys", "{} keys", count));
     ValueReader values(header, lists);
     json::object_t pairs;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const std::string key = header.string(tr("key {}", i));
+        const std::string key = header.string(tr("gguf_header.key", "key {}", i));
         const auto type = header.number<std::uint32_t>(key);
         if (!pairs.emplace(key, values.read(type, key, 0)).second)
-            fail_input(tr("{} has the key {} twice; get the file again", header.source(), key));
+            fail_input(tr("gguf_header.key_twice_get_file", "{} has the key {} twice; get the file again",
+                          header.source(), key));
     }
     return pairs;
 }
@@ -251,6 +264,7 @@ std::uint64_t byte_count(const GgufEntry& entry, const std::string& where) {
     if (entry.extents.back() % block != 0)
         // Translators: the first {} here and below is "model.gguf: tensor blk.0.attn_q.weight".
         fail_input(tr(
+            "gguf_header.type_rows_numbers_should",
             "{} of type {} has rows of {} numbers; they should be a multiple of {}, so the file is damaged",
             where, entry.dtype, entry.extents.back(), block));
     auto bytes = static_cast<std::int64_t>(entry.type->bytes);
@@ -261,39 +275,45 @@ std::uint64_t byte_count(const GgufEntry& entry, const std::string& where) {
                    __builtin_mul_overflow(numbers, entry.extents[axis], &numbers);
     constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));
     if (overflow || numbers > std::numeric_limits<std::int64_t>::max() / float_bytes)
-        fail_input(tr("{} has more numbers than any file; the file is damaged", where));
+        fail_input(tr("gguf_header.more_numbers_any_file",
+                      "{} has more numbers than any file; the file is damaged", where));
     return static_cast<std::uint64_t>(bytes);
 }
 
 /// `begin` and `end` are relative to the first tensor as yet.
 GgufEntry read_entry(Header& header, std::uint64_t index, std::uint64_t alignment) {
     GgufEntry entry;
-    entry.name = header.string(tr("the name of tensor {}", index));
-    const std::string where = tr("{}: tensor {}", header.source(), entry.name);
+    entry.name = header.string(tr("gguf_header.name_tensor", "the name of tensor {}", index));
+    const std::string where = tr("common.tensor", "{}: tensor {}", header.source(), entry.name);
     const auto axes = header.number<std::uint32_t>(entry.name);
     if (axes == 0 || axes > most_axes)
-        fail_input(
-            tr("{} has {} axes; it should have 1 to {}, so the file is damaged", where, axes, most_axes));
+        fail_input(tr("gguf_header.axes_should_1_file",
+                      "{} has {} axes; it should have 1 to {}, so the file is damaged", where, axes,
+                      most_axes));
     for (std::uint32_t axis = 0; axis < axes; ++axis) {
         const auto extent = header.number<std::int64_t>(entry.name);
         if (extent < 1)
-            fail_input(
-                tr("{} has an extent of {}; it should be at least 1, so the file is damaged", where, extent));
+            fail_input(tr("gguf_header.extent_should_least_1",
+                          "{} has an extent of {}; it should be at least 1, so the file is damaged", where,
+                          extent));
         entry.extents.insert(entry.extents.begin(), extent); // the file has the innermost first
     }
     const auto type = header.number<std::uint32_t>(entry.name);
     entry.type = find_gguf_type(type);
     if (entry.type == nullptr)
-        fail_input(tr("{} has numbers of {}, which are not read here; get a file with {}", where,
+        fail_input(tr("gguf_header.numbers_not_read_here",
+                      "{} has numbers of {}, which are not read here; get a file with {}", where,
                       gguf_type_name(type), gguf_type_names()));
     entry.dtype = entry.type->name;
     entry.begin = header.number<std::uint64_t>(entry.name);
     if (entry.begin % alignment != 0)
-        fail_input(tr("{} begins at byte {}; it should be a multiple of {}, so the file is damaged", where,
+        fail_input(tr("gguf_header.begins_byte_should_multiple",
+                      "{} begins at byte {}; it should be a multiple of {}, so the file is damaged", where,
                       entry.begin, alignment));
     entry.end = byte_count(entry, where);
     if (__builtin_add_overflow(entry.begin, entry.end, &entry.end))
-        fail_input(tr("{} ends beyond every file; the file is damaged", where));
+        fail_input(tr("gguf_header.ends_beyond_every_file", "{} ends beyond every file; the file is damaged",
+                      where));
     return entry;
 }
 
@@ -305,11 +325,13 @@ void place(std::vector<GgufEntry>& entries, std::uint64_t data, std::uint64_t si
     std::uint64_t last_end = 0;
     for (GgufEntry& entry : entries) {
         if (entry.end > room)
-            fail_input(tr("{} was cut short or is damaged: tensor {} lies at bytes {} to {} of {} bytes of "
+            fail_input(tr("gguf_header.cut_short_damaged_tensor",
+                          "{} was cut short or is damaged: tensor {} lies at bytes {} to {} of {} bytes of "
                           "numbers; get the file again",
                           source, entry.name, entry.begin, entry.end, room));
         if (entry.begin < last_end)
-            fail_input(tr("{}: tensor {} overlaps another one; get the file again", source, entry.name));
+            fail_input(tr("gguf_header.tensor_overlaps_another_one",
+                          "{}: tensor {} overlaps another one; get the file again", source, entry.name));
         last_end = entry.end;
         entry.begin += data;
         entry.end += data;
@@ -317,14 +339,15 @@ void place(std::vector<GgufEntry>& entries, std::uint64_t data, std::uint64_t si
     std::ranges::sort(entries, {}, &GgufEntry::name);
     const auto twice = std::ranges::adjacent_find(entries, {}, &GgufEntry::name);
     if (twice != entries.end())
-        fail_input(tr("{} has the tensor {} twice; get the file again", source, twice->name));
+        fail_input(tr("gguf_header.tensor_twice_get_file", "{} has the tensor {} twice; get the file again",
+                      source, twice->name));
 }
 
 std::uint64_t read_alignment(const ConfigReader& metadata) {
     constexpr const char* key = "general.alignment";
     const auto given = metadata.integer(key, 1);
     if (given && !std::has_single_bit(static_cast<std::uint64_t>(*given)))
-        metadata.refuse(key, tr("a power of 2"));
+        metadata.refuse(key, tr("gguf_header.power_2", "a power of 2"));
     return given ? static_cast<std::uint64_t>(*given) : usual_alignment;
 }
 
@@ -334,13 +357,14 @@ GgufHeader read_gguf_header(const std::function<void(std::uint64_t, std::span<ch
                             std::uint64_t size, const std::string& source, VocabularyLists lists) {
     Header header(read, size, source);
     read_magic(header);
-    const auto tensors = header.number<std::uint64_t>(tr("the number of tensors"));
-    const auto keys = header.number<std::uint64_t>(tr("the number of keys"));
+    const auto tensors =
+        header.number<std::uint64_t>(tr("gguf_header.number_tensors", "the number of tensors"));
+    const auto keys = header.number<std::uint64_t>(tr("gguf_header.number_keys", "the number of keys"));
     GgufHeader out;
     out.metadata = std::make_shared<const json>(read_pairs(header, keys, lists));
     const std::uint64_t alignment = read_alignment({*out.metadata, source, QuotedLists::counted});
     constexpr std::uint64_t least_entry = 8 + 4 + 8 + 4 + 8;
-    header.require_count(tensors, least_entry, tr("{} tensors", tensors));
+    header.require_count(tensors, least_entry, tr("gguf_header.tensors", "{} tensors", tensors));
     for (std::uint64_t i = 0; i < tensors; ++i)
         out.entries.push_back(read_entry(header, i, alignment));
     out.data = (header.at() + alignment - 1) / alignment * alignment;

@@ -38,15 +38,17 @@ struct GgufVocabulary {
 GgufVocabulary read_vocabulary(const ConfigReader& metadata) {
     GgufVocabulary words{.tokens = metadata.texts(tokens_key), .types = {}};
     if (words.tokens.empty())
-        metadata.refuse(tokens_key, tr("a list of the tokens"));
+        metadata.refuse(tokens_key, tr("gguf_tokenizer.list_tokens", "a list of the tokens"));
     for (std::size_t id = 0; id < words.tokens.size(); ++id)
         if (words.tokens[id] != text::to_utf8_lossy(words.tokens[id]))
-            fail_input(tr("{}: token {} of {} is no UTF-8 text; get the file again", metadata.source(), id,
+            fail_input(tr("gguf_tokenizer.token_no_utf_8",
+                          "{}: token {} of {} is no UTF-8 text; get the file again", metadata.source(), id,
                           tokens_key));
     for (const double type : metadata.numbers(types_key))
         words.types.push_back(static_cast<TokenType>(std::clamp(type, 0.0, 100.0)));
     if (!words.types.empty() && words.types.size() != words.tokens.size())
-        metadata.refuse(types_key, tr("a list of {}, one for each token", words.tokens.size()));
+        metadata.refuse(types_key, tr("gguf_tokenizer.list_one_each_token",
+                                      "a list of {}, one for each token", words.tokens.size()));
     words.types.resize(words.tokens.size(), TokenType::normal);
     return words;
 }
@@ -83,7 +85,8 @@ std::optional<std::size_t> special_id(const ConfigReader& metadata, const GgufVo
     const auto given = metadata.integer(key, 0);
     const auto count = static_cast<std::int64_t>(words.tokens.size());
     if (given && *given >= count)
-        metadata.refuse(key, tr("below {}, the number of tokens", count));
+        metadata.refuse(key,
+                        tr("gguf_tokenizer.below_number_tokens", "below {}, the number of tokens", count));
     const auto id = given ? given : usual;
     return id && *id < count ? std::optional(static_cast<std::size_t>(*id)) : std::nullopt;
 }
@@ -165,14 +168,14 @@ const PreTokenizer& find_pre_tokenizer(const ConfigReader& metadata) {
         std::ranges::find(pre_tokenizers, given == "default" ? usual : given, &PreTokenizer::name);
     if (row != pre_tokenizers.end())
         return *row;
-    metadata.refuse(key, tr("one of {}", joined(pre_tokenizers, &PreTokenizer::name)));
+    metadata.refuse(key, tr("common.one", "one of {}", joined(pre_tokenizers, &PreTokenizer::name)));
 }
 
 json byte_level_description(const ConfigReader& metadata, const GgufVocabulary& words) {
     constexpr const char* merges_key = "tokenizer.ggml.merges";
     const PreTokenizer& pre = find_pre_tokenizer(metadata);
     if (!metadata.has(merges_key))
-        metadata.refuse(merges_key, tr("a list of the merges"));
+        metadata.refuse(merges_key, tr("gguf_tokenizer.list_merges", "a list of the merges"));
     json steps = json::array();
     if (pre.single_digits)
         steps.push_back({{"type", "Digits"}, {"individual_digits", true}});
@@ -226,7 +229,8 @@ json scored_description(const ConfigReader& metadata, const GgufVocabulary& word
     constexpr const char* scores_key = "tokenizer.ggml.scores";
     const std::vector<double> scores = metadata.numbers(scores_key);
     if (scores.size() != words.tokens.size())
-        metadata.refuse(scores_key, tr("a list of {} numbers, one for each token", words.tokens.size()));
+        metadata.refuse(scores_key, tr("gguf_tokenizer.list_numbers_one_each",
+                                       "a list of {} numbers, one for each token", words.tokens.size()));
     const bool prefix = metadata.flag("tokenizer.ggml.add_space_prefix").value_or(true);
     const json to_blank{{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", blank}};
     json normalizers = json::array(), decoders = json::array();
@@ -267,7 +271,8 @@ json word_piece_description(const ConfigReader& metadata, const GgufVocabulary& 
     const auto needed = [&](const char* name, std::int64_t usual) {
         const auto id = special_id(metadata, words, name, usual);
         if (!id)
-            metadata.refuse("tokenizer.ggml." + std::string(name) + "_token_id", tr("the id of a token"));
+            metadata.refuse("tokenizer.ggml." + std::string(name) + "_token_id",
+                            tr("gguf_tokenizer.id_token", "the id of a token"));
         return *id;
     };
     constexpr std::int64_t usual_unknown = 100, usual_cls = 101, usual_sep = 102;
@@ -302,7 +307,8 @@ nlohmann::json gguf_tokenizer_description(const ConfigReader& metadata) {
                                                                    : model == "bert"  ? word_piece_description
                                                                                       : nullptr;
     if (describe == nullptr)
-        metadata.refuse(key, tr("gpt2, llama or bert, the tokenizers that are read from GGUF files"));
+        metadata.refuse(key, tr("gguf_tokenizer.gpt2_llama_bert",
+                                "gpt2, llama or bert, the tokenizers that are read from GGUF files"));
     return describe(metadata, read_vocabulary(metadata));
 }
 

@@ -223,7 +223,7 @@ std::string gguf_type_name(std::uint32_t id) {
     if (const GgufType* const type = find_gguf_type(id))
         return std::string(type->name);
     const auto row = std::ranges::find(others, id, [](const auto& other) { return other.first; });
-    return row == others.end() ? tr("type {}", id) : std::string(row->second);
+    return row == others.end() ? tr("gguf_types.type", "type {}", id) : std::string(row->second);
 }
 
 std::string gguf_type_names() {

@@ -283,9 +283,11 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
                 missing.push_back(name);
             else if (entry != nullptr && entry->extents != wanted)
                 wrong_shape.push_back(files_.gguf() == nullptr
-                                          ? tr("{} has shape {}; by config.json it should have {}", name,
+                                          ? tr("model.shape_config_json_should",
+                                               "{} has shape {}; by config.json it should have {}", name,
                                                entry->shape_text(), extents_text(wanted))
-                                          : tr("{} has shape {}; by the other keys it should have {}", name,
+                                          : tr("model.shape_other_keys_should",
+                                               "{} has shape {}; by the other keys it should have {}", name,
                                                entry->shape_text(), extents_text(wanted)));
         }
     }
@@ -353,7 +355,7 @@ void Model::sort_others(const std::set<std::string>& known) {
 std::string Model::problem() const {
     const auto first_of = [](const std::vector<std::string>& names) {
         const std::size_t more = names.size() - 1;
-        return more > 0 ? tr("{} and {} more", names.front(), more) : names.front();
+        return more > 0 ? tr("model.more", "{} and {} more", names.front(), more) : names.front();
     };
     // Layers have the same kinds of tensors: each is named once.
     const auto kinds_of = [&](const std::vector<std::string>& names) {
@@ -367,8 +369,9 @@ std::string Model::problem() const {
                 kinds.push_back(name);
         }
         const std::string listed = joined(kinds);
-        return names.size() > kinds.size() ? tr("{} and {} more", listed, names.size() - kinds.size())
-                                           : listed;
+        return names.size() > kinds.size()
+                   ? tr("model.more", "{} and {} more", listed, names.size() - kinds.size())
+                   : listed;
     };
     const bool gguf = files_.gguf() != nullptr;
     if (const auto quantized = find_quantized(*this))
@@ -376,27 +379,33 @@ std::string Model::problem() const {
     const bool fits = report_.wrong_shape.empty() && report_.missing.empty() &&
                       (report_.unknown_in_layers.empty() || !ignored_.empty());
     if (!fits && is_saved_by_mlx(files_))
-        return tr("{}: MLX saved these files, and its names or layouts of {} models are not read here; "
+        return tr("model.mlx_saved_files_names",
+                  "{}: MLX saved these files, and its names or layouts of {} models are not read here; "
                   "download the model that they were made from",
                   path_, architecture_.family);
     if (!report_.wrong_shape.empty())
-        return tr("{}: {}; get the files that belong together", path_, report_.wrong_shape.front());
+        return tr("model.get_files_belong_together", "{}: {}; get the files that belong together", path_,
+                  report_.wrong_shape.front());
     if (!report_.missing.empty()) {
         const std::string names = first_of(report_.missing);
         // Translators: the second form has several tensors, such as "W_Q and 3 more".
         return (report_.missing.size() > 1
-                    ? tr("{}: the tensor {} are missing; get the checkpoint again", path_, names)
-                    : tr("{}: the tensor {} is missing; get the checkpoint again", path_, names)) +
-               (gguf ? "" : tr(", or correct the family in config.json"));
+                    ? tr("model.tensor_missing_get_checkpoint",
+                         "{}: the tensor {} are missing; get the checkpoint again", path_, names)
+                    : tr("model.tensor_missing_get_checkpoint_2",
+                         "{}: the tensor {} is missing; get the checkpoint again", path_, names)) +
+               (gguf ? "" : tr("model.correct_family_config_json", ", or correct the family in config.json"));
     }
     const std::vector<std::string>& unknown = gguf ? report_.unknown : report_.unknown_in_layers;
     if (gguf && !unknown.empty() && ignored_.empty())
         return tr(
+            "model.tensor_models_not_here",
             "{} has the tensor {}, which {} models do not have here, and without it the numbers would be "
             "wrong; get another file of the model, or compute without it by --ignore-unknown",
             path_, kinds_of(unknown), architecture_.family);
     if (!unknown.empty() && ignored_.empty())
         return tr(
+            "model.tensor_models_not_here_2",
             "{} has the tensor {}, which {} models do not have here, and without it the numbers would be "
             "wrong; correct the family in config.json, or compute without it by --ignore-unknown",
             path_, kinds_of(unknown), architecture_.family);

@@ -95,17 +95,20 @@ void check_patch(const PatchedRows& patch, const Architecture& architecture, Att
     });
     if (std::ranges::find(taken, patch.at) == taken.end())
         // Translators: the first {} here and below is "the edits of layer 3", the last one a list.
-        fail_input(tr("{} patch {}, which cannot be patched there; patch one of {}", where,
+        fail_input(tr("model_edits.patch_cannot_patched_patch",
+                      "{} patch {}, which cannot be patched there; patch one of {}", where,
                       tensor_info(patch.at).name,
                       joined(taken, [](TensorId id) { return tensor_info(id).name; })));
     const bool inside = patch.at == TensorId::mlp_act;
     const std::int64_t width = inside ? architecture.d_ff : architecture.D;
     if (patch.rows == nullptr || patch.rows->shape().rank() != 2 || patch.first < 0 || patch.column < 0 ||
         patch.rows->shape()[1] > width - patch.column)
-        fail_input(tr("{} patch rows of shape {} from column {} on; give (n, {}), or a part of the columns",
+        fail_input(tr("model_edits.patch_rows_shape_column",
+                      "{} patch rows of shape {} from column {} on; give (n, {}), or a part of the columns",
                       where, patch.rows == nullptr ? "()" : patch.rows->shape().text(), patch.column, width));
     if (!patch.rows->all_finite())
-        fail_input(tr("{}: a patched number is NaN or infinite; give numbers", where));
+        fail_input(tr("model_edits.patched_number_nan_infinite",
+                      "{}: a patched number is NaN or infinite; give numbers", where));
 }
 
 /// The shape of a table that edits of attention n may change; without rows where the model has no such table
@@ -128,25 +131,28 @@ Shape table_at(const Model& model, std::int64_t n, WeightId table) {
 void check_rows(const Model& model, std::int64_t n, WeightId table, const TableRows& rows,
                 const std::string& where) {
     const auto id = tensor_of(table);
-    const std::string name = id ? std::string(tensor_info(*id).name) : tr("a tensor");
+    const std::string name = id ? std::string(tensor_info(*id).name) : tr("model_edits.tensor", "a tensor");
     const Shape shape = table_at(model, n, table);
     const std::int64_t count = shape[0];
     if (count == 0 && is_per_layer(table))
-        fail_input(tr("{} change {}, which it does not have", where, name));
+        fail_input(tr("model_edits.change_not", "{} change {}, which it does not have", where, name));
     if (count == 0)
         fail_input(
-            tr("{} change rows of {}, which is no table of it; W_E, W_P and W_type belong to the first "
+            tr("model_edits.change_rows_no_table",
+               "{} change rows of {}, which is no table of it; W_E, W_P and W_type belong to the first "
                "layer that reads them, a W_U that is not W_E to the last one",
                where, name));
     for (const auto& [row, numbers] : rows) {
-        const std::string place = tr("{}: row {} of {}", where, row, name);
+        const std::string place = tr("model_edits.row", "{}: row {} of {}", where, row, name);
         if (row < 0 || row >= count)
-            fail_input(tr("{} is not there; rows are numbered 0 to {}", place, count - 1));
+            fail_input(tr("model_edits.not_rows_numbered_0", "{} is not there; rows are numbered 0 to {}",
+                          place, count - 1));
         if (numbers == nullptr || numbers->shape() != row_shape(shape))
-            fail_input(tr("{} has shape {}; the model's has {}", place,
+            fail_input(tr("model_edits.shape_models", "{} has shape {}; the model's has {}", place,
                           numbers == nullptr ? "()" : numbers->shape().text(), row_shape(shape).text()));
         if (!numbers->all_finite())
-            fail_input(tr("{}: a number is NaN or infinite; give numbers", place));
+            fail_input(tr("model_edits.number_nan_infinite_give",
+                          "{}: a number is NaN or infinite; give numbers", place));
     }
 }
 
@@ -278,14 +284,18 @@ void check_edits(const Model& model, const ModelEdits& edits) {
     const std::int64_t count = attention_count(architecture);
     for (const auto& [n, layer] : edits) {
         if (n < 0 || n >= count)
-            fail_input(tr("the edits name layer {}; layers are numbered 0 to {}", n, count - 1));
+            fail_input(tr("model_edits.edits_name_layer_layers",
+                          "the edits name layer {}; layers are numbered 0 to {}", n, count - 1));
         const AttentionPlace place = attention_place(architecture, n);
-        const std::string where = tr("the edits of {}", attention_words(architecture, place));
+        const std::string where =
+            tr("model_edits.edits", "the edits of {}", attention_words(architecture, place));
         const std::int64_t H = in_stack(architecture, place.stack).H;
         if (!layer.gains.empty() && layer.gains.size() != static_cast<std::size_t>(H))
-            fail_input(tr("{} have {} gains; it has {} heads", where, layer.gains.size(), H));
+            fail_input(tr("model_edits.gains_heads", "{} have {} gains; it has {} heads", where,
+                          layer.gains.size(), H));
         if (!std::ranges::all_of(layer.gains, [](float gain) { return std::isfinite(gain); }))
-            fail_input(tr("{} have a gain that is not finite; give numbers", where));
+            fail_input(tr("model_edits.gain_not_finite_give",
+                          "{} have a gain that is not finite; give numbers", where));
         for (const PatchedRows& patch : layer.patched)
             check_patch(patch, in_stack(architecture, place.stack), place, where);
         for (const auto& [table, rows] : layer.rows)
@@ -294,20 +304,23 @@ void check_edits(const Model& model, const ModelEdits& edits) {
         for (const auto& [weight, tensor] : layer.tensors) {
             const std::optional<TensorId> id = tensor_of(weight);
             if (!id)
-                fail_input(
-                    tr("{} change a weight that is no part of attention, norms or MLP; leave it out", where));
+                fail_input(tr("model_edits.change_weight_no_part",
+                              "{} change a weight that is no part of attention, norms or MLP; leave it out",
+                              where));
             if (is_table(weight))
-                fail_input(
-                    tr("{} change {} as a whole; give the rows that change", where, tensor_info(*id).name));
+                fail_input(tr("model_edits.change_whole_give_rows",
+                              "{} change {} as a whole; give the rows that change", where,
+                              tensor_info(*id).name));
             const std::string name(tensor_info(*id).name);
             const TensorPtr own = weights[weight];
             if (own == nullptr)
-                fail_input(tr("{} change {}, which it does not have", where, name));
+                fail_input(tr("model_edits.change_not", "{} change {}, which it does not have", where, name));
             if (tensor == nullptr || tensor->shape() != own->shape())
-                fail_input(tr("{}: {} has shape {}; the model's has {}", where, name,
-                              tensor == nullptr ? "()" : tensor->shape().text(), own->shape().text()));
+                fail_input(tr("model_edits.shape_models_2", "{}: {} has shape {}; the model's has {}", where,
+                              name, tensor == nullptr ? "()" : tensor->shape().text(), own->shape().text()));
             if (!tensor->all_finite())
-                fail_input(tr("{}: a number of {} is NaN or infinite; give numbers", where, name));
+                fail_input(tr("model_edits.number_nan_infinite_give_2",
+                              "{}: a number of {} is NaN or infinite; give numbers", where, name));
         }
     }
 }

@@ -14,7 +14,8 @@ namespace {
 template<class Number>
 void check_count(const std::vector<Number>& list, const std::string& name, const ModelInputs& inputs) {
     if (!list.empty() && static_cast<std::int64_t>(list.size()) != inputs.B * inputs.T)
-        fail_input(tr("{} has {} entries; it should have B·T = {}", name, list.size(), inputs.B * inputs.T));
+        fail_input(tr("model_inputs.entries_should_b_t", "{} has {} entries; it should have B·T = {}", name,
+                      list.size(), inputs.B * inputs.T));
 }
 
 void check_range(const std::vector<std::int64_t>& list, const std::string& name, std::int64_t end,
@@ -23,7 +24,8 @@ void check_range(const std::vector<std::int64_t>& list, const std::string& name,
     if (bad == list.end())
         return;
     const std::int64_t at = bad - list.begin();
-    fail_input(tr("{}[{}, {}] is {}; it should be from 0 to {}", name, at / T, at % T, *bad, end - 1));
+    fail_input(tr("model_inputs.should_0", "{}[{}, {}] is {}; it should be from 0 to {}", name, at / T,
+                  at % T, *bad, end - 1));
 }
 
 std::vector<std::int64_t> read_like_ids(const format::Safetensors& file, const std::string& name,
@@ -32,8 +34,8 @@ std::vector<std::int64_t> read_like_ids(const format::Safetensors& file, const s
     if (entry == nullptr)
         return {};
     if (entry->extents != wanted->extents)
-        fail_input(tr("{}: {} has shape {}; it should have that of {}, {}", file.source(), name,
-                      entry->shape_text(), ids, wanted->shape_text()));
+        fail_input(tr("model_inputs.shape_should", "{}: {} has shape {}; it should have that of {}, {}",
+                      file.source(), name, entry->shape_text(), ids, wanted->shape_text()));
     return file.integers(name);
 }
 
@@ -44,13 +46,14 @@ ModelInputs read_side(const format::Safetensors& file, const std::string& side) 
     inputs.ids = file.integers(ids);
     const format::SafetensorsEntry& entry = *file.find(ids);
     if (entry.extents.empty() || entry.extents.size() > 2)
-        fail_input(
-            tr("{}: {} has shape {}; it should have (T) or (B, T)", file.source(), ids, entry.shape_text()));
+        fail_input(tr("model_inputs.shape_should_t_b", "{}: {} has shape {}; it should have (T) or (B, T)",
+                      file.source(), ids, entry.shape_text()));
     inputs.B = entry.extents.size() == 2 ? entry.extents.front() : 1;
     inputs.T = entry.extents.back();
     for (const std::int64_t bit : read_like_ids(file, mask, ids)) {
         if (bit != 0 && bit != 1)
-            fail_input(tr("{}: {} has the number {}; each should be 0 or 1", file.source(), mask, bit));
+            fail_input(tr("model_inputs.number_each_should_0",
+                          "{}: {} has the number {}; each should be 0 or 1", file.source(), mask, bit));
         inputs.attention_mask.push_back(static_cast<std::uint8_t>(bit));
     }
     inputs.token_types = read_like_ids(file, side + "token_type_ids", ids);
@@ -60,18 +63,20 @@ ModelInputs read_side(const format::Safetensors& file, const std::string& side) 
 void check_side(const ModelInputs& inputs, const Architecture& architecture, const std::string& side) {
     if (inputs.B < 1 || inputs.T < 1 || inputs.ids.empty())
         fail_input(side.empty()
-                       ? tr("there are no token ids; give at least one")
-                       : tr("there are no token ids for the decoder; give at least the start token"));
+                       ? tr("model_inputs.no_token_ids_give", "there are no token ids; give at least one")
+                       : tr("model_inputs.no_token_ids_decoder",
+                            "there are no token ids for the decoder; give at least the start token"));
     check_count(inputs.ids, side + "input_ids", inputs);
     check_count(inputs.attention_mask, side + "attention_mask", inputs);
     check_count(inputs.token_types, side + "token_type_ids", inputs);
-    check_count(inputs.tokens, tr("the list of tokens"), inputs);
+    check_count(inputs.tokens, tr("model_inputs.list_tokens", "the list of tokens"), inputs);
     check_range(inputs.ids, side + "input_ids", architecture.vocab, inputs.T);
     const std::int64_t types = architecture.word_token_types ? architecture.vocab : architecture.token_types;
     if (types > 0)
         check_range(inputs.token_types, side + "token_type_ids", types, inputs.T);
     else if (!inputs.token_types.empty())
-        fail_input(tr("{} are given, and {} has no token types; leave them out", side + "token_type_ids",
+        fail_input(tr("model_inputs.given_no_token_types",
+                      "{} are given, and {} has no token types; leave them out", side + "token_type_ids",
                       architecture.family));
 }
 
@@ -89,19 +94,22 @@ ModelInputs read_model_inputs(const format::Safetensors& file) {
 void check_inputs(const ModelInputs& inputs, const Architecture& architecture) {
     if (architecture.encoder == nullptr) {
         if (!inputs.source.empty())
-            fail_input(tr("there are tokens for a decoder that reads what an encoder returns, and a {} model "
+            fail_input(tr("model_inputs.tokens_decoder_reads",
+                          "there are tokens for a decoder that reads what an encoder returns, and a {} model "
                           "has one stack of layers; leave them out",
                           architecture.family));
         return check_side(inputs, architecture, "");
     }
     if (inputs.source.empty())
-        fail_input(tr("there are tokens for one of the two stacks of a {} model; give those of its encoder "
+        fail_input(tr("model_inputs.tokens_one_two_stacks",
+                      "there are tokens for one of the two stacks of a {} model; give those of its encoder "
                       "and of its decoder",
                       architecture.family));
     check_side(inputs.source.front(), *architecture.encoder, "");
     check_side(inputs, architecture, "decoder_");
     if (inputs.source.front().B != inputs.B)
-        fail_input(tr("the encoder has {} texts and the decoder {}; give as many", inputs.source.front().B,
+        fail_input(tr("model_inputs.encoder_texts_decoder_give",
+                      "the encoder has {} texts and the decoder {}; give as many", inputs.source.front().B,
                       inputs.B));
 }
 
@@ -133,7 +141,8 @@ std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Arc
         positions[at] = architecture.position_offset + (counts(at) ? counted++ : -1);
     }
     if (std::ranges::max(positions) >= architecture.position_rows)
-        fail_input(tr("there are {} tokens, and the model has positions for {}; give fewer", inputs.T,
+        fail_input(tr("model_inputs.tokens_model_positions_give",
+                      "there are {} tokens, and the model has positions for {}; give fewer", inputs.T,
                       architecture.longest_text()));
     return positions;
 }

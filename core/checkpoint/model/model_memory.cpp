@@ -42,7 +42,8 @@ void require_room_for(const Model& model) {
     if (model.encoder() != nullptr)
         bytes = std::max(bytes, least_bytes(model.encoder()->architecture()));
     require_memory(static_cast<std::uint64_t>(std::min(bytes, 1e18)),
-                   tr("a layer or a table of {}", model.path()), tr("use a smaller model"));
+                   tr("model_memory.layer_table", "a layer or a table of {}", model.path()),
+                   tr("model_memory.use_smaller_model", "use a smaller model"));
 }
 
 } // namespace headscope::checkpoint

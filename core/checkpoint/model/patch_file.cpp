@@ -82,11 +82,13 @@ std::string add_rows(format::SafetensorsWriter& writer, const std::string& name,
 void check_places(const std::vector<std::int64_t>& places, std::int64_t numbers, std::int64_t count,
                   const std::string& name, const std::string& source) {
     if (numbers != std::ssize(places))
-        fail_input(tr("{}: {} has {} places and {} numbers; save the patch again", source, name,
+        fail_input(tr("patch_file.places_numbers_save_patch",
+                      "{}: {} has {} places and {} numbers; save the patch again", source, name,
                       places.size(), numbers));
     for (std::size_t i = 0; i < places.size(); ++i)
         if (places[i] <= (i == 0 ? -1 : places[i - 1]) || places[i] >= count)
-            fail_input(tr("{}: place {} of {} should grow from one to the next and be less than {}; save the "
+            fail_input(tr("patch_file.place_should_grow_one",
+                          "{}: place {} of {} should grow from one to the next and be less than {}; save the "
                           "patch again",
                           source, places[i], name, count));
 }
@@ -114,7 +116,8 @@ TensorPtr read_tensor(const format::Safetensors& file, const std::string& name, 
         ++taken;
         TensorPtr whole = file.tensor(name);
         if (whole->shape() != before.shape())
-            fail_input(tr("{}: tensor {} has shape {}; the checkpoint's has {}, save the patch again",
+            fail_input(tr("patch_file.tensor_shape_checkpoints_save",
+                          "{}: tensor {} has shape {}; the checkpoint's has {}, save the patch again",
                           file.source(), name, whole->shape().text(), before.shape().text()));
         return whole;
     }
@@ -133,13 +136,15 @@ void read_tensors(const Model& model, const format::Safetensors& file, std::int6
     const WeightSet weights = listed.originals.empty() ? WeightSet() : editable_weights(model, l);
     const auto refuse = [&](const std::string& name) {
         fail_input(
-            tr("{} was made for other numbers of {} than {} has; open the checkpoint that it was made for",
+            tr("patch_file.made_other_numbers_open",
+               "{} was made for other numbers of {} than {} has; open the checkpoint that it was made for",
                file.source(), name, model.path()));
     };
     for (const auto& [weight, digest] : listed.originals) {
         const std::string name = tensor_place(l, weight);
         const auto lacks = [&] {
-            fail_input(tr("{} changes {}, which {} does not have; open the checkpoint that it was made for",
+            fail_input(tr("patch_file.changes_not_open_checkpoint",
+                          "{} changes {}, which {} does not have; open the checkpoint that it was made for",
                           file.source(), name, model.path()));
         };
         if (is_table(weight)) {
@@ -173,7 +178,8 @@ void refuse_checkpoint_folder(const Model& model, const std::string& path) {
     const fs::path folder = fs::absolute(path, ignored).parent_path();
     if (path != "-" && fs::is_directory(model.path(), ignored) &&
         fs::equivalent(folder, model.path(), ignored))
-        fail_input(tr("{} lies in the folder of the checkpoint, where nothing is written; save the file in "
+        fail_input(tr("patch_file.lies_folder_checkpoint",
+                      "{} lies in the folder of the checkpoint, where nothing is written; save the file in "
                       "another folder",
                       path));
 }
@@ -231,14 +237,15 @@ ModelEdits read_patch(const Model& model, const format::Safetensors& file) {
     for (const auto& [l, listed] : header.layers) {
         const std::int64_t count = attention_count(model.architecture());
         if (l >= count)
-            fail_input(
-                tr("{} changes layer {}; {} has layers 0 to {}", file.source(), l, model.path(), count - 1));
+            fail_input(tr("common.changes_layer_layers_0", "{} changes layer {}; {} has layers 0 to {}",
+                          file.source(), l, model.path(), count - 1));
         LayerEdits& layer = edits[l];
         layer.gains = listed.gains;
         read_tensors(model, file, l, listed, layer, taken);
     }
     if (taken != file.entries().size())
-        fail_input(tr("{} has tensors that its list of changes does not name; save it again", file.source()));
+        fail_input(tr("patch_file.tensors_list_changes_not",
+                      "{} has tensors that its list of changes does not name; save it again", file.source()));
     try {
         check_edits(model, edits);
     } catch (const Error& fault) {

@@ -46,7 +46,8 @@ std::vector<float> read_gains(const text::JsonField& field) {
     for (const text::JsonField& gain : field.elements()) {
         const float number = gain.value().is_number() ? gain.value().get<float>() : INFINITY;
         if (!std::isfinite(number))
-            gain.fail(tr("every gain is a number that float32 can hold"));
+            gain.fail(tr("patch_identity.every_gain_number_float32",
+                         "every gain is a number that float32 can hold"));
         gains.push_back(number);
     }
     return gains;
@@ -58,13 +59,15 @@ PatchLayer read_layer(const text::JsonField& field) {
         layer.gains = read_gains(*gains);
     const text::JsonField originals = field.at("original_sha256");
     if (!originals.value().is_object())
-        originals.fail(tr("it should be an object that gives each changed tensor a digest"));
+        originals.fail(tr("patch_identity.should_object_gives_each",
+                          "it should be an object that gives each changed tensor a digest"));
     for (const auto& [name, digest] : originals.value().items()) {
         const auto around = find_block_weight(name);
         const auto id = around ? around : find_tensor(name);
         const auto weight = id ? weight_of(*id) : std::nullopt;
         if (!weight)
-            originals.fail(tr("there is no weight \"{}\" of attention, norms or MLP that can be changed; a "
+            originals.fail(tr("patch_identity.no_weight_attention_norms",
+                              "there is no weight \"{}\" of attention, norms or MLP that can be changed; a "
                               "later version may have written it",
                               name));
         layer.originals[*weight] = text::JsonField(digest, originals.place() + "." + name).string();
@@ -112,19 +115,21 @@ PatchHeader read_patch_header(const format::Safetensors& file) {
     const auto text = file.metadata().find(patch_key);
     if (text == file.metadata().end())
         fail_input(
-            tr("{} is no patch of a checkpoint: it has no metadata {}; name a file that was saved as one",
+            tr("patch_identity.no_patch_checkpoint_no",
+               "{} is no patch of a checkpoint: it has no metadata {}; name a file that was saved as one",
                file.source(), patch_key));
     const std::string place = file.source() + ": " + patch_key;
     const json parsed = parse_json_with_bytes(text->second, place);
     const text::JsonField root(parsed, place);
     if (const text::JsonField field = root.at("version"); field.whole_number(largest_file) != version)
-        field.fail(tr("this program reads version 1; use the one that wrote it"));
+        field.fail(
+            tr("common.program_reads_version_1", "this program reads version 1; use the one that wrote it"));
     PatchHeader header;
     header.made_for = read_identity(root.at("checkpoint"));
     for (const text::JsonField& layer : root.at("layers").elements()) {
         const text::JsonField number = layer.at("layer");
         if (!header.layers.emplace(number.whole_number(most_layers), read_layer(layer)).second)
-            number.fail(tr("each layer is listed once"));
+            number.fail(tr("patch_identity.each_layer_listed_once", "each layer is listed once"));
     }
     return header;
 }
@@ -134,17 +139,18 @@ void check_identity(const CheckpointIdentity& made_for, const Model& model, cons
     const auto refuse = [&](const std::string& what) {
         // Translators: the third {} is, for example, "config.json of gpt2" or "the header of gpt2.gguf".
         fail_input(tr(
+            "patch_identity.made_checkpoint_another",
             "{} was made for the checkpoint {}, and {} is another; open the checkpoint that it was made for",
             source, made_for.name, what));
     };
     if (own.config_sha256 != made_for.config_sha256)
-        refuse(model.files().gguf() != nullptr ? tr("the header of {}", model.path())
-                                               : tr("{} of {}", "config.json", model.path()));
+        refuse(model.files().gguf() != nullptr ? tr("common.header", "the header of {}", model.path())
+                                               : tr("common.of_2", "{} of {}", "config.json", model.path()));
     for (const CheckpointIdentity::File& file : own.files)
         if (std::ranges::find(made_for.files, file) == made_for.files.end())
-            refuse(tr("{} of {}", file.name, model.path()));
+            refuse(tr("common.of_2", "{} of {}", file.name, model.path()));
     if (own.files.size() != made_for.files.size())
-        refuse(tr("the number of tensor files of {}", model.path()));
+        refuse(tr("patch_identity.number_tensor_files", "the number of tensor files of {}", model.path()));
 }
 
 } // namespace headscope::checkpoint

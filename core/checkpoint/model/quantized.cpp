@@ -64,10 +64,12 @@ constexpr std::array methods{Method{"fp8", "FP8", Way::fp8},
 
 std::string remedy_of(Way way) {
     const std::string other = tr(
+        "quantized.download_model_made_weights",
         "download the model that it was made from, with weights in F32, F16 or BF16, or a GGUF file of it");
     constexpr std::string_view load = "from_pretrained(path, quantization_config=transformers.";
     const auto in_python = [&](const std::string& call) {
-        return tr("{}; or dequantize it in Python, with the class that config.json names under "
+        return tr("quantized.dequantize_python_class_config",
+                  "{}; or dequantize it in Python, with the class that config.json names under "
                   "architectures: {}, then save_pretrained",
                   other, call);
     };
@@ -83,7 +85,7 @@ std::string remedy_of(Way way) {
     case Way::metal:
         return in_python(std::string(load) + "MetalConfig(dequantize=True))");
     case Way::mlx:
-        return tr("{}; or dequantize it on a Mac: {}", other,
+        return tr("quantized.dequantize_mac", "{}; or dequantize it on a Mac: {}", other,
                   "mlx_lm.convert --hf-path MODEL --mlx-path NEW --dequantize");
     case Way::other_file:
         break;
@@ -95,7 +97,7 @@ QuantizedWeights quantized(std::string_view id, std::int64_t bits = 0) {
     const auto row = std::ranges::find(methods, id, &Method::id);
     std::string kind(row == methods.end() ? id : row->name);
     if (bits > 0)
-        kind = tr("{}, {} bits", kind, bits);
+        kind = tr("quantized.bits", "{}, {} bits", kind, bits);
     return {kind, remedy_of(row == methods.end() ? Way::other_file : row->way)};
 }
 
@@ -204,7 +206,8 @@ std::optional<QuantizedWeights> by_tensors(const TensorFiles& files) {
 } // namespace
 
 std::string QuantizedWeights::sentence(const std::string& path) const {
-    return tr("{}: the weights are quantized ({}) and not read in this form; {}", path, kind, remedy);
+    return tr("quantized.weights_quantized_not_read",
+              "{}: the weights are quantized ({}) and not read in this form; {}", path, kind, remedy);
 }
 
 std::optional<QuantizedWeights> find_quantized(const Model& model) {
@@ -226,7 +229,7 @@ std::optional<QuantizedWeights> find_quantized(const Model& model) {
         // The report names all tensors but those that the model reads.
         if (type != nullptr && type->read_floats == nullptr && !lists(report.unknown) &&
             !lists(report.unused))
-            return quantized(tr("{} holds {} numbers", entry->name, type->name));
+            return quantized(tr("quantized.holds_numbers", "{} holds {} numbers", entry->name, type->name));
     }
     return std::nullopt;
 }

@@ -48,11 +48,11 @@ std::string stack_prefix(const Architecture& a, Stack stack) {
 
 std::string attention_words(const Architecture& a, AttentionPlace place) {
     if (a.encoder == nullptr)
-        return tr("layer {}", place.layer);
+        return tr("common.layer_2", "layer {}", place.layer);
     if (place.stack == Stack::cross)
-        return tr("the cross-attention of layer {}", place.layer);
-    return place.stack == Stack::encoder ? tr("layer {} of the encoder", place.layer)
-                                         : tr("layer {} of the decoder", place.layer);
+        return tr("stacks.cross_attention_layer", "the cross-attention of layer {}", place.layer);
+    return place.stack == Stack::encoder ? tr("common.layer_encoder", "layer {} of the encoder", place.layer)
+                                         : tr("stacks.layer_decoder", "layer {} of the decoder", place.layer);
 }
 
 } // namespace headscope::checkpoint

@@ -61,7 +61,8 @@ std::vector<std::int64_t> parse_ids(const std::string& text) {
         const auto id = number_of<std::int64_t>(part);
         if (!id)
             fail_input(
-                tr("\"{}\" is no token id; this checkpoint has no tokenizer, so type ids such as 12 7 30",
+                tr("text_model.no_token_id_checkpoint",
+                   "\"{}\" is no token id; this checkpoint has no tokenizer, so type ids such as 12 7 30",
                    part));
         ids.push_back(*id);
         begin = text.find_first_not_of(between, end);
@@ -135,8 +136,10 @@ ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt, con
                              ? inputs_of(parse_ids(prompt))
                              : text_inputs(*model.tokenizer, model.pairs, prompt, second);
     if (inputs.ids.empty())
-        fail_input(model.tokenizer == nullptr ? tr("There are no token ids; type some, such as 12 7 30.")
-                                              : tr("The prompt has no token; type a word."));
+        fail_input(
+            model.tokenizer == nullptr
+                ? tr("text_model.no_token_ids_type", "There are no token ids; type some, such as 12 7 30.")
+                : tr("text_model.prompt_no_token_type", "The prompt has no token; type a word."));
     if (model.model->encoder() == nullptr)
         return checked(model, std::move(inputs), {});
     return token_inputs(model, target_ids(model, target), {labelled(model, std::move(inputs))});
@@ -147,8 +150,10 @@ void check_pair(const TextModel& model, const std::string& second) {
         return;
     fail_input(
         model.tokenizer == nullptr
-            ? tr("{} has no tokenizer and reads one list of ids; leave the second text out.", model.name())
-            : tr("The tokenizer of {} has no form for two texts; leave the second one out.", model.name()));
+            ? tr("text_model.no_tokenizer_reads_one",
+                 "{} has no tokenizer and reads one list of ids; leave the second text out.", model.name())
+            : tr("text_model.tokenizer_no_form_two",
+                 "The tokenizer of {} has no form for two texts; leave the second one out.", model.name()));
 }
 
 std::vector<std::int64_t> target_ids(const TextModel& model, const std::string& target) {
@@ -184,7 +189,8 @@ void require_all_read(const TextModel& model, const std::string& prompt) {
         const bool letter = kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
         const bool sign = kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_SO;
         if (!read && (letter || sign))
-            fail_input(tr("the vocabulary has no token for \"{}\", character {} of the prompt; leave it out "
+            fail_input(tr("text_model.vocabulary_no_token_character",
+                          "the vocabulary has no token for \"{}\", character {} of the prompt; leave it out "
                           "or write it otherwise",
                           prompt.substr(byte, size), at + 1));
     }
@@ -218,7 +224,8 @@ std::string first_prompt(const TextModel& model) {
 
 std::int64_t word_token(const TextModel& model, const std::string& word) {
     if (model.tokenizer == nullptr)
-        fail_input(tr("{} has no tokenizer, so that \"{}\" names no token; give the token's id", model.name(),
+        fail_input(tr("text_model.no_tokenizer_names_no",
+                      "{} has no tokenizer, so that \"{}\" names no token; give the token's id", model.name(),
                       word));
     const std::vector<text::TokenId> special = model.tokenizer->encode("").ids;
     std::vector<text::TokenId> ids;
@@ -229,8 +236,10 @@ std::int64_t word_token(const TextModel& model, const std::string& word) {
             return ids.front();
     }
     if (ids.empty())
-        fail_input(tr("\"{}\" is no token of {}; give a word", word, model.name()));
-    fail_input(tr("\"{}\" is {} tokens of {}; give one, such as the first, \"{}\", with the id {}", word,
+        fail_input(
+            tr("text_model.no_token_give_word", "\"{}\" is no token of {}; give a word", word, model.name()));
+    fail_input(tr("text_model.tokens_give_one_such",
+                  "\"{}\" is {} tokens of {}; give one, such as the first, \"{}\", with the id {}", word,
                   ids.size(), model.name(), label_of(model, ids.front()), ids.front()));
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 void check_layer(std::int64_t layer, std::int64_t layers) {
     if (layer < 0 || layer >= layers)
-        fail_input(tr("there is no layer {}; layers are numbered 0 to {}", layer, layers - 1));
+        fail_input(tr("common.no_layer_layers_numbered", "there is no layer {}; layers are numbered 0 to {}",
+                      layer, layers - 1));
 }
 
 void check_options(const ForwardOptions& options, const Architecture& architecture) {
@@ -75,7 +76,7 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
     const std::int64_t streams_made = attention_count(architecture) + 1;
     require_memory(sizeof(float) *
                        static_cast<std::uint64_t>(streams_made * inputs.B * inputs.T * architecture.D),
-                   tr("this run"), tr("take a shorter text"));
+                   tr("common.run", "this run"), tr("common.take_shorter_text", "take a shorter text"));
     Streams streams;
     pass.run(cpu, streams, attend, progress);
     result.encoder_hidden = std::move(streams.encoder);

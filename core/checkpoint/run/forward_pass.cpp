@@ -303,13 +303,15 @@ bool ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams,
     for (auto s = std::ssize(streams) - 1; s < steps; ++s) {
         progress.check();
         progress.set_part(at(s), at(s + 1));
-        require_memory(step_bytes, words_of(before + s), tr("take a shorter text"));
+        require_memory(step_bytes, words_of(before + s),
+                       tr("common.take_shorter_text", "take a shorter text"));
         TensorPtr next = step(cpu, before + s, streams.back(), source, attend, progress);
         if (next == nullptr)
             return false;
         streams.push_back(std::move(next));
         if (!finite(*streams.back()))
-            fail_input(tr("the output of {} leaves float32's range; check the weights and gains",
+            fail_input(tr("forward_pass.output_leaves_float32s",
+                          "the output of {} leaves float32's range; check the weights and gains",
                           words_of(before + s)));
     }
     progress.set_part(0.0F, 1.0F);
@@ -325,7 +327,7 @@ bool ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams,
 
 std::string ForwardPass::words_of(std::int64_t n) const {
     const AttentionPlace place = place_of(n);
-    return stack_ == Stack::encoder ? tr("layer {} of the encoder", place.layer)
+    return stack_ == Stack::encoder ? tr("common.layer_encoder", "layer {} of the encoder", place.layer)
                                     : attention_words(architecture_, place);
 }
 

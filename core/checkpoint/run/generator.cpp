@@ -17,21 +17,24 @@ namespace {
 void check_prompt(const Model& model, const ModelInputs& prompt) {
     const Architecture& architecture = model.architecture();
     if (!architecture.causal)
-        fail_input(tr("{}: this {} model reads each text as a whole and does not go on with it; open a model "
+        fail_input(tr("generator.model_reads_each_text",
+                      "{}: this {} model reads each text as a whole and does not go on with it; open a model "
                       "that predicts the next token, such as gpt2 or llama",
                       model.path(), architecture.family));
     if (!model.has_head())
-        fail_input(tr("{}: the checkpoint has no language-model head, so that it predicts no token; get the "
+        fail_input(tr("generator.checkpoint_no_language_model",
+                      "{}: the checkpoint has no language-model head, so that it predicts no token; get the "
                       "one that was saved for causal language modelling",
                       model.path()));
     model.require_runnable();
     check_inputs(prompt, architecture);
     if (prompt.B != 1)
-        fail_input(tr("there are {} texts in the batch; give one", prompt.B));
+        fail_input(tr("common.texts_batch_give_one", "there are {} texts in the batch; give one", prompt.B));
     if (std::ranges::find(prompt.attention_mask, 0) != prompt.attention_mask.end())
-        fail_input(tr("the prompt has padding; leave it out"));
+        fail_input(tr("generator.prompt_padding_leave_out", "the prompt has padding; leave it out"));
     if (prompt.T > architecture.longest_text())
-        fail_input(tr("the prompt has {} tokens, and the model has positions for {}; give a shorter one",
+        fail_input(tr("generator.prompt_tokens_model_positions",
+                      "the prompt has {} tokens, and the model has positions for {}; give a shorter one",
                       prompt.T, architecture.longest_text()));
 }
 
@@ -57,10 +60,12 @@ Generator::Generator(std::shared_ptr<const Model> model, const ModelInputs& prom
 void Generator::append(std::int64_t id) {
     const Architecture& architecture = model_->architecture();
     if (full())
-        fail_input(
-            tr("the text has {} tokens, and the model has positions for no more; take some back", length()));
+        fail_input(tr("generator.text_tokens_model_positions",
+                      "the text has {} tokens, and the model has positions for no more; take some back",
+                      length()));
     if (id < 0 || id >= architecture.vocab)
-        fail_input(tr("the token is {}; it should be from 0 to {}", id, architecture.vocab - 1));
+        fail_input(tr("generator.token_should_0", "the token is {}; it should be from 0 to {}", id,
+                      architecture.vocab - 1));
     text_.ids.push_back(id);
     ++text_.T;
     logits_ = weights_ = nullptr;
@@ -68,7 +73,8 @@ void Generator::append(std::int64_t id) {
 
 void Generator::take_back(std::int64_t count) {
     if (count < 0 || count >= length())
-        fail_input(tr("{} tokens are to be taken back of a text of {}; one has to be left", count, length()));
+        fail_input(tr("generator.tokens_taken_back_text",
+                      "{} tokens are to be taken back of a text of {}; one has to be left", count, length()));
     if (count == 0)
         return;
     text_.T -= count;

@@ -369,7 +369,7 @@ ModelRun::~ModelRun() = default;
 ModelRunPtr ModelRun::compute(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits,
                               const ModelRunPtr& before, const Options& options, Progress& progress) {
     if (inputs.B != 1)
-        fail_input(tr("there are {} texts in the batch; give one", inputs.B));
+        fail_input(tr("common.texts_batch_give_one", "there are {} texts in the batch; give one", inputs.B));
     check_edits(*model, edits);
     auto state = std::make_unique<State>(model, inputs, edits);
     for (const Stack stack : stacks_of(model->architecture()))

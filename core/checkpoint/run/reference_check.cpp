@@ -24,10 +24,11 @@ struct ReferenceKind {
 /// "encoder" begins the names of that stack's tensors.
 ReferenceKind attentions_of(const std::string& stack) {
     const std::string part = stack.empty() ? "" : stack + "_";
-    const std::string_view name = stack.empty()        ? translatable("attentions")
-                                  : stack == "encoder" ? translatable("encoder attentions")
-                                  : stack == "cross"   ? translatable("cross attentions")
-                                                       : translatable("decoder attentions");
+    const std::string_view name =
+        stack.empty()        ? translatable("reference_check.attentions", "attentions")
+        : stack == "encoder" ? translatable("reference_check.encoder_attentions", "encoder attentions")
+        : stack == "cross"   ? translatable("reference_check.cross_attentions", "cross attentions")
+                             : translatable("reference_check.decoder_attentions", "decoder attentions");
     return {std::string(name),
             {part + "attentions.{l}", (stack.empty() ? "" : stack + ".") + "layers.{l}.weights",
              "expect." + part + "attentions"},
@@ -37,16 +38,18 @@ ReferenceKind attentions_of(const std::string& stack) {
 ReferenceKind hidden_states_of(const std::string& stack) {
     const std::string part = stack.empty() ? "" : stack + "_";
     // Translators: short for "hidden states", a row's name in a table.
-    const std::string_view name = stack.empty()        ? translatable("hidden")
-                                  : stack == "encoder" ? translatable("encoder hidden")
-                                                       : translatable("decoder hidden");
+    const std::string_view name = stack.empty() ? translatable("reference_check.hidden", "hidden")
+                                  : stack == "encoder"
+                                      ? translatable("reference_check.encoder_hidden", "encoder hidden")
+                                      : translatable("reference_check.decoder_hidden", "decoder hidden");
     return {std::string(name),
             {part + "hidden_states.{l}", (stack.empty() ? "" : stack + ".") + "hidden.{l}",
              "expect." + part + "hidden_states"},
             5e-5};
 }
 
-const ReferenceKind logits_kind{std::string(translatable("logits")), {"logits", "expect.logits", ""}, 2e-4};
+const ReferenceKind logits_kind{
+    std::string(translatable("common.logits", "logits")), {"logits", "expect.logits", ""}, 2e-4};
 constexpr double share_of_largest = 1e-6; ///< what float32 loses of large numbers
 
 /// A tensor of the file, and where this layer's numbers begin in it.
@@ -69,7 +72,8 @@ ReferencePlace find_place(const format::Safetensors& file, const ReferenceKind& 
         if (all)
             wanted.insert(wanted.begin(), layers);
         if (entry->extents != wanted)
-            fail_input(tr("{}: tensor {} has shape {}; from this checkpoint and input_ids it is {}, make the "
+            fail_input(tr("reference_check.tensor_shape_checkpoint",
+                          "{}: tensor {} has shape {}; from this checkpoint and input_ids it is {}, make the "
                           "reference with the same model and inputs",
                           file.source(), name, entry->shape_text(), extents_text(wanted)));
         return {entry, all ? l * shape.count() : 0};
@@ -198,11 +202,13 @@ std::vector<ReferenceRow> check_against(const Model& model, const format::Safete
         const std::string stack = stack_name(architecture, stacks_of(architecture).front());
         const std::string part = stack.empty() ? "" : stack + "_";
         fail_input(run.logits == nullptr
-                       ? tr("{0} has no {1}attentions.0, {1}hidden_states.0 or logits to compare with, nor "
+                       ? tr("reference_check.no_attentions_0_hidden",
+                            "{0} has no {1}attentions.0, {1}hidden_states.0 or logits to compare with, nor "
                             "expect.{1}attentions, expect.{1}hidden_states or expect.logits (the checkpoint "
                             "has no head); make it with the recipe in the manual, checkpoints.md",
                             reference.source(), part)
-                       : tr("{0} has no {1}attentions.0, {1}hidden_states.0 or logits to compare with, nor "
+                       : tr("reference_check.no_attentions_0_hidden_2",
+                            "{0} has no {1}attentions.0, {1}hidden_states.0 or logits to compare with, nor "
                             "expect.{1}attentions, expect.{1}hidden_states or expect.logits; make it with "
                             "the recipe in the manual, checkpoints.md",
                             reference.source(), part));

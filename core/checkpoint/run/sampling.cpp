@@ -61,12 +61,15 @@ double uniform_number(std::uint64_t seed, std::int64_t step) {
 void check_settings(const SamplingSettings& settings) {
     if (!std::isfinite(settings.temperature) || settings.temperature < 0)
         fail_input(
-            tr("the temperature of the sampling is {}; it should be 0, for the likeliest token, or above 0",
+            tr("sampling.temperature_sampling_should_0",
+               "the temperature of the sampling is {}; it should be 0, for the likeliest token, or above 0",
                fmt::format("{}", settings.temperature)));
     if (settings.top_k && *settings.top_k < 1)
-        fail_input(tr("top-k is {}; it should be at least 1", *settings.top_k));
+        fail_input(
+            tr("sampling.top_k_should_least", "top-k is {}; it should be at least 1", *settings.top_k));
     if (settings.top_p && !(*settings.top_p > 0 && *settings.top_p <= 1))
-        fail_input(tr("top-p is {}; it should be above 0 and at most 1", fmt::format("{}", *settings.top_p)));
+        fail_input(tr("sampling.top_p_should_above", "top-p is {}; it should be above 0 and at most 1",
+                      fmt::format("{}", *settings.top_p)));
 }
 
 Distribution sample(std::span<const float> logits, const SamplingSettings& settings, std::int64_t step,

@@ -66,7 +66,7 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
     // The queries and keys, and the keys once more, packed.
     require_map_memory(static_cast<std::uint64_t>(d.dk) * static_cast<std::uint64_t>(d.Tq + 2 * d.Tk) +
                            rows_at_once * static_cast<std::uint64_t>(machine->pool.threads() * keys_at_once),
-                       tr("take fewer tokens"));
+                       tr("common.take_fewer_tokens", "take fewer tokens"));
     const Kernels& kernels = machine->kernels;
     engine::ProjectedHead head = engine::project_head(problem_, b, h, projections, progress);
     const Block queries = block_of(head.queries, d), keys = block_of(head.keys, d);
@@ -112,8 +112,9 @@ void LongMap::State::pool_rows(const MapPart& part, std::int64_t first, std::int
 Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
     check_part(rows(), cols(), part);
     const std::int64_t height = in_steps(part.rows, cells), width = in_steps(part.cols, cells);
-    require_map_memory(static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
-                       tr("take a smaller rectangle, or an overview"));
+    require_map_memory(
+        static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
+        tr("common.take_smaller_rectangle_overview", "take a smaller rectangle, or an overview"));
     Tensor out(Shape{height, width}, 0.0F);
     // A task has whole rows of pixels, and enough queries for the kernels.
     const std::int64_t pixels = in_steps(rows_at_once, cells), tasks = in_steps(height, pixels);
@@ -148,9 +149,10 @@ Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
 std::vector<MapBand> LongMap::bands(std::span<const std::int64_t> which, std::int64_t cells,
                                     Progress& progress) const {
     const std::int64_t held = state_->threads() * rows_at_once * RowRuns::numbers;
-    require_map_memory(static_cast<std::uint64_t>(in_steps(cols(), cells)) *
-                           static_cast<std::uint64_t>(held + 2 * std::ssize(which)),
-                       tr("take fewer pixels (on the command line --overview)"));
+    require_map_memory(
+        static_cast<std::uint64_t>(in_steps(cols(), cells)) *
+            static_cast<std::uint64_t>(held + 2 * std::ssize(which)),
+        tr("common.take_fewer_pixels_command", "take fewer pixels (on the command line --overview)"));
     std::vector<MapBand> out(which.size());
     // A task has enough queries for the kernels, where its bands follow each other.
     const std::int64_t group = in_steps(rows_of_bands, cells), count = std::ssize(which);

@@ -115,8 +115,10 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
         const std::int64_t count = mask.end - mask.begin;
         float largest = kernels_.largest(s + mask.begin, count);
         if (largest == -minus_infinity)
-            engine::fail_row(tr("the masked score of key {}", std::max_element(s, s + mask.end) - s), d_,
-                             tile.b, tile.h, i, tr("make the additive mask smaller"));
+            engine::fail_row(tr("common.masked_score_key", "the masked score of key {}",
+                                std::max_element(s, s + mask.end) - s),
+                             d_, tile.b, tile.h, i,
+                             tr("common.make_additive_mask_smaller", "make the additive mask smaller"));
         if (largest == minus_infinity) {
             scratch.fully_masked.push_back({tile.b, tile.h, i});
             std::fill(s + tile.begin, s + tile.end, 0.0F);
@@ -164,7 +166,8 @@ void CpuRun::sum_values(const Tile& tile, Scratch& scratch) {
         finite = kernels_.multiply(product);
     }
     if (!finite)
-        fail_rows(tile, scratch.out, d_.dv, tr("the output"), tr("make X, W_V or the gain smaller"));
+        fail_rows(tile, scratch.out, d_.dv, tr("common.output", "the output"),
+                  tr("common.make_x_w_v", "make X, W_V or the gain smaller"));
     keep(TensorId::head_out, tile, scratch.out, d_.dv);
 }
 
@@ -178,7 +181,8 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
             finite = finite && std::isfinite(scratch.out[n]);
         }
         if (!finite)
-            fail_rows(tile, scratch.out, d_.dv, tr("the output"), tr("make X, W_V or the gain smaller"));
+            fail_rows(tile, scratch.out, d_.dv, tr("common.output", "the output"),
+                      tr("common.make_x_w_v", "make X, W_V or the gain smaller"));
     }
     if (dirty_.has(concat, tile.h) && own(concat) != nullptr)
         for (std::int64_t r = 0; r < tile.rows; ++r)
@@ -189,7 +193,8 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
         const Block W{problem_.weights.W_O->data() + tile.h * d_.dv * d_.D, d_.D, d_.dv, d_.D};
         if (!multiply_block(kernels_, {scratch.out, d_.dv, tile.rows, d_.dv}, W, nullptr, rows, d_.D,
                             scratch.panels))
-            fail_rows(tile, rows, d_.D, tr("the contribution"), tr("make X, W_V, W_O or the gain smaller"));
+            fail_rows(tile, rows, d_.D, tr("common.contribution", "the contribution"),
+                      tr("common.make_x_w_v_2", "make X, W_V, W_O or the gain smaller"));
     }
 }
 
@@ -319,9 +324,11 @@ void CpuRun::fail_scores(const Tile& tile, const float* rows) const {
             for (std::int64_t c = 0; c < d_.dk; ++c)
                 score = std::fma(Q.data[c], K[c * kernels_.panel], score);
             const bool by_temperature = std::isfinite(score);
-            engine::fail_row(tr("the score of key {}", j), d_, tile.b, tile.h, tile.first + r,
-                             by_temperature ? tr("raise the temperature, or make X, W_Q or W_K smaller")
-                                            : tr("make X, W_Q or W_K smaller"));
+            engine::fail_row(tr("common.score_key", "the score of key {}", j), d_, tile.b, tile.h,
+                             tile.first + r,
+                             by_temperature ? tr("common.raise_temperature_make_x",
+                                                 "raise the temperature, or make X, W_Q or W_K smaller")
+                                            : tr("common.make_x_w_q", "make X, W_Q or W_K smaller"));
         }
     throw Error(ErrorKind::internal, "a score was called not finite, but is");
 }

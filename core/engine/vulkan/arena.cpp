@@ -24,13 +24,15 @@ std::string size_text(std::uint64_t bytes) {
 
 [[noreturn]] void fail_at_once(const std::string& name, std::uint64_t needs, std::uint64_t gives) {
     throw Error(ErrorKind::machine,
-                tr("the problem needs {} of memory on {}, which gives at most {} at a time; let the CPU do "
+                tr("arena.problem_needs_memory_gives",
+                   "the problem needs {} of memory on {}, which gives at most {} at a time; let the CPU do "
                    "it (--device cpu), ask for fewer stages, or take fewer tokens",
                    size_text(needs), name, size_text(gives)));
 }
 
 [[noreturn]] void fail_free(const std::string& name, std::uint64_t needs, std::uint64_t has) {
-    throw Error(ErrorKind::machine, tr("the problem needs {} of memory on {}, which has {} free; let the CPU "
+    throw Error(ErrorKind::machine, tr("arena.problem_needs_memory_free",
+                                       "the problem needs {} of memory on {}, which has {} free; let the CPU "
                                        "do it (--device cpu), ask for fewer stages, or take fewer tokens",
                                        size_text(needs), name, size_text(has)));
 }

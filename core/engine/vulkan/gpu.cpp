@@ -105,7 +105,8 @@ vk::raii::PhysicalDevice pick(const VulkanInstance& instance, std::size_t number
     std::vector<vk::raii::PhysicalDevice> found = instance.devices();
     if (number >= found.size())
         throw Error(ErrorKind::machine,
-                    tr_n("there is no device vulkan:{} on this machine; it has {} Vulkan device",
+                    tr_n("gpu.no_device_vulkan_machine",
+                         "there is no device vulkan:{} on this machine; it has {} Vulkan device",
                          "there is no device vulkan:{} on this machine; it has {} Vulkan devices",
                          std::ssize(found), number, found.size()));
     return std::move(found[number]);
@@ -122,7 +123,8 @@ GpuInfo usable_info(const vk::raii::PhysicalDevice& device, const VulkanOptions&
     GpuInfo info = describe(device, options);
     if (!info.usable)
         throw Error(ErrorKind::machine,
-                    tr("{} offers {} and Headscope needs Vulkan 1.2 with a queue that computes; "
+                    tr("gpu.offers_headscope_needs_vulkan",
+                       "{} offers {} and Headscope needs Vulkan 1.2 with a queue that computes; "
                        "update its driver, or let the CPU do it (--device cpu)",
                        info.name, info.driver));
     return info;
@@ -177,9 +179,10 @@ std::uint32_t Gpu::Parts::memory_type(std::uint32_t allowed, vk::MemoryPropertyF
         for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i)
             if ((allowed >> i & 1U) != 0 && (memory.memoryTypes[i].propertyFlags & flags) == flags)
                 return i;
-    throw Error(
-        ErrorKind::machine,
-        tr("{} has no memory of a kind that Headscope needs; let the CPU do it (--device cpu)", info.name));
+    throw Error(ErrorKind::machine,
+                tr("gpu.no_memory_kind_headscope",
+                   "{} has no memory of a kind that Headscope needs; let the CPU do it (--device cpu)",
+                   info.name));
 }
 
 GpuBuffer Gpu::Parts::allocate(std::uint64_t bytes, vk::MemoryPropertyFlags needed,
@@ -259,7 +262,7 @@ Gpu::Gpu(std::size_t number, const VulkanOptions& options) {
     try {
         parts_ = std::make_unique<Parts>(number, options);
     } catch (const vk::SystemError&) {
-        throw_machine_error(tr("the device vulkan:{}", number));
+        throw_machine_error(tr("gpu.device_vulkan", "the device vulkan:{}", number));
     }
 }
 

@@ -56,7 +56,8 @@ void Kernels::make_head_rows(const Problem& problem, const TensorInfo& stage, Sl
                                  groups_of(u64(dispatched()), threads) > gpu_.info().groups[0]))
                 count /= 2;
             if (step->joins && count < heads)
-                throw Error(ErrorKind::machine, tr("the {} of one text are larger than {} can read at once; "
+                throw Error(ErrorKind::machine, tr("head_rows.one_text_larger_read",
+                                                   "the {} of one text are larger than {} can read at once; "
                                                    "let the CPU do it (--device cpu)",
                                                    stage.name, gpu_.info().name));
             RowsPush push{.rows = u32(step->joins ? T : count * T),

@@ -82,33 +82,41 @@ void throw_machine_error(const std::string& device) {
     try {
         throw;
     } catch (const vk::OutOfDeviceMemoryError&) {
-        fail(tr("{} has too little free memory for the problem; let the CPU do it (--device cpu), or take "
+        fail(tr("instance.too_little_free_memory",
+                "{} has too little free memory for the problem; let the CPU do it (--device cpu), or take "
                 "fewer tokens or heads",
                 device));
     } catch (const vk::OutOfHostMemoryError&) {
-        fail(tr("{} found too little free memory on this machine; let the CPU do it (--device cpu), or take "
+        fail(tr("instance.found_too_little_free",
+                "{} found too little free memory on this machine; let the CPU do it (--device cpu), or take "
                 "fewer tokens or heads",
                 device));
     } catch (const vk::DeviceLostError&) {
-        fail(tr("{} stopped answering while it computed (device lost); let the CPU do it (--device cpu), or "
+        fail(tr("instance.stopped_answering_computed",
+                "{} stopped answering while it computed (device lost); let the CPU do it (--device cpu), or "
                 "try again",
                 device));
     } catch (const vk::LayerNotPresentError&) {
-        fail(tr("the Vulkan layer {} is not installed; install vulkan-validationlayers", validation_layer));
+        fail(tr("instance.vulkan_layer_not_installed",
+                "the Vulkan layer {} is not installed; install vulkan-validationlayers", validation_layer));
     } catch (const vk::ExtensionNotPresentError&) {
-        fail(tr("{} lacks a Vulkan extension that Headscope needs; update its driver, or let the CPU do "
+        fail(tr("instance.lacks_vulkan_extension",
+                "{} lacks a Vulkan extension that Headscope needs; update its driver, or let the CPU do "
                 "it (--device cpu)",
                 device));
     } catch (const vk::FeatureNotPresentError&) {
-        fail(tr("{} lacks a Vulkan feature that Headscope needs; update its driver, or let the CPU do it "
+        fail(tr("instance.lacks_vulkan_feature_headscope",
+                "{} lacks a Vulkan feature that Headscope needs; update its driver, or let the CPU do it "
                 "(--device cpu)",
                 device));
     } catch (const vk::IncompatibleDriverError&) {
-        fail(tr("this machine has no Vulkan driver; install that of its graphics processor, or "
+        fail(tr("instance.machine_no_vulkan_driver",
+                "this machine has no Vulkan driver; install that of its graphics processor, or "
                 "mesa-vulkan-drivers "
                 "for a driver in software, or let the CPU do it (--device cpu)"));
     } catch (const vk::SystemError& fault) {
-        fail(tr("{} failed: {}; let the CPU do it (--device cpu)", device, fault.what()));
+        fail(tr("instance.failed_let_cpu_device", "{} failed: {}; let the CPU do it (--device cpu)", device,
+                fault.what()));
     }
 }
 
@@ -117,7 +125,8 @@ VulkanInstance::VulkanInstance(const VulkanOptions& options) : options_(options)
         before_step(options_, VulkanStep::load);
         context_ = std::make_unique<vk::raii::Context>();
     } catch (const std::runtime_error&) {
-        fail(tr("this machine has no Vulkan loader (libvulkan.so.1); install Vulkan for its graphics "
+        fail(tr("instance.machine_no_vulkan_loader",
+                "this machine has no Vulkan loader (libvulkan.so.1); install Vulkan for its graphics "
                 "processor, or "
                 "let the CPU do it (--device cpu)"));
     }
@@ -140,7 +149,7 @@ VulkanInstance::VulkanInstance(const VulkanOptions& options) : options_(options)
         if (options_.validation)
             messenger_ = std::make_unique<vk::raii::DebugUtilsMessengerEXT>(*instance_, messenger);
     } catch (const vk::SystemError&) {
-        throw_machine_error(tr("the Vulkan loader of this machine"));
+        throw_machine_error(tr("instance.vulkan_loader_machine", "the Vulkan loader of this machine"));
     }
 }
 
@@ -154,7 +163,7 @@ std::vector<vk::raii::PhysicalDevice> VulkanInstance::devices() const {
             throw vk::IncompatibleDriverError("no device");
         return found;
     } catch (const vk::SystemError&) {
-        throw_machine_error(tr("the Vulkan driver of this machine"));
+        throw_machine_error(tr("instance.vulkan_driver_machine", "the Vulkan driver of this machine"));
     }
 }
 

@@ -62,7 +62,8 @@ Kernels::Kernels(Gpu& gpu, Arena& arena, bool share)
     threads_ = info.software ? 32 : std::min(info.invocations, std::max(64U, info.subgroup));
     if (info.invocations < 64 || info.shared_bytes < (12U << 10) || info.bindings < most_bindings)
         throw Error(ErrorKind::machine,
-                    tr("{} allows workgroups of {} invocations with {} bytes of shared memory and {} "
+                    tr("kernels.allows_workgroups_invocations",
+                       "{} allows workgroups of {} invocations with {} bytes of shared memory and {} "
                        "buffers; Headscope needs 64, 12288 and 10; let the CPU do it (--device cpu)",
                        info.name, info.invocations, info.shared_bytes, info.bindings));
 }
@@ -127,7 +128,8 @@ void Kernels::multiply(const Product& p) {
     }
     throw Error(
         ErrorKind::machine,
-        tr("one row of the problem is larger than {} can read at once; let the CPU do it (--device cpu)",
+        tr("kernels.one_row_problem_larger",
+           "one row of the problem is larger than {} can read at once; let the CPU do it (--device cpu)",
            gpu_.info().name));
 }
 

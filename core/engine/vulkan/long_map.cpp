@@ -139,7 +139,7 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
     // The queries and keys, and once more in the order of the device.
     require_map_memory(2 * static_cast<std::uint64_t>(padded(dims_.dk)) *
                            static_cast<std::uint64_t>(dims_.Tq + dims_.Tk),
-                       tr("take fewer tokens"));
+                       tr("common.take_fewer_tokens", "take fewer tokens"));
     const engine::ProjectedHead head = engine::project_head(problem, b, h, projections, progress);
     state_.reset(new State(std::move(device)));
     state_->with_device(progress, [&] {
@@ -157,8 +157,9 @@ std::string LongMap::device() const {
 Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
     check_part(rows(), cols(), part);
     const std::int64_t height = in_steps(part.rows, cells), width = in_steps(part.cols, cells);
-    require_map_memory(static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
-                       tr("take a smaller rectangle, or an overview"));
+    require_map_memory(
+        static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
+        tr("common.take_smaller_rectangle_overview", "take a smaller rectangle, or an overview"));
     return state_->with_device(progress, [&] {
         HeadMap& head = *state_->head;
         head.read_new_rows(part, progress);
@@ -185,8 +186,9 @@ Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
 std::vector<MapBand> LongMap::bands(std::span<const std::int64_t> which, std::int64_t cells,
                                     Progress& progress) const {
     const std::int64_t width = in_steps(cols(), cells);
-    require_map_memory(2 * static_cast<std::uint64_t>(width) * which.size(),
-                       tr("take fewer pixels (on the command line --overview)"));
+    require_map_memory(
+        2 * static_cast<std::uint64_t>(width) * which.size(),
+        tr("common.take_fewer_pixels_command", "take fewer pixels (on the command line --overview)"));
     std::vector<MapBand> out;
     out.reserve(which.size());
     state_->with_device(progress, [&] {

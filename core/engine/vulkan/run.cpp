@@ -41,7 +41,8 @@ double flops_at_once(const GpuInfo& info) {
 void fail_keys(const GpuInfo& info) {
     throw Error(
         ErrorKind::machine,
-        tr("the keys of one head are larger than {} can read at once; let the CPU do it (--device cpu)",
+        tr("run.keys_one_head_larger",
+           "the keys of one head are larger than {} can read at once; let the CPU do it (--device cpu)",
            info.name));
 }
 
@@ -365,11 +366,12 @@ void VulkanRun::fail_score(TensorId stage, std::int64_t number) {
     });
     const std::int64_t key = bad - all.begin();
     if (stage == masked)
-        engine::fail_row(tr("the masked score of key {}", key), d_, b, h, i,
-                         tr("make the additive mask smaller"));
-    engine::fail_row(tr("the score of key {}", key), d_, b, h, i,
-                     stage == scores ? tr("make X, W_Q or W_K smaller")
-                                     : tr("raise the temperature, or make X, W_Q or W_K smaller"));
+        engine::fail_row(tr("common.masked_score_key", "the masked score of key {}", key), d_, b, h, i,
+                         tr("common.make_additive_mask_smaller", "make the additive mask smaller"));
+    engine::fail_row(tr("common.score_key", "the score of key {}", key), d_, b, h, i,
+                     stage == scores ? tr("common.make_x_w_q", "make X, W_Q or W_K smaller")
+                                     : tr("common.raise_temperature_make_x",
+                                          "raise the temperature, or make X, W_Q or W_K smaller"));
 }
 
 void VulkanRun::check_rows() {
@@ -383,10 +385,11 @@ void VulkanRun::check_rows() {
         engine::fail_row(what, d_, number / d_.Tq / d_.H, number / d_.Tq % d_.H, number % d_.Tq, remedy);
     };
     if (row_of(Fault::value) != no_fault)
-        fail(row_of(Fault::value), tr("the output"), tr("make X, W_V or the gain smaller"));
+        fail(row_of(Fault::value), tr("common.output", "the output"),
+             tr("common.make_x_w_v", "make X, W_V or the gain smaller"));
     if (row_of(Fault::contributions) != no_fault)
-        fail(row_of(Fault::contributions), tr("the contribution"),
-             tr("make X, W_V, W_O or the gain smaller"));
+        fail(row_of(Fault::contributions), tr("common.contribution", "the contribution"),
+             tr("common.make_x_w_v_2", "make X, W_V, W_O or the gain smaller"));
 }
 
 void VulkanRun::list_masked_rows() {

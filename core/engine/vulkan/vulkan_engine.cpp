@@ -21,12 +21,14 @@ std::string megabytes(std::uint64_t bytes) {
 
 std::string detail_of(const GpuInfo& info) {
     if (!info.usable)
-        return tr("{}; too old: Headscope needs Vulkan 1.2 with a queue that computes", info.driver);
-    const std::string kind = info.software  ? tr("software")
-                             : info.unified ? tr("integrated")
-                                            : tr("graphics card");
+        return tr("vulkan_engine.too_old_headscope_needs",
+                  "{}; too old: Headscope needs Vulkan 1.2 with a queue that computes", info.driver);
+    const std::string kind = info.software  ? tr("vulkan_engine.software", "software")
+                             : info.unified ? tr("vulkan_engine.integrated", "integrated")
+                                            : tr("vulkan_engine.graphics_card", "graphics card");
     // Translators: the first {} is "software", "integrated" or "graphics card", the last names the driver
-    return tr("{}, {} of memory, {} at a time, {} KiB shared, workgroups of {}, subgroups of {}, {}", kind,
+    return tr("vulkan_engine.memory_time_kib_shared",
+              "{}, {} of memory, {} at a time, {} KiB shared, workgroups of {}, subgroups of {}, {}", kind,
               megabytes(info.memory_bytes), megabytes(info.binding_bytes), info.shared_bytes >> 10U,
               info.invocations, info.subgroup, info.driver);
 }

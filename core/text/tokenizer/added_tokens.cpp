@@ -128,7 +128,7 @@ AddedTokens::AddedTokens(const JsonField& list, const Vocabulary& of_model, Voca
         else if (const auto again = extra.find(token.content))
             token.id = *again;
         else if (next > std::numeric_limits<TokenId>::max())
-            element.fail(tr("there is no number left for its id"));
+            element.fail(tr("added_tokens.no_number_left_id", "there is no number left for its id"));
         else
             extra.add(token.content, token.id = static_cast<TokenId>(next));
         next = std::max(next, static_cast<std::int64_t>(token.id) + 1);

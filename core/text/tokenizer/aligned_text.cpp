@@ -8,14 +8,16 @@ namespace headscope::text {
 
 AlignedText::AlignedText(std::string_view utf8) : bytes_(utf8) {
     if (utf8.size() > most_text_bytes)
-        fail_input(tr("the text has {} bytes, and {} are the most; cut it into parts", utf8.size(),
+        fail_input(tr("aligned_text.text_bytes_most_cut",
+                      "the text has {} bytes, and {} are the most; cut it into parts", utf8.size(),
                       most_text_bytes));
     spans_.reserve(utf8.size());
     std::int32_t position = 0;
     for (std::size_t at = 0; at < utf8.size(); ++position) {
         const auto letter = letter_at(utf8, at);
         if (!letter)
-            fail_input(tr("the text is not UTF-8 at byte {}; convert it to UTF-8", at));
+            fail_input(tr("aligned_text.text_not_utf_8",
+                          "the text is not UTF-8 at byte {}; convert it to UTF-8", at));
         spans_.insert(spans_.end(), letter->size, TextSpan{position, position + 1});
         at += letter->size;
     }

@@ -168,7 +168,8 @@ Decoder read_decoder(const JsonField& field) {
         return [](const Texts& tokens) { return Texts{joined(tokens, {}, "")}; };
     if (type == "Strip")
         return read_strip_decoder(field);
-    field.at("type").fail(tr("this program knows no such decoder, only ByteLevel, WordPiece, Metaspace, "
+    field.at("type").fail(tr("decoders.program_knows_no_such",
+                             "this program knows no such decoder, only ByteLevel, WordPiece, Metaspace, "
                              "Replace, ByteFallback, Fuse, Strip and Sequence"));
 }
 

@@ -109,12 +109,13 @@ private:
 std::vector<JsonField> by_id(const JsonField& decoder) {
     std::map<std::int64_t, JsonField> sorted;
     if (!decoder.value().is_object())
-        decoder.fail(tr("it should be an object"));
+        decoder.fail(tr("common.should_object", "it should be an object"));
     for (const auto& [key, value] : decoder.value().items()) {
         std::int64_t id = -1;
         const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), id);
         if (fault != std::errc() || end != key.data() + key.size() || id < 0)
-            decoder.at(key.c_str()).fail(tr("its key should be the id of a token"));
+            decoder.at(key.c_str())
+                .fail(tr("folder_options.key_should_id_token", "its key should be the id of a token"));
         sorted.emplace(id, decoder.at(key.c_str()));
     }
     std::vector<JsonField> list;

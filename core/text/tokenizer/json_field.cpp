@@ -16,7 +16,8 @@ using nlohmann::json;
 /// A value in a message: the kind of a collection, else the value's text, shortened.
 std::string shown(const json& value) {
     if (value.is_structured())
-        return value.is_array() ? tr("a list of {}", value.size()) : tr("an object of {}", value.size());
+        return value.is_array() ? tr("common.list", "a list of {}", value.size())
+                                : tr("json_field.object", "an object of {}", value.size());
     return shortened_json(value, 60);
 }
 
@@ -24,16 +25,16 @@ std::string shown(const json& value) {
 
 JsonField JsonField::at(const char* key) const {
     if (!value_->is_object())
-        fail(tr("it should be an object"));
+        fail(tr("common.should_object", "it should be an object"));
     const auto found = value_->find(key);
     if (found == value_->end())
-        fail_input(tr("{} has no \"{}\"; add it", place_, key));
+        fail_input(tr("common.no_add", "{} has no \"{}\"; add it", place_, key));
     return {*found, place_ + (place_.ends_with(':') ? " " : ".") + key};
 }
 
 std::optional<JsonField> JsonField::find(const char* key) const {
     if (!value_->is_object())
-        fail(tr("it should be an object"));
+        fail(tr("common.should_object", "it should be an object"));
     const auto found = value_->find(key);
     if (found == value_->end() || found->is_null())
         return std::nullopt;
@@ -42,7 +43,7 @@ std::optional<JsonField> JsonField::find(const char* key) const {
 
 std::vector<JsonField> JsonField::elements() const {
     if (!value_->is_array())
-        fail(tr("it should be a list"));
+        fail(tr("json_field.should_list", "it should be a list"));
     std::vector<JsonField> fields;
     fields.reserve(value_->size());
     for (const json& element : *value_)
@@ -52,26 +53,26 @@ std::vector<JsonField> JsonField::elements() const {
 
 std::string JsonField::string() const {
     if (!value_->is_string())
-        fail(tr("it should be a string"));
+        fail(tr("json_field.should_string", "it should be a string"));
     return value_->get<std::string>();
 }
 
 bool JsonField::boolean() const {
     if (!value_->is_boolean())
-        fail(tr("it should be true or false"));
+        fail(tr("json_field.should_true_false", "it should be true or false"));
     return value_->get<bool>();
 }
 
 std::int64_t JsonField::whole_number(std::int64_t largest) const {
     if (!value_->is_number_unsigned() || value_->get<std::uint64_t>() > static_cast<std::uint64_t>(largest))
-        fail(tr("it should be a whole number from 0 to {}", largest));
+        fail(tr("json_field.should_whole_number_0", "it should be a whole number from 0 to {}", largest));
     return value_->get<std::int64_t>();
 }
 
 std::string JsonField::letter() const {
     std::string text = string();
     if (count_letters(text) != 1)
-        fail(tr("it should be one character"));
+        fail(tr("json_field.should_one_character", "it should be one character"));
     return text;
 }
 
@@ -87,7 +88,7 @@ bool JsonField::boolean_or(const char* key, bool otherwise) const {
 
 void JsonField::fail(const std::string& wanted) const {
     // Translators: a place in a file, what is there, and a sentence such as "it should be a list".
-    fail_input(tr("{} is {}; {}", place_, shown(*value_), wanted));
+    fail_input(tr("json_field.is", "{} is {}; {}", place_, shown(*value_), wanted));
 }
 
 } // namespace headscope::text

@@ -85,7 +85,8 @@ json token_and_id(const json& vocab, const json& added, const std::string& text,
     for (const json& entry : added)
         if (entry.at("content") == text)
             return {text, entry.at("id")};
-    fail_input(tr("{} has no \"{}\", which is put around every text; add it, or name another in "
+    fail_input(tr("load.no_put_around_every",
+                  "{} has no \"{}\", which is put around every text; add it, or name another in "
                   "tokenizer_config.json",
                   name, text));
 }
@@ -111,7 +112,8 @@ std::unique_ptr<Tokenizer> from_merges(const fs::path& folder, const FolderOptio
     const std::string name = (folder / "vocab.json").string();
     const json vocab = read_json(name);
     if (!vocab.is_object())
-        fail_input(tr("{} is no JSON object; it should hold tokens and their ids", name));
+        fail_input(tr("load.no_json_object_should",
+                      "{} is no JSON object; it should hold tokens and their ids", name));
     const bool roberta = is_one_of(roberta_classes, options.tokenizer_class());
     const bool add_blank = options.config().boolean_or("add_prefix_space", false);
     json merges = json::array();
@@ -205,7 +207,8 @@ std::string problem_of(Source source, const fs::path& folder, const std::string&
                            : is_one_of(gpt2_classes, name) || is_one_of(roberta_classes, name);
     if (name.empty() || known || source == Source::none || source == Source::description)
         return {};
-    return tr("{} holds only the vocabulary of a {}, and this program does not know how that cuts a text; "
+    return tr("load.holds_vocabulary_program_not",
+              "{} holds only the vocabulary of a {}, and this program does not know how that cuts a text; "
               "give token ids with --ids, or a folder that has the tokenizer.json too",
               folder.string(), name);
 }
@@ -278,7 +281,8 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
         return from_merges(path, options);
     if (source == Source::pieces)
         return from_word_pieces(path, options);
-    fail_input(tr("{} has no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give a folder "
+    fail_input(tr("load.no_tokenizer_json_no",
+                  "{} has no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give a folder "
                   "that holds a tokenizer",
                   path));
 }

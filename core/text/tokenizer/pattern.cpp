@@ -103,7 +103,7 @@ Pattern read_pattern(const JsonField& field) {
         return literal_pattern(text->string());
     if (const auto text = field.find("Regex"))
         return regex_pattern(Regex(text->string(), text->place()));
-    field.fail(tr("it should hold \"String\" or \"Regex\""));
+    field.fail(tr("pattern.should_hold_string_regex", "it should hold \"String\" or \"Regex\""));
 }
 
 SplitBehavior read_behavior(const JsonField& field) {
@@ -115,7 +115,8 @@ SplitBehavior read_behavior(const JsonField& field) {
          {"Contiguous", SplitBehavior::contiguous}}};
     const auto* found = std::ranges::find(names, field.string(), [](const auto& pair) { return pair.first; });
     if (found == names.end())
-        field.fail(tr("it should be Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous"));
+        field.fail(tr("pattern.should_removed_isolated",
+                      "it should be Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous"));
     return found->second;
 }
 

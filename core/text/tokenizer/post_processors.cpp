@@ -42,7 +42,7 @@ std::vector<SpecialToken> read_special(const JsonField& field) {
     const auto ids = field.at("ids").elements();
     const auto texts = field.at("tokens").elements();
     if (ids.size() != texts.size())
-        field.fail(tr("its ids and its tokens should be equally many"));
+        field.fail(tr("post_processors.ids_tokens_should", "its ids and its tokens should be equally many"));
     std::vector<SpecialToken> tokens;
     for (std::size_t i = 0; i < ids.size(); ++i)
         tokens.push_back({read_id(ids[i]), texts[i].string()});
@@ -66,8 +66,10 @@ std::vector<Place> read_form(const JsonField& field, const char* name, bool two)
         const JsonField sequence = piece.at("Sequence"), id = sequence.at("id");
         const std::string letter = id.string();
         if (letter != "A" && !(two && letter == "B"))
-            id.fail(two ? tr("the form for two texts can only hold the sequences A and B")
-                        : tr("the form for a single text can only hold the sequence A"));
+            id.fail(two ? tr("post_processors.form_two_texts_hold",
+                             "the form for two texts can only hold the sequences A and B")
+                        : tr("post_processors.form_single_text_hold",
+                             "the form for a single text can only hold the sequence A"));
         places.push_back({{}, letter == "A" ? 0U : 1U, read_type(sequence)});
     }
     return places;
@@ -115,7 +117,7 @@ void trim(Encoding& encoding, bool blank_was_added) {
 SpecialToken read_pair(const JsonField& field) {
     const auto parts = field.elements();
     if (parts.size() != 2)
-        field.fail(tr("it should be a token and its id"));
+        field.fail(tr("post_processors.should_token_id", "it should be a token and its id"));
     return {read_id(parts[1]), parts[0].string()};
 }
 
@@ -193,7 +195,8 @@ PostProcessor read_post_processor(const JsonField& field) {
         return read_roberta_post_processor(field);
     if (type == "ByteLevel")
         return read_byte_level_post_processor(field);
-    field.at("type").fail(tr("this program knows no such post-processor, only TemplateProcessing, "
+    field.at("type").fail(tr("post_processors.program_knows_no_such",
+                             "this program knows no such post-processor, only TemplateProcessing, "
                              "BertProcessing, RobertaProcessing, ByteLevel and Sequence"));
 }
 

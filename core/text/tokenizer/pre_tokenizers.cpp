@@ -111,7 +111,7 @@ PrefixScheme read_scheme(const JsonField& field) {
     if (name == "always")
         return PrefixScheme::always;
     if (name != "never")
-        scheme->fail(tr("it should be first, always or never"));
+        scheme->fail(tr("pre_tokenizers.should_first_always_never", "it should be first, always or never"));
     return PrefixScheme::never;
 }
 
@@ -184,7 +184,8 @@ PreTokenizer read_pre_tokenizer(const JsonField& field) {
     if (type == "Punctuation")
         return read_punctuation_pre_tokenizer(field);
     field.at("type").fail(
-        tr("this program knows no such pre-tokenizer, only ByteLevel, Split, BertPreTokenizer, Metaspace, "
+        tr("pre_tokenizers.program_knows_no_such",
+           "this program knows no such pre-tokenizer, only ByteLevel, Split, BertPreTokenizer, Metaspace, "
            "Whitespace, WhitespaceSplit, Digits, Punctuation and Sequence"));
 }
 

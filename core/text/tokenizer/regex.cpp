@@ -88,7 +88,8 @@ Regex::Regex(std::string_view pattern, std::string place) : place_(std::move(pla
                                ONIG_SYNTAX_ONIGURUMA, &info);
     if (error != ONIG_NORMAL)
         // Translators: the second {} is what the library for such expressions says, in English.
-        fail_input(tr("{} is no regular expression that can be read: {} in {}; correct it", place_,
+        fail_input(tr("regex.no_regular_expression_read",
+                      "{} is no regular expression that can be read: {} in {}; correct it", place_,
                       message_of(error, &info), plain_beginning(pattern)));
     const auto code = std::make_shared<Code>();
     code->program.reset(program);
@@ -107,7 +108,8 @@ std::vector<ByteRange> Regex::find_all(std::string_view text) const {
         if (result == ONIG_MISMATCH)
             break;
         if (result < 0)
-            fail_input(tr("{} cannot be matched against a text of {} bytes: {}; simplify the pattern or "
+            fail_input(tr("regex.cannot_matched_against_text",
+                          "{} cannot be matched against a text of {} bytes: {}; simplify the pattern or "
                           "shorten the text",
                           place_, text.size(), message_of(result, nullptr)));
         const auto last = static_cast<std::size_t>(region->end[0]);

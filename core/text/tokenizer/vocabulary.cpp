@@ -10,7 +10,8 @@ namespace headscope::text {
 
 Vocabulary Vocabulary::read(const JsonField& field) {
     if (!field.value().is_object())
-        field.fail(tr("it should be an object of tokens and their ids"));
+        field.fail(
+            tr("vocabulary.should_object_tokens_ids", "it should be an object of tokens and their ids"));
     Vocabulary vocabulary;
     vocabulary.ids_.reserve(field.value().size());
     vocabulary.texts_.reserve(field.value().size());
@@ -29,9 +30,11 @@ Vocabulary Vocabulary::read(const JsonField& field) {
 
 Vocabulary Vocabulary::read_pieces(const JsonField& field) {
     if (!field.value().is_array())
-        field.fail(tr("it should be a list of tokens and their scores"));
+        field.fail(
+            tr("vocabulary.should_list_tokens_scores", "it should be a list of tokens and their scores"));
     if (field.value().size() > std::size_t{std::numeric_limits<TokenId>::max()})
-        field.fail(tr("it should have no more than 2147483647 tokens"));
+        field.fail(
+            tr("vocabulary.should_no_more_2147483647", "it should have no more than 2147483647 tokens"));
     Vocabulary vocabulary;
     vocabulary.ids_.reserve(field.value().size());
     vocabulary.texts_.reserve(field.value().size());
@@ -39,7 +42,8 @@ Vocabulary Vocabulary::read_pieces(const JsonField& field) {
     for (const nlohmann::json& piece : field.value()) {
         if (!piece.is_array() || piece.size() != 2 || !piece[0].is_string() || !piece[1].is_number())
             JsonField(piece, field.place() + "[" + std::to_string(id) + "]")
-                .fail(tr("it should be a token and its score, such as [\"the\", -3.5]"));
+                .fail(tr("vocabulary.should_token_score_such",
+                         "it should be a token and its score, such as [\"the\", -3.5]"));
         vocabulary.add(piece[0].get<std::string>(), id++);
     }
     return vocabulary;

@@ -42,8 +42,9 @@ const Kernels& choose() {
         asked = nullptr;
     const auto all = choices();
     if (asked != nullptr && std::ranges::find(all, std::string_view(asked), &Choice::id) == all.end())
-        fail_input(
-            tr("HEADSCOPE_KERNELS is \"{}\"; set it to {}, or unset it", asked, joined(all, &Choice::id)));
+        fail_input(tr("choose.headscope_kernels_set_unset",
+                      "HEADSCOPE_KERNELS is \"{}\"; set it to {}, or unset it", asked,
+                      joined(all, &Choice::id)));
     bool reached = asked == nullptr;
     for (const Choice& choice : all) {
         reached = reached || choice.id == asked;

@@ -52,7 +52,7 @@ public:
         if (const auto unknown = field.find("unk_token")) {
             unknown_ = vocabulary_->find(unknown->string());
             if (!unknown_)
-                unknown->fail(tr("it should be in vocab"));
+                unknown->fail(tr("bpe.should_vocab", "it should be in vocab"));
         }
         if (field.boolean_or("byte_fallback", false))
             bytes_ = ByteTokens(*vocabulary_);
@@ -82,7 +82,7 @@ private:
 
     void read_merges(const JsonField& field) {
         if (!field.value().is_array())
-            field.fail(tr("it should be a list of pairs"));
+            field.fail(tr("bpe.should_list_pairs", "it should be a list of pairs"));
         merges_.reserve(field.value().size());
         for (std::uint32_t rank = 0; rank < field.value().size(); ++rank)
             add_merge(field, rank);
@@ -108,13 +108,14 @@ private:
             left = text(entry[0]);
             right = text(entry[1]);
         } else {
-            refuse(tr("it should be two tokens, \"a b\" or [\"a\", \"b\"]"));
+            refuse(tr("bpe.should_two_tokens_b", "it should be two tokens, \"a b\" or [\"a\", \"b\"]"));
         }
         const auto first = vocabulary_->find(left), second = vocabulary_->find(right);
         const std::string_view rest = right.substr(std::min(prefix_.size(), right.size()));
         const auto both = vocabulary_->find(std::string(left) + std::string(rest));
         if (!first || !second || !both)
-            refuse(tr("both tokens and what they make together should be in vocab"));
+            refuse(tr("bpe.both_tokens_make_together",
+                      "both tokens and what they make together should be in vocab"));
         merges_.insert_or_assign(pair_key(*first, *second), Merge{rank, *both});
     }
 

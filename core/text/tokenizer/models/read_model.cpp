@@ -35,7 +35,8 @@ Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocab
         return read_word_piece(field, std::move(vocabulary));
     if (type == "Unigram")
         return read_unigram(field, std::move(vocabulary));
-    field.at("type").fail(tr("this program knows no such model, only BPE, WordPiece and Unigram"));
+    field.at("type").fail(tr("read_model.program_knows_no_such",
+                             "this program knows no such model, only BPE, WordPiece and Unigram"));
 }
 
 } // namespace headscope::text

@@ -122,7 +122,8 @@ public:
         unknown_score_ = (scores_.empty() ? 0 : std::ranges::min(scores_)) - penalty;
         if (const auto unknown = field.find("unk_id")) {
             if (scores_.empty())
-                unknown->fail(tr("its vocab is empty and should hold the unknown token"));
+                unknown->fail(tr("unigram.vocab_empty_should_hold",
+                                 "its vocab is empty and should hold the unknown token"));
             unknown_ =
                 static_cast<TokenId>(unknown->whole_number(static_cast<std::int64_t>(scores_.size()) - 1));
         }
@@ -188,7 +189,8 @@ private:
     [[noreturn]] static TokenId refuse(std::string_view text, char32_t letter) {
         std::array<char, 16> code{};
         std::snprintf(code.data(), code.size(), "U+%04X", static_cast<unsigned>(letter));
-        fail_input(tr("the tokenizer has no token for the character \"{}\" ({}) and no unk_id for unknown "
+        fail_input(tr("unigram.tokenizer_no_token_character",
+                      "the tokenizer has no token for the character \"{}\" ({}) and no unk_id for unknown "
                       "characters; leave the character out or give the model an unk_id",
                       text, code.data()));
     }

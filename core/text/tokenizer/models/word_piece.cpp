@@ -21,7 +21,8 @@ public:
         const std::string unknown = field.string_or("unk_token", "[UNK]");
         const auto id = vocabulary_->find(unknown);
         if (!id)
-            field.fail(tr("its unk_token \"{}\" should be in vocab", unknown));
+            field.fail(
+                tr("word_piece.unk_token_should_vocab", "its unk_token \"{}\" should be in vocab", unknown));
         unknown_ = *id;
     }
 

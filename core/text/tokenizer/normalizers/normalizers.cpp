@@ -164,7 +164,8 @@ Normalizer read_normalizer(const JsonField& field) {
     if (type == "Replace")
         return read_replace_normalizer(field);
     field.at("type").fail(
-        tr("this program knows no such normalizer, only BertNormalizer, NFC, NFD, NFKC, NFKD, Precompiled, "
+        tr("normalizers.program_knows_no_such",
+           "this program knows no such normalizer, only BertNormalizer, NFC, NFD, NFKC, NFKD, Precompiled, "
            "Nmt, Lowercase, StripAccents, Strip, Prepend, Replace and Sequence"));
 }
 

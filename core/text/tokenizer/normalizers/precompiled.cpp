@@ -17,7 +17,8 @@ std::string read_base64(const JsonField& field) {
     for (int padding = 0; padding < 2 && text.ends_with('='); ++padding)
         text.pop_back();
     if (size % 4 != 0 || text.find_first_not_of(alphabet) != std::string::npos)
-        field.fail(tr("it should be base64, four characters for every three bytes"));
+        field.fail(tr("precompiled.should_base64_four",
+                      "it should be base64, four characters for every three bytes"));
     std::string bytes;
     std::uint32_t waiting = 0, count = 0; // bits that make no byte yet
     for (const char letter : text) {
@@ -47,13 +48,15 @@ public:
         const std::size_t size = bytes.size() < width ? 0 : number(0);
         if (size == 0 || size % width != 0 || size > bytes.size() - width)
             field.fail(tr(
+                "precompiled.bytes_should_hold_length",
                 "its {} bytes should hold the length of a trie and the whole trie; save the tokenizer again",
                 bytes.size()));
         for (std::size_t at = width; at <= size; at += width)
             units_.push_back(number(at));
         replacements_ = bytes.substr(width + size);
         if (to_utf8_lossy(replacements_) != replacements_)
-            field.fail(tr("its replacements should be UTF-8; save the tokenizer again"));
+            field.fail(tr("precompiled.replacements_should_utf_8",
+                          "its replacements should be UTF-8; save the tokenizer again"));
         check(field);
     }
 
@@ -107,7 +110,8 @@ private:
             }
             const auto next = child(at, byte++);
             if (next && states[*next] == State::open)
-                field.fail(tr("its trie leads from unit {} back to unit {}, so that a key has no end; save "
+                field.fail(tr("precompiled.trie_leads_unit_back",
+                              "its trie leads from unit {} back to unit {}, so that a key has no end; save "
                               "the tokenizer again",
                               at, *next));
             if (next && states[*next] == State::unseen)
@@ -117,7 +121,8 @@ private:
 
     void check_unit(std::size_t at, const JsonField& field) const {
         if (base(at) >= units_.size())
-            field.fail(tr("its trie of {} units points outside at unit {}; save the tokenizer again",
+            field.fail(tr("precompiled.trie_units_points_outside",
+                          "its trie of {} units points outside at unit {}; save the tokenizer again",
                           units_.size(), at));
         if (!has_value(at))
             return;
@@ -126,6 +131,7 @@ private:
             (begin < replacements_.size() &&
              (static_cast<unsigned char>(replacements_[begin]) & 0xC0U) == 0x80U))
             field.fail(tr(
+                "precompiled.trie_names_replacement_byte",
                 "its trie names a replacement at byte {} of {}, where none begins; save the tokenizer again",
                 begin, replacements_.size()));
     }
