@@ -14,7 +14,7 @@ namespace {
 
 std::vector<ActionInfo> whole_table() {
     std::vector<ActionInfo> table;
-    const auto add = [&](std::string_view group, std::vector<ActionInfo> rows) {
+    const auto add = [&](const Message& group, std::vector<ActionInfo> rows) {
         for (ActionInfo& row : rows) {
             row.group = group;
             table.push_back(std::move(row));
@@ -153,8 +153,8 @@ std::vector<KeyLine> key_lines(const Situation& now) {
 }
 
 bool is_map_key(const Chord& key) {
-    return std::ranges::any_of(actions(),
-                               [&](const ActionInfo& row) { return row.group == "Map" && has(row, key); });
+    return std::ranges::any_of(
+        actions(), [&](const ActionInfo& row) { return row.group.english == "Map" && has(row, key); });
 }
 
 std::string key_hint(std::string_view id) {

@@ -3,6 +3,7 @@
 #include "app/commands/command.h"
 #include "app/commands/keys.h"
 #include "app/commands/situation.h"
+#include "core/base/message.h"
 
 #include <functional>
 #include <optional>
@@ -32,7 +33,7 @@ struct ActionInfo {
     Over under = Over::nothing; ///< works while this lies over the canvas
     bool repeats = false;       ///< while the key is held
     std::string gesture = {};   ///< how the list writes what is no key; empty: the keys
-    std::string group = {};     ///< "Files", "Numbers", ... in English; set by the table
+    Message group = {};         ///< "Files", "Numbers", ...; set by the table
     bool steps = false;         ///< moves the control that Tab has reached, whose keys it takes
 };
 
@@ -54,7 +55,7 @@ Meaning meaning_of(const Chord& pressed, const Situation& now);
 /// One line of the list of keys.
 struct KeyLine {
     std::string keys, what;
-    std::string group = {}; ///< as the table has it: tr() where it is shown
+    Message group = {};
 };
 /// What the keyboard does on this page, in the order of the table.
 std::vector<KeyLine> key_lines(const Situation& now);

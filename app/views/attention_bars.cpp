@@ -81,7 +81,7 @@ void view_attention_strip(const AppState& state, const figure::Rect& area, const
     const float width =
         draw_text(picture, context, canvas_pad, baseline, label, figure::Font::ui_semibold, 13, theme.ink);
     picture.scene.add(figure::RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
-    const std::string& made = given_weights(state)->info().made_head;
+    const std::string_view made = given_weights(state)->info().made_head.english;
     draw_text(picture, context, canvas_pad + width + 20, baseline,
               !reads_checkpoint(state)
                   ? tr("attention_bars.one_stage_file_holds", "the one stage that the file holds")

@@ -108,7 +108,7 @@ const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palett
             continue;
         figure::Scene scene;
         if (heading > 0)
-            add_text(scene, {20, figure::baseline_for(top + heading / 2, 12.5F)}, tr(row.heading),
+            add_text(scene, {20, figure::baseline_for(top + heading / 2, 12.5F)}, row.heading,
                      figure::Font::ui, 12.5F, tools.theme.muted);
         tools.surface.need_glyphs(row.entry->title + row.entry->detail);
         scene.append(draw_palette_row(row, lit, area.w, tools.theme, tools.measure), 0, top + heading);
@@ -131,7 +131,7 @@ void draw_foot(const PaletteEntry* entry, const figure::Rect& area, const ViewTo
     const float x = area.x + 20, room = area.w - 40;
     if (entry != nullptr) {
         const std::string says =
-            entry->missing.empty() ? tr(entry->tip) : tr("palette.not_now", "Not now: {}", entry->missing);
+            entry->missing.empty() ? entry->tip : tr("palette.not_now", "Not now: {}", entry->missing);
         dialog_text({x, figure::baseline_for(area.y + 19, 12.5F)},
                     fitted(says, figure::Font::ui, 12.5F, room, tools), figure::Font::ui, 12.5F,
                     tools.theme.text, tools);

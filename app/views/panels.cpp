@@ -115,7 +115,7 @@ DrawContext canvas_context(const AppState& state, const ViewTools& tools, float 
 namespace {
 
 /// A folded panel: a chevron and the name of what is behind it.
-void view_rail(const figure::Rect& area, const std::string& name, bool opens_right, const Action& open,
+void view_rail(const figure::Rect& area, const Message& name, bool opens_right, const Action& open,
                const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
@@ -125,7 +125,8 @@ void view_rail(const figure::Rect& area, const std::string& name, bool opens_rig
     draw_chevron(picture.scene, tip, opens_right ? Pointing::right : Pointing::left, theme.ink, 7, 2);
     add_text(picture.scene, {area.x + rail_width / 2 - 5, area.y + 60}, shown, figure::Font::ui, 13,
              theme.text, figure::Align::left, 90);
-    picture.add_spot(area, "open " + name, open, tr("panels.show_panel", "Show the {} panel", shown));
+    picture.add_spot(area, "open " + std::string(name.english), open,
+                     tr("panels.show_panel", "Show the {} panel", shown));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
 
@@ -138,7 +139,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     float x = area.x + panel_pad;
     const bool newcomer = !state.course.begun();
     // Translators: the names of tabs, short
-    const std::pair<std::string_view, LeftTab> tabs[] = {
+    const std::pair<Message, LeftTab> tabs[] = {
         {translatable("panels.predict", "Predict"), LeftTab::predictions},
         newcomer ? std::pair{translatable("panels.start", "Start"), LeftTab::start}
                  : std::pair{translatable("panels.course", "Course"), LeftTab::course},
@@ -157,7 +158,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
                (tab == LeftTab::guide && learning && open != LeftTab::guide);
     };
     struct ShownTab {
-        std::string_view name;
+        Message name;
         LeftTab tab;
         std::string label;
     };
@@ -171,8 +172,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
             continue; // there are no stages
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // weights alone have nothing to explain step by step nor to edit
-        const std::string_view one =
-            given && tab == LeftTab::tensors ? translatable("panels.source", "Source") : name;
+        const Message one = given && tab == LeftTab::tensors ? translatable("panels.source", "Source") : name;
         shown.push_back({one, tab, tr(one)});
     }
     const auto wide = [&](const std::string& label, float size) {
@@ -201,7 +201,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         if (on)
             picture.scene.add(
                 figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
-        picture.add_spot({x - 6, area.y, width + 12, strip_height}, std::string(name), ShowTab{tab});
+        picture.add_spot({x - 6, area.y, width + 12, strip_height}, std::string(name.english), ShowTab{tab});
         x += width + gap;
     }
     draw_chevron(picture.scene, tip, Pointing::left, theme.muted, 5);
@@ -386,8 +386,7 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
                     std::optional<CellAddress>& hovered) {
     draw_panel_back(area, tools, false);
     if (!open) {
-        view_rail(area, std::string(translatable("common.inspector", "Inspector")), false,
-                  OpenInspector{true}, tools);
+        view_rail(area, translatable("common.inspector", "Inspector"), false, OpenInspector{true}, tools);
         return;
     }
     const ImVec2 origin = ImGui::GetWindowPos();

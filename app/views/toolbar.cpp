@@ -13,7 +13,7 @@ namespace headscope::app {
 namespace {
 
 struct Field {
-    std::string_view caption; ///< in English: it names the field too
+    Message caption; ///< its English text names the field too
     std::string value;
     std::vector<Choice> choices;
 };
@@ -28,7 +28,8 @@ bool shows_two_sentences(const AppState& state) {
 }
 
 Field preset_field(const AppState& state) {
-    Field field{translatable("common.preset", "preset"), tr(state.document->title), {}};
+    Field field{
+        translatable("common.preset", "preset"), project::translated_title(state.document->title), {}};
     for (const text::PresetInfo& info : text::presets())
         field.choices.push_back(
             {tr(info.title), SetPreset{std::string(info.id)},
@@ -99,7 +100,7 @@ Field mask_field(const AppState& state) {
 
 Field heads_field(const AppState& state) {
     const Dims& dims = state.document->problem.dims;
-    Field field{"H", std::to_string(dims.H), {}};
+    Field field{untranslated("H"), std::to_string(dims.H), {}};
     const std::int64_t width = dims.H * dims.dk;
     const Problem* const file = state.document->recipe.base.get();
     const std::int64_t group = file == nullptr ? 1 : file->dims.H / file->dims.Hkv;
@@ -310,7 +311,7 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     for (std::size_t i = 0; i < count; ++i) {
         const float width = combo_width(tr(fields[i].caption), fields[i].value, tools);
         combo(tr(fields[i].caption), fields[i].value, {x, 10, width, 32}, fields[i].choices, tools);
-        ring(fields[i].caption, {x, 10, width, 32});
+        ring(fields[i].caption.english, {x, 10, width, 32});
         x += width + 8;
     }
     if (count < fields.size()) {
@@ -323,7 +324,7 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
         const figure::Rect more{x, 10, combo_width("", tr("toolbar.more", "more"), tools), 32};
         combo("", tr("toolbar.more", "more"), more, rest, tools);
         for (std::size_t i = count; i < fields.size(); ++i)
-            ring(fields[i].caption, more);
+            ring(fields[i].caption.english, more);
     }
     paint_here(rings, tools);
 }

@@ -100,7 +100,7 @@ ReadSet::ReadSet(AttentionSetPtr held, const ReadingOptions& options, std::share
         passed_on_ = std::make_unique<PassedOn>(
             info_.Tq, [this](std::int64_t l, std::span<float> to) { read_mean(l, to); });
     } else if (options_.means) {
-        info_.made_head = info_.H > 1 ? translatable("common.mean_2", "mean") : "";
+        info_.made_head = info_.H > 1 ? translatable("common.mean_2", "mean") : Message{};
         info_.mean_layer = info_.axis == SetAxis::layers && info_.L > 1;
     }
     info_.H += info_.made_head.empty() ? 0 : 1;

@@ -68,7 +68,7 @@ const std::array<ReadingInfo, 7>& readings() {
               "reading_options.adds_average_over_heads",
               "Adds the average over the heads of each layer, the layers of each head, and all: what one "
               "head does alone is not seen in them"),
-          .note = "",
+          .note = {},
           .suffix = "-with-means",
           .lacks = translatable("reading_options.one_head_one_layer", "one head of one layer")},
          {.option = &R::rollout,
@@ -79,7 +79,7 @@ const std::array<ReadingInfo, 7>& readings() {
               "Adds to each layer how much of each input token reaches a row through all layers so far, if "
               "half of a row is its own input and all heads count alike: values, norms and MLPs are left "
               "out"),
-          .note = "",
+          .note = {},
           .suffix = "-with-rollout",
           .lacks = translatable("reading_options.one_layer_other_keys",
                                 "one layer, other keys than queries, or too many weights for a rollout")},
@@ -90,7 +90,7 @@ const std::array<ReadingInfo, 7>& readings() {
               "reading_options.adds_each_layer_largest",
               "Adds to each layer the largest flow that the layers so far let through from each input token "
               "to a row, each row divided by its sum: the same is left out as in a rollout"),
-          .note = "",
+          .note = {},
           .suffix = "-with-flow",
           .lacks = translatable("reading_options.one_layer_other_keys_2",
                                 "one layer, other keys than queries, or more than 64 tokens")}}};

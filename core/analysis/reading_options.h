@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/message.h"
+
 #include <array>
 #include <string>
 #include <string_view>
@@ -27,11 +29,11 @@ struct ReadingOptions {
 struct ReadingInfo {
     bool ReadingOptions::*option;
     std::string_view id;       ///< of its action; with hyphens, `--id` on the command line
-    std::string_view title;    ///< of its switch
-    std::string_view does;     ///< what it does, and what is no longer seen; one sentence without a stop
-    std::string_view note;     ///< of weights that were read so: "words merged"; empty: nothing to say
+    Message title;             ///< of its switch
+    Message does;              ///< what it does, and what is no longer seen; one sentence without a stop
+    Message note;              ///< of weights that were read so: "words merged"; empty: nothing to say
     std::string_view suffix;   ///< of a file's name
-    std::string_view lacks;    ///< "no token ...": what weights have for which the option does nothing
+    Message lacks;             ///< "no token ...": what weights have for which the option does nothing
     bool renormalises = false; ///< divides rows by what is left of their sum
 };
 

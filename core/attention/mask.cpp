@@ -51,7 +51,7 @@ std::string full_shape(const Dims& d) {
     fail_input(tr("mask.shape_should", "{} has shape {}; it should have {}", what, has.text(), wants));
 }
 
-void check_bytes(std::string_view what, const BoolTensorPtr& tensor) {
+void check_bytes(Message what, const BoolTensorPtr& tensor) {
     if (tensor == nullptr || static_cast<std::int64_t>(tensor->values.size()) != tensor->shape.count())
         fail_input(tr("mask.holds_no_values_shape",
                       "{} holds no values for its shape; give one 0 or 1 per element", tr(what)));

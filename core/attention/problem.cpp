@@ -57,7 +57,7 @@ void check_finite(const Field& field, const TensorPtr& tensor) {
                         "{}[{}] is infinite; every number of {} should be finite", name, place, name));
 }
 
-void check_positive(std::string_view name, std::int64_t value) {
+void check_positive(Message name, std::int64_t value) {
     if (value < 1)
         fail_input(tr("problem.should_least_1", "{} is {}; it should be at least 1", tr(name), value));
 }
@@ -68,15 +68,15 @@ void check_groups(const Dims& d) {
 }
 
 void check_dims(const Dims& d) {
-    check_positive("B", d.B);
+    check_positive(untranslated("B"), d.B);
     check_positive(translatable("problem.number_query_tokens_tq", "the number of query tokens Tq"), d.Tq);
     check_positive(translatable("problem.number_key_tokens_tk", "the number of key tokens Tk"), d.Tk);
-    check_positive("D", d.D);
-    check_positive("Dkv", d.Dkv);
-    check_positive("H", d.H);
-    check_positive("Hkv", d.Hkv);
-    check_positive("dk", d.dk);
-    check_positive("dv", d.dv);
+    check_positive(untranslated("D"), d.D);
+    check_positive(untranslated("Dkv"), d.Dkv);
+    check_positive(untranslated("H"), d.H);
+    check_positive(untranslated("Hkv"), d.Hkv);
+    check_positive(untranslated("dk"), d.dk);
+    check_positive(untranslated("dv"), d.dv);
     check_groups(d);
 }
 
@@ -199,8 +199,8 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
     d.Dkv = extent_of(source, "X_kv", 3, 2);
     d.H = H;
     d.Hkv = Hkv.value_or(H);
-    check_positive("H", d.H);
-    check_positive("Hkv", d.Hkv);
+    check_positive(untranslated("H"), d.H);
+    check_positive(untranslated("Hkv"), d.Hkv);
     check_groups(d);
     d.dk = divided("W_Q", extent_of(weights.W_Q, "W_Q", 2, 1), "H", d.H);
     d.dv = divided("W_V", extent_of(weights.W_V, "W_V", 2, 1), "Hkv", d.Hkv);

@@ -89,7 +89,7 @@ struct Problem {
 /// One field of a problem.
 struct Field {
     std::string_view name;            ///< in project files
-    std::string_view words;           ///< in messages
+    Message words;                    ///< in messages
     std::optional<TensorId> row = {}; ///< of the stage table; none for labels and for what has two rows
     bool needed = false;              ///< every problem has one
     Axis entries = Axis::none;        ///< of a list: how many it has unless it is empty
@@ -102,21 +102,21 @@ template<class Visit, class... Problems>
 void visit_fields(const Visit& visit, Problems&... p) {
     using enum TensorId;
     visit(Field{"dims", translatable("problem.sizes", "sizes")}, p.dims...);
-    visit(Field{"x", "X", x, true}, p.x...);
-    visit(Field{"x_kv", "X_kv", x_kv}, p.x_kv...);
-    visit(Field{"W_Q", "W_Q", W_Q, true}, p.weights.W_Q...);
-    visit(Field{"W_K", "W_K", W_K, true}, p.weights.W_K...);
-    visit(Field{"W_V", "W_V", W_V, true}, p.weights.W_V...);
-    visit(Field{"W_O", "W_O", W_O, true}, p.weights.W_O...);
-    visit(Field{"b_Q", "b_Q", b_Q}, p.weights.b_Q...);
-    visit(Field{"b_K", "b_K", b_K}, p.weights.b_K...);
-    visit(Field{"b_V", "b_V", b_V}, p.weights.b_V...);
-    visit(Field{"b_O", "b_O", b_O}, p.weights.b_O...);
-    visit(Field{"q_norm", "q_norm", q_norm}, p.weights.q_norm...);
-    visit(Field{"k_norm", "k_norm", k_norm}, p.weights.k_norm...);
-    visit(Field{"q_norm_all", "q_norm_all", q_norm_all}, p.weights.q_norm_all...);
-    visit(Field{"k_norm_all", "k_norm_all", k_norm_all}, p.weights.k_norm_all...);
-    visit(Field{"sink", "sink", sink}, p.weights.sink...);
+    visit(Field{"x", untranslated("X"), x, true}, p.x...);
+    visit(Field{"x_kv", untranslated("X_kv"), x_kv}, p.x_kv...);
+    visit(Field{"W_Q", untranslated("W_Q"), W_Q, true}, p.weights.W_Q...);
+    visit(Field{"W_K", untranslated("W_K"), W_K, true}, p.weights.W_K...);
+    visit(Field{"W_V", untranslated("W_V"), W_V, true}, p.weights.W_V...);
+    visit(Field{"W_O", untranslated("W_O"), W_O, true}, p.weights.W_O...);
+    visit(Field{"b_Q", untranslated("b_Q"), b_Q}, p.weights.b_Q...);
+    visit(Field{"b_K", untranslated("b_K"), b_K}, p.weights.b_K...);
+    visit(Field{"b_V", untranslated("b_V"), b_V}, p.weights.b_V...);
+    visit(Field{"b_O", untranslated("b_O"), b_O}, p.weights.b_O...);
+    visit(Field{"q_norm", untranslated("q_norm"), q_norm}, p.weights.q_norm...);
+    visit(Field{"k_norm", untranslated("k_norm"), k_norm}, p.weights.k_norm...);
+    visit(Field{"q_norm_all", untranslated("q_norm_all"), q_norm_all}, p.weights.q_norm_all...);
+    visit(Field{"k_norm_all", untranslated("k_norm_all"), k_norm_all}, p.weights.k_norm_all...);
+    visit(Field{"sink", translatable("common.sink", "sink"), sink}, p.weights.sink...);
     visit(Field{"norm_eps", translatable("problem.norms_queries_keys", "ε of the norms on queries and keys"),
                 norm_eps},
           p.norm_eps...);

@@ -73,6 +73,11 @@ std::string language_of_locale(std::string_view locale) {
     return std::string(std::ranges::find(known, code) == known.end() ? english : code);
 }
 
+Message find_message(std::span<const Message> messages, std::string_view english) {
+    const auto found = std::ranges::find(messages, english, &Message::english);
+    return found == messages.end() ? untranslated(english) : *found;
+}
+
 std::string tr(const Message& message) {
     const std::string_view translated = detail::translation(message.id);
     return std::string(translated.empty() ? message.english : translated);

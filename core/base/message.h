@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <fmt/core.h>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,14 +33,15 @@ std::string_view language_code(std::string_view locale);
 /// it has no catalogue.
 std::string language_of_locale(std::string_view locale);
 
-/// The id of a message, a literal: lower-case letters, digits, "_" and ".", at most 40 characters. It names
-/// the message in the catalogues, so it stays when the English text changes.
+/// The id of a message, a literal such as "stage.scores": lower-case letters, digits, "_" and ".", at most 40
+/// characters. It names the message in the catalogues, so it stays when the English text changes.
 class MessageId {
 public:
     template<std::size_t size>
     consteval MessageId(const char (&id)[size]) : id_(id, size - 1) {
         constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789_.";
-        if (id_.empty() || id_.size() > 40 || id_.find_first_not_of(allowed) != std::string_view::npos)
+        if (id_.empty() || id_.size() > 40 || id_.find_first_not_of(allowed) != std::string_view::npos ||
+            id_.find('.') == std::string_view::npos)
             throw "the id of a message has a character that is not allowed, or a wrong length";
     }
     constexpr operator std::string_view() const { return id_; }
@@ -59,11 +61,12 @@ private:
     std::string_view text_;
 };
 
-/// A message that tr() translates later, for example in a table. Without an id: no message.
+/// A message that tr() translates later, for example in a table. Without an id, it is the same in every
+/// language.
 struct Message {
     std::string_view id, english;
 
-    constexpr bool empty() const { return id.empty(); }
+    constexpr bool empty() const { return english.empty(); }
     bool operator==(const Message&) const = default;
 };
 
@@ -71,8 +74,15 @@ struct Message {
 constexpr Message translatable(MessageId id, English english) {
     return {id, english};
 }
+/// A symbol or a name that is the same in every language, in a table of messages: untranslated("W_Q").
+constexpr Message untranslated(std::string_view text) {
+    return {{}, text};
+}
 
-/// The message in the user's language. Braces have no meaning. Empty without an id.
+/// The message with this English text, for text that is also a key; untranslated() if there is none.
+Message find_message(std::span<const Message> messages, std::string_view english);
+
+/// The message in the user's language. Braces have no meaning.
 std::string tr(const Message& message);
 inline std::string tr(MessageId id, English english) {
     return tr(translatable(id, english));

@@ -10,7 +10,7 @@ namespace headscope {
 namespace {
 
 // As the C library words what happens to files and folders. A reason beside these stays in English.
-[[maybe_unused]] constexpr std::array known{
+constexpr std::array known{
     translatable("system_reason.permission_denied", "Permission denied"),
     translatable("system_reason.no_such_file_directory", "No such file or directory"),
     translatable("system_reason.not_directory", "Not a directory"),
@@ -35,7 +35,7 @@ namespace {
 } // namespace
 
 std::string system_reason(int error) {
-    return tr(std::generic_category().message(error));
+    return tr(find_message(known, std::generic_category().message(error)));
 }
 
 } // namespace headscope

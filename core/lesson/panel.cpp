@@ -124,7 +124,7 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
                 list.stop("bytes", tr("panel.bytes_per_number", "bytes per number"), p.bytes, {1, 2, 4});
             },
             [&](const BlurPanel&) {
-                list.number(std::string(translatable("panel.merged", "merged")),
+                list.number("merged",
                             tr("panel.how_much_others_questions",
                                "how much of the others' questions each head asks, too"),
                             0, 0, 1);

@@ -4,6 +4,7 @@
 #include "core/manual/manual.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 
@@ -14,6 +15,25 @@ namespace {
 constexpr std::string_view page_name = "glossary";
 /// Words that in running text mostly mean something else: they are no links there.
 constexpr std::string_view everyday[] = {"gain", "loss", "unit"};
+
+/// The terms that screens say in the user's language.
+constexpr std::array said_terms{translatable("common.activation", "Activation"),
+                                translatable("patching_page.activation_patching", "Activation patching"),
+                                translatable("common.atlas", "Atlas"),
+                                translatable("common.concatenation", "Concatenation"),
+                                translatable("stack_words.cross_attention", "Cross-attention"),
+                                translatable("common.dot_product", "Dot product"),
+                                translatable("head_page.head", "Head"),
+                                translatable("lens_table.logit_lens", "Logit lens"),
+                                translatable("common.mask_2", "Mask"),
+                                translatable("reading_options.norm_weighted", "Norm-weighted"),
+                                translatable("text_page.query", "Query"),
+                                translatable("patching.residual_stream", "Residual stream"),
+                                translatable("writing_panel.sampling", "Sampling"),
+                                translatable("common.soft_cap", "Soft cap"),
+                                translatable("common.softmax", "Softmax"),
+                                translatable("atlas_page.survey", "Survey"),
+                                translatable("common.temperature_2", "Temperature")};
 
 /// Without the last word, which is the link to the page that says more.
 std::string without_more(const std::string& text) {
@@ -62,7 +82,7 @@ Forms all_forms() {
             continue;
         add(term, term.name);
         // Screens say some of them in the person's language, and mean the same term.
-        if (const std::string said = tr(term.name); said != term.name)
+        if (const std::string said = tr(find_message(said_terms, term.name)); said != term.name)
             add(term, said);
     }
     for (auto& [word, forms] : all)

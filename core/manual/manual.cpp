@@ -16,13 +16,13 @@ namespace {
 
 struct Listed {
     const char* page;
-    std::string_view group;
+    Message group;
 };
 // The groups of the table of contents.
-constexpr std::string_view program = translatable("manual.using_program", "Using the program"),
-                           models = translatable("manual.models", "Models"),
-                           command_line = translatable("manual.command_line", "Command line"),
-                           about = translatable("manual.about_program", "About the program");
+constexpr Message program = translatable("manual.using_program", "Using the program"),
+                  models = translatable("manual.models", "Models"),
+                  command_line = translatable("manual.command_line", "Command line"),
+                  about = translatable("manual.about_program", "About the program");
 /// The table of contents.
 constexpr Listed contents[] = {
     {"stages", program},

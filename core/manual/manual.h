@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/message.h"
 #include "core/lesson/lesson.h"
 #include "core/manual/place.h"
 
@@ -20,7 +21,7 @@ struct Section {
 
 struct Page {
     std::string name, title;
-    std::string group; ///< in the table of contents: "Models"
+    Message group; ///< in the table of contents: "Models"
     /// Links lead to "page#heading" or are web addresses.
     std::vector<lesson::LessonBlock> blocks;
     std::vector<Section> sections; ///< the first one is the page's title

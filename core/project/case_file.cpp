@@ -153,8 +153,8 @@ Problem load_case(const CaseSource& source) {
         problem.x_kv = read_tokens(file, "X_kv");
     visit_fields(Overloaded{[&](const Field& field, TensorPtr& tensor) {
                                 if (tensor == nullptr && field.row != TensorId::x_kv)
-                                    tensor = read_weights(file, weights_file, std::string(field.words),
-                                                          field.needed);
+                                    tensor = read_weights(file, weights_file,
+                                                          std::string(field.words.english), field.needed);
                             },
                             [](const Field&, auto&) {}},
                  problem);

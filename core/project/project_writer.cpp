@@ -90,7 +90,7 @@ ordered_json problem_json(const Problem& problem, const std::string& prefix, Ten
                                 out[std::string(field.name)] = mask_json(mask, prefix, tensors);
                             },
                             [&](const Field& field, const std::vector<float>& numbers) {
-                                out[std::string(field.name)] = finite_numbers(numbers, field.words);
+                                out[std::string(field.name)] = finite_numbers(numbers, field.words.english);
                             },
                             [&](const Field& field, float number) {
                                 if (has_tensor(*field.row, problem.parts()))
@@ -144,14 +144,15 @@ ordered_json recipe_json(const Recipe& recipe, Tensors& tensors) {
     return out;
 }
 
+constexpr Message no_title = translatable("project_writer.problem_file", "a problem from a file");
+
 std::string title_of(const Recipe& recipe, const Problem& problem) {
     if (recipe.base == nullptr)
         return recipe_title(recipe);
     std::string title;
     for (const std::string& token : problem.tokens)
         title += (title.empty() ? "" : " ") + token;
-    return title.empty() ? std::string(translatable("project_writer.problem_file", "a problem from a file"))
-                         : title;
+    return title.empty() ? std::string(no_title.english) : title;
 }
 
 } // namespace

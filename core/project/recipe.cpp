@@ -41,19 +41,21 @@ void add_mask(Mask& mask, MaskChoice choice) {
     }
 }
 
+// Translators: the title of the document if it is not a preset
+constexpr Message from_file = translatable("recipe.file", "from a file");
+
 } // namespace
 
 BuiltRecipe build_recipe(const Recipe& recipe) {
     BuiltRecipe built;
     if (recipe.base != nullptr) {
         built.problem = *recipe.base;
-        // Translators: the title of the document, where it is of no preset
-        built.title = translatable("recipe.file", "from a file");
+        built.title = from_file.english;
     } else {
         text::PresetProblem preset =
             text::build_preset(recipe.preset, recipe.sentence, recipe.seed, recipe.kv_sentence);
         built = {std::move(preset.problem), std::move(preset.head_roles), std::move(preset.feature_names),
-                 std::string(text::find_preset(recipe.preset)->title)};
+                 std::string(text::find_preset(recipe.preset)->title.english)};
     }
     Problem& problem = built.problem;
     if (recipe.H != 0 && recipe.H != problem.dims.H) {
@@ -69,6 +71,13 @@ BuiltRecipe build_recipe(const Recipe& recipe) {
     problem.mask.insert(problem.mask.end(), recipe.extra_mask.begin(), recipe.extra_mask.end());
     add_mask(problem.mask, recipe.mask);
     return built;
+}
+
+std::string translated_title(std::string_view title) {
+    std::vector<Message> known{from_file};
+    for (const text::PresetInfo& preset : text::presets())
+        known.push_back(preset.title);
+    return tr(find_message(known, title));
 }
 
 std::string recipe_title(const Recipe& recipe) {

@@ -48,6 +48,9 @@ struct BuiltRecipe {
 /// Throws Error(input) with the sentence to show when the recipe cannot be made into a problem.
 BuiltRecipe build_recipe(const Recipe& recipe);
 
+/// The title of a document in the user's language: that of a preset is translated, others are names.
+std::string translated_title(std::string_view title);
+
 /// The sentence, or both: "The cat / Le chat". Empty for a problem from a file.
 std::string recipe_title(const Recipe& recipe);
 

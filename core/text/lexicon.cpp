@@ -16,7 +16,7 @@ namespace headscope::text {
 
 namespace {
 
-constexpr std::array<std::string_view, word_class_count> class_names = {
+constexpr std::array<Message, word_class_count> class_names = {
     translatable("common.noun", "noun"),
     translatable("lexicon.pronoun", "pronoun"),
     translatable("common.verb", "verb"),
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, word_class_count> class_names = {
     translatable("lexicon.numeral", "numeral"),
     translatable("common.punctuation", "punctuation"),
     translatable("lexicon.unknown", "unknown")};
-constexpr std::array<std::string_view, word_category_count> category_names = {
+constexpr std::array<Message, word_category_count> category_names = {
     translatable("lexicon.person", "person"), translatable("lexicon.animal", "animal"),
     translatable("common.place", "place"),    translatable("lexicon.nature", "nature"),
     translatable("lexicon.water", "water"),   translatable("lexicon.money", "money"),
@@ -201,11 +201,11 @@ std::string folded_word(std::string_view word) {
     return out;
 }
 
-std::span<const std::string_view, word_class_count> word_class_names() {
+std::span<const Message, word_class_count> word_class_names() {
     return class_names;
 }
 
-std::span<const std::string_view, word_category_count> word_category_names() {
+std::span<const Message, word_category_count> word_category_names() {
     return category_names;
 }
 
@@ -227,8 +227,8 @@ std::vector<LexiconLine> parse_lexicon(std::string_view text, std::string_view f
             fields[f] = line.substr(begin, tab - begin);
             begin = tab + 1;
         }
-        const auto word_class = std::ranges::find(class_names, fields[1]);
-        const auto category = std::ranges::find(category_names, fields[2]);
+        const auto word_class = std::ranges::find(class_names, fields[1], &Message::english);
+        const auto category = std::ranges::find(category_names, fields[2], &Message::english);
         if (fields[0].empty())
             fail_line(file, number, tr("lexicon.no_word", "has no word"));
         if (word_class == class_names.end())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/message.h"
 #include "core/text/words.h"
 
 #include <array>
@@ -30,10 +31,10 @@ inline constexpr std::size_t word_class_count = 13;
 inline constexpr std::size_t word_category_count = 16;
 inline constexpr int rarest_band = 4;
 
-/// The names in assets/lexicon.tsv, in the order of the enumeration.
-std::span<const std::string_view, word_class_count> word_class_names();
+/// The English texts are the names in assets/lexicon.tsv, in the order of the enumeration.
+std::span<const Message, word_class_count> word_class_names();
 /// "person", "animal", ...; a category is an index into this list.
-std::span<const std::string_view, word_category_count> word_category_names();
+std::span<const Message, word_category_count> word_category_names();
 
 /// The lexicon's entry for one word.
 struct WordEntry {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/attention/problem.h"
+#include "core/base/message.h"
 
 #include <cstdint>
 #include <span>
@@ -14,8 +15,8 @@ namespace headscope::text {
 /// tells how each preset is built.
 struct PresetInfo {
     std::string_view id;          ///< "first-lesson"
-    std::string_view title;       ///< "First lesson"
-    std::string_view description; ///< one sentence
+    Message title;                ///< "First lesson"
+    Message description;          ///< one sentence
     std::string_view sentence;    ///< the first sentence when the preset opens
     std::string_view kv_sentence; ///< a second sentence to start from; empty: the preset takes none
     std::int64_t D = 0;

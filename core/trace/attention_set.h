@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/message.h"
 #include "core/tensor/map_part.h"
 #include "core/tensor/tensor.h"
 
@@ -39,7 +40,7 @@ struct AttentionInfo {
     std::string tokens_from; ///< where the tokens come from; empty without tokens
 
     // Of a set that is read otherwise than it is held (ReadSet).
-    std::string made_head{};   ///< "mean", "rollout" or "flow": how the last head is made of the others;
+    Message made_head{};       ///< "mean", "rollout" or "flow": how the last head is made of the others;
                                ///< empty: it is a head like them
     bool mean_layer = false;   ///< the last layer is the mean over the others
     bool renormalised = false; ///< rows were divided by what was left of them

@@ -19,8 +19,8 @@ constexpr std::array<Axis, 4> axes(A a = A::none, A b = A::none, A c = A::none, 
 }
 
 /// A row of what a checkpoint computes around its attention.
-constexpr Row around(TensorId id, StageGroup group, std::string_view name, std::string_view title,
-                     std::array<Axis, 4> axes, std::string_view formula) {
+constexpr Row around(TensorId id, StageGroup group, std::string_view name, Message title,
+                     std::array<Axis, 4> axes, Message formula) {
     return {.id = id,
             .name = name,
             .title = title,
@@ -53,21 +53,21 @@ inline constexpr std::array<Row, block_count> blocks{{
                         "norm(resid_in); where norms stand after the sum, norm(resid_mid)")),
     around(attn_raw, G::output, "attn_raw",
            translatable("block_rows.attentions_output_before_norm", "Attention’s output before its norm"),
-           rows_of_D, "output"),
+           rows_of_D, untranslated("output")),
     around(attn_out, G::attn_out, "attn_out",
            translatable("block_rows.attentions_output", "Attention’s output"), rows_of_D,
            translatable("block_rows.output_norm_stands_behind",
                         "output; where a norm stands behind the branch, norm(attn_raw)")),
     around(resid_mid, G::resid_mid, "resid_mid",
            translatable("block_rows.residual_stream_after", "Residual stream after attention"), rows_of_D,
-           "resid_in + attn_out"),
+           untranslated("resid_in + attn_out")),
     around(norm2, G::norm2, "norm2", translatable("block_rows.norm_mlp", "Norm of the MLP"), rows_of_D,
            translatable("block_rows.norm_resid_mid_norms",
                         "norm(resid_mid); where norms stand after the sum, norm(resid_out)")),
     around(mlp_pre, G::mlp_pre, "mlp_pre", translatable("block_rows.mlp", "MLP, in"), rows_of_mlp,
-           "norm2 · W_in + b_in"),
+           untranslated("norm2 · W_in + b_in")),
     around(mlp_gate, G::mlp_gate, "mlp_gate", translatable("block_rows.mlp_gate", "MLP, gate"), rows_of_mlp,
-           "norm2 · W_gate + b_gate"),
+           untranslated("norm2 · W_gate + b_gate")),
     around(mlp_act, G::mlp_act, "mlp_act",
            translatable("block_rows.mlp_after_activation", "MLP, after the activation"), rows_of_mlp,
            translatable("block_rows.activation_mlp_pre_gate",
@@ -78,7 +78,7 @@ inline constexpr std::array<Row, block_count> blocks{{
                         "softmax over the largest of norm2 · W_router + b_router; 0 for the others")),
     around(mlp_raw, G::mlp_raw, "mlp_raw",
            translatable("block_rows.mlps_output_before_norm", "MLP’s output before its norm"), rows_of_D,
-           "mlp_act · W_out + b_out"),
+           untranslated("mlp_act · W_out + b_out")),
     around(mlp_out, G::mlp_out, "mlp_out", translatable("block_rows.mlps_output", "MLP’s output"), rows_of_D,
            translatable("block_rows.mlp_act_w_out",
                         "mlp_act · W_out + b_out; where a norm stands behind the branch, norm(mlp_raw)")),
@@ -90,13 +90,14 @@ inline constexpr std::array<Row, block_count> blocks{{
     around(final_norm, G::final_norm, "final_norm", translatable("block_rows.final_norm", "Final norm"),
            rows_of_D, translatable("block_rows.norm_resid_out_last", "norm(resid_out of the last layer)")),
     around(logits, G::logits, "logits", translatable("block_rows.logits", "Logits"), rows_of_vocab,
-           "final_norm · W_U"),
+           untranslated("final_norm · W_U")),
     around(probabilities, G::probabilities, "probabilities",
-           translatable("block_rows.probabilities", "Probabilities"), rows_of_vocab, "softmax(logits)"),
+           translatable("block_rows.probabilities", "Probabilities"), rows_of_vocab,
+           untranslated("softmax(logits)")),
 }};
 
 /// A row of the table for what is not computed; `group` says where it is read first.
-constexpr Row given(TensorId id, std::string_view name, std::string_view title, std::string_view symbol,
+constexpr Row given(TensorId id, std::string_view name, Message title, std::string_view symbol,
                     StageGroup group, std::array<Axis, 4> axes) {
     return {.id = id,
             .name = name,
@@ -106,7 +107,7 @@ constexpr Row given(TensorId id, std::string_view name, std::string_view title, 
             .axes = axes,
             .operation = Op::given,
             .inputs = {},
-            .formula = "",
+            .formula = {},
             .stage = false};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/message.h"
 #include "core/tensor/dims.h"
 #include "core/tensor/shape.h"
 #include "core/trace/tensor_id.h"
@@ -47,13 +48,13 @@ using CellsRead = std::vector<ReadSpan> (*)(const TensorInfo& row, const Dims& d
 struct TensorInfo {
     TensorId id;
     std::string_view name;    ///< in files, on the command line and in addresses: "q_heads"
-    std::string_view title;   ///< for people: "Attention weights"
+    Message title;            ///< for people: "Attention weights"
     std::string_view symbol;  ///< in formulas: "Q"
     StageGroup group;         ///< where on the strip; of an input, where it is read first
     std::array<Axis, 4> axes; ///< outermost first, padded with Axis::none
     Operation operation;
     TensorList inputs;
-    std::string_view formula; ///< in row-vector convention; $ as in `pytorch`, see formula_of
+    Message formula; ///< in row-vector convention; $ as in `pytorch`, see formula_of
     Scale scale = Scale::values;
     bool stage = true;          ///< a trace holds it
     bool joins_heads = false;   ///< each head reads all heads of the first input
@@ -64,7 +65,7 @@ struct TensorInfo {
     CellsRead cells = nullptr;
     /// Of a stage that makes each head's rows, one by one, from those of its first input: what is done to a
     /// row, in a word.
-    std::string_view verb = {};
+    Message verb = {};
     /// Of such a stage: lines of PyTorch that make it. $ stands for its first input, head by head.
     std::string_view pytorch = {};
 
@@ -77,7 +78,7 @@ struct TensorInfo {
 struct GroupInfo {
     StageGroup group;
     std::string_view label; ///< on the strip: "q k v"
-    std::string_view title; ///< above the canvas
+    Message title;          ///< above the canvas
     TensorId main;          ///< the stage a walk stops at
     Page page;
     bool by_rows;       ///< playback goes through it row by row

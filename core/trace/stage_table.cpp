@@ -103,9 +103,9 @@ Spans head_projection_cells(const Row& row, const Dims& dims, const Index& at, c
             {row.inputs[2], {at[1], 0, 0, 0}, 0, 1}};
 }
 
-constexpr Row stage(TensorId id, std::string_view name, std::string_view title, std::string_view symbol,
+constexpr Row stage(TensorId id, std::string_view name, Message title, std::string_view symbol,
                     StageGroup group, std::array<Axis, 4> axes, Operation operation, CellsRead cells,
-                    TensorList inputs, std::string_view formula, Scale scale = Scale::values) {
+                    TensorList inputs, Message formula, Scale scale = Scale::values) {
     return {.id = id,
             .name = name,
             .title = title,
@@ -119,7 +119,7 @@ constexpr Row stage(TensorId id, std::string_view name, std::string_view title, 
             .cells = cells};
 }
 
-constexpr Row by_head(Row row, std::string_view verb, std::string_view pytorch) {
+constexpr Row by_head(Row row, Message verb, std::string_view pytorch) {
     row.verb = verb;
     row.pytorch = pytorch;
     return row;
@@ -133,9 +133,8 @@ constexpr Row given_with(Row row, ProblemPart when, std::optional<TensorId> inst
 }
 
 /// The row of normed queries or keys in problems with a norm on each head.
-constexpr Row normed(TensorId id, std::string_view name, std::string_view title, std::string_view symbol,
-                     std::array<Axis, 4> axes, TensorList inputs, std::string_view formula,
-                     std::string_view pytorch) {
+constexpr Row normed(TensorId id, std::string_view name, Message title, std::string_view symbol,
+                     std::array<Axis, 4> axes, TensorList inputs, Message formula, std::string_view pytorch) {
     const Row row =
         stage(id, name, title, symbol, G::split, axes, Op::head_norm, head_norm_cells, inputs, formula);
     // Translators: what a step does to the rows of a head, in one word, as "move" and "turn" do
@@ -148,11 +147,11 @@ constexpr std::array<Row, stage_count> stages{{
     stage(x, "x", translatable("common.token_vectors", "Token vectors"), "X", G::x, axes(A::B, A::Tq, A::D),
           Op::given, nullptr, {}, translatable("stage_table.one_row_per_token", "one row per token")),
     stage(q, "q", translatable("common.queries", "Queries"), "Q", G::qkv, axes(A::B, A::Tq, A::H_dk),
-          Op::projection, projection_cells, {x, W_Q, b_Q}, "Q = X W_Q + b_Q"),
+          Op::projection, projection_cells, {x, W_Q, b_Q}, untranslated("Q = X W_Q + b_Q")),
     stage(k, "k", translatable("common.keys", "Keys"), "K", G::qkv, axes(A::B, A::Tk, A::Hkv_dk),
-          Op::projection, projection_cells, {x_kv, W_K, b_K}, "K = X W_K + b_K"),
+          Op::projection, projection_cells, {x_kv, W_K, b_K}, untranslated("K = X W_K + b_K")),
     stage(v, "v", translatable("common.values", "Values"), "V", G::qkv, axes(A::B, A::Tk, A::Hkv_dv),
-          Op::projection, projection_cells, {x_kv, W_V, b_V}, "V = X W_V + b_V"),
+          Op::projection, projection_cells, {x_kv, W_V, b_V}, untranslated("V = X W_V + b_V")),
     normed(
         q_normed, "q_normed", translatable("stage_table.normed_queries", "Normed queries"), "Q_n",
         axes(A::B, A::H, A::Tq, A::dk), {q, q_norm, norm_eps},
@@ -167,20 +166,22 @@ constexpr std::array<Row, stage_count> stages{{
         "norm_eps) * k_norm"),
     by_head(stage(q_heads, "q_heads", translatable("stage_table.queries_head", "Queries by head"), "Q_h",
                   G::split, axes(A::B, A::H, A::Tq, A::dk), Op::split, split_cells, {q_normed},
-                  "q_heads[h] = $"),
+                  untranslated("q_heads[h] = $")),
             translatable("common.move", "move"), "q_heads = $"),
     by_head(stage(k_heads, "k_heads", translatable("stage_table.keys_head", "Keys by head"), "K_h", G::split,
-                  axes(A::B, A::Hkv, A::Tk, A::dk), Op::split, split_cells, {k_normed}, "k_heads[h] = $"),
+                  axes(A::B, A::Hkv, A::Tk, A::dk), Op::split, split_cells, {k_normed},
+                  untranslated("k_heads[h] = $")),
             translatable("common.move", "move"), "k_heads = $"),
     by_head(stage(v_heads, "v_heads", translatable("stage_table.values_head", "Values by head"), "V_h",
-                  G::split, axes(A::B, A::Hkv, A::Tk, A::dv), Op::split, split_cells, {v}, "v_heads[h] = $"),
+                  G::split, axes(A::B, A::Hkv, A::Tk, A::dv), Op::split, split_cells, {v},
+                  untranslated("v_heads[h] = $")),
             translatable("common.move", "move"), "v_heads = $"),
     stage(scores, "scores", translatable("stage_table.scores", "Scores"), "S", G::scores,
           axes(A::B, A::H, A::Tq, A::Tk), Op::dot_product, dot_product_cells, {q_heads, k_heads},
-          "scores[h] = q_heads[h] · k_heads[h]ᵀ", Scale::scores),
+          untranslated("scores[h] = q_heads[h] · k_heads[h]ᵀ"), Scale::scores),
     stage(scaled, "scaled", translatable("stage_table.scaled_scores", "Scaled scores"), "S / √dk", G::scaled,
           axes(A::B, A::H, A::Tq, A::Tk), Op::scale, scale_cells, {scores, temperature},
-          "scaled = scores ÷ √dk", Scale::scores),
+          untranslated("scaled = scores ÷ √dk"), Scale::scores),
     stage(masked, "masked", translatable("stage_table.masked_scores", "Masked scores"), "S + M", G::masked,
           axes(A::B, A::H, A::Tq, A::Tk), Op::mask, mask_cells, {scaled, mask},
           translatable("stage_table.masked_scaled_allowed_else", "masked = scaled where allowed, else −∞"),
@@ -196,10 +197,10 @@ constexpr std::array<Row, stage_count> stages{{
           Scale::shares),
     stage(head_out, "head_out", translatable("common.head_outputs", "Head outputs"), "O_h", G::head_out,
           axes(A::B, A::H, A::Tq, A::dv), Op::value_sum, value_sum_cells, {weights, v_heads},
-          "head_out[h] = weights[h] · v_heads[h]"),
+          untranslated("head_out[h] = weights[h] · v_heads[h]")),
     stage(concat, "concat", translatable("common.concatenation", "Concatenation"), "O", G::concat,
           axes(A::B, A::Tq, A::H_dv), Op::join, join_cells, {head_out, gain},
-          "concat = [head_out[0], head_out[1], …]"),
+          untranslated("concat = [head_out[0], head_out[1], …]")),
     stage(contributions, "contributions", translatable("stage_table.contributions", "Contributions"), "C_h",
           G::contributions, axes(A::B, A::H, A::Tq, A::D), Op::head_projection, head_projection_cells,
           {head_out, W_O, gain},
@@ -207,7 +208,7 @@ constexpr std::array<Row, stage_count> stages{{
                        "contributions[h] = head_out[h] · W_O[rows of h]")),
     stage(output, "output", translatable("common.output_projection", "Output projection"), "Y", G::output,
           axes(A::B, A::Tq, A::D), Op::output_projection, projection_cells, {concat, W_O, b_O},
-          "output = concat · W_O + b_O"),
+          untranslated("output = concat · W_O + b_O")),
 }};
 
 constexpr std::array<Row, tensor_count - stage_count - block_count - block_weight_count> inputs{{
@@ -273,7 +274,7 @@ constexpr std::array<Row, tensor_count - stage_count - block_count - block_weigh
 }};
 
 /// The row of a stage in problems with a rotary position embedding.
-constexpr Row rotated(Row row, std::string_view formula, std::string_view pytorch) {
+constexpr Row rotated(Row row, Message formula, std::string_view pytorch) {
     row.operation = Op::rotation;
     row.inputs = {row.inputs[0], rotary_cos, rotary_sin};
     row.formula = formula;
@@ -302,20 +303,20 @@ constexpr const Row* find_row(TensorId id) {
 constexpr Row capped(Row row) {
     row.operation = Op::soft_cap;
     row.inputs = {row.inputs[0], row.inputs[1], score_cap};
-    row.formula = "scaled = c · tanh(scores ÷ √dk ÷ c)";
+    row.formula = untranslated("scaled = c · tanh(scores ÷ √dk ÷ c)");
     row.when = &ProblemParts::soft_cap;
     return row;
 }
 
 /// The row of the masked scores in problems with or without such rules of a mask.
-constexpr Row masked_by(Row row, ProblemPart when, std::string_view formula) {
+constexpr Row masked_by(Row row, ProblemPart when, Message formula) {
     row.formula = formula;
     row.when = when;
     return row;
 }
 
 /// The row of a norm on queries or keys in problems where it spans all heads.
-constexpr Row joint(Row row, TensorId weight, std::string_view formula, std::string_view pytorch) {
+constexpr Row joint(Row row, TensorId weight, Message formula, std::string_view pytorch) {
     row.operation = Op::joint_norm;
     row.inputs = {row.inputs[0], weight, norm_eps};
     row.formula = formula;
@@ -326,7 +327,7 @@ constexpr Row joint(Row row, TensorId weight, std::string_view formula, std::str
 }
 
 /// The row of queries, keys or values in problems that limit them.
-constexpr Row limited(Row row, std::string_view formula) {
+constexpr Row limited(Row row, Message formula) {
     row.inputs = {row.inputs[0], row.inputs[1], row.inputs[2], qkv_limit};
     row.formula = formula;
     row.when = &ProblemParts::qkv_limit;
@@ -369,8 +370,8 @@ constexpr std::array variants{
             translatable("stage_table.k_heads_h_turned", "k_heads[h] = $, turned by position"),
             "k_heads = turned($)"),
     capped(*find_row(scaled)),
-    masked_by(*find_row(masked), &ProblemParts::all_allowed, "masked = scaled"),
-    masked_by(*find_row(masked), &ProblemParts::added_mask, "masked = scaled + mask"),
+    masked_by(*find_row(masked), &ProblemParts::all_allowed, untranslated("masked = scaled")),
+    masked_by(*find_row(masked), &ProblemParts::added_mask, untranslated("masked = scaled + mask")),
 };
 
 constexpr auto all_rows = [] {

@@ -108,19 +108,18 @@ std::string title_around(const Shown& shown, TensorId id) {
 }
 
 std::string activation_name(checkpoint::Activation activation) {
-    constexpr std::array<std::string_view, 12> names{
-        "gelu",
-        translatable("block_parts.gelu_tanh", "gelu (by tanh)"),
-        translatable("block_parts.gelu_quick", "gelu (quick)"),
-        "relu",
-        translatable("block_parts.relu_most_6", "relu, at most 6"),
-        translatable("block_parts.relu_squared", "relu squared"),
-        translatable("block_parts.leaky_relu", "leaky relu"),
-        "silu",
-        "mish",
-        "tanh",
-        "sigmoid",
-        translatable("block_parts.linear", "linear")};
+    constexpr std::array<Message, 12> names{untranslated("gelu"),
+                                            translatable("block_parts.gelu_tanh", "gelu (by tanh)"),
+                                            translatable("block_parts.gelu_quick", "gelu (quick)"),
+                                            untranslated("relu"),
+                                            translatable("block_parts.relu_most_6", "relu, at most 6"),
+                                            translatable("block_parts.relu_squared", "relu squared"),
+                                            translatable("block_parts.leaky_relu", "leaky relu"),
+                                            untranslated("silu"),
+                                            untranslated("mish"),
+                                            untranslated("tanh"),
+                                            untranslated("sigmoid"),
+                                            translatable("block_parts.linear", "linear")};
     static_assert(names.size() == static_cast<std::size_t>(checkpoint::Activation::linear) + 1);
     return tr(names[static_cast<std::size_t>(activation)]);
 }

@@ -101,7 +101,7 @@ private:
              .name = "stage " + std::string(group_info(stop).label)});
     }
 
-    void add_chip(std::string_view label, std::size_t count, int depth, bool passed, const GoTo& action,
+    void add_chip(const Message& label, std::size_t count, int depth, bool passed, const GoTo& action,
                   const std::string& tip) {
         pieces.push_back({.label = tr(label),
                           .count = count == 0 ? "" : std::to_string(count),
@@ -110,10 +110,10 @@ private:
                           .depth = depth,
                           .action = action,
                           .tip = tip,
-                          .name = "group " + std::string(label)});
+                          .name = "group " + std::string(label.english)});
     }
 
-    void add_outer(std::string_view name, const std::vector<G>& stops, bool open, bool passed) {
+    void add_outer(const Message& name, const std::vector<G>& stops, bool open, bool passed) {
         if (!open) {
             add_chip(name, stops.size(), 0, passed, GoTo{stops.front()}, tr(group_info(stops.front()).title));
             return;
@@ -276,7 +276,7 @@ bool StopRun::has(StageGroup stop) const {
 }
 
 std::vector<StopRun> runs_of(const std::vector<StageGroup>& layer) {
-    constexpr std::string_view attention = translatable("common.attention", "attention"), mlp = "MLP";
+    constexpr Message attention = translatable("common.attention", "attention"), mlp = untranslated("MLP");
     std::vector<StopRun> runs;
     for (const G stop : layer) {
         StopRun run;

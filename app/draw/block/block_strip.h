@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/draw/kit/picture.h"
+#include "core/base/message.h"
 
 #include <string_view>
 #include <vector>
@@ -9,7 +10,7 @@ namespace headscope::app {
 
 /// Stops of a layer that the strip folds together, attention and the MLP, or one that stands alone.
 struct StopRun {
-    std::string_view name, title; ///< for tr(); both empty of a stop that stands alone
+    Message name, title; ///< both empty of a stop that stands alone
     std::vector<StageGroup> stops;
     bool has(StageGroup stop) const;
 };

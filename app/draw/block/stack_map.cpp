@@ -17,7 +17,8 @@ constexpr std::int64_t most_named = 8; ///< layers with a box of their own
 
 /// One box of the map.
 struct Line {
-    std::string label; ///< in English
+    std::string name;       ///< in English
+    std::string label = {}; ///< in the user's language; empty: the name
     std::optional<float> adds = {};
     GoTo target;
     bool on = false;
@@ -34,7 +35,8 @@ public:
           open(in_layer ? c.view.attention.layer : -1) {
         const checkpoint::StackLengths* const lengths = context.shown.lengths.get();
         const auto at = static_cast<std::size_t>(i);
-        lines.push_back({.label = std::string(translatable("common.embed", "embed")),
+        lines.push_back({.name = "embed",
+                         .label = tr("common.embed", "embed"),
                          .adds = lengths == nullptr ? std::nullopt : std::optional(lengths->begin[at]),
                          .target = {walk.before.front()},
                          .on = on_part(walk.before)});
@@ -44,7 +46,7 @@ public:
             const std::optional<float> adds =
                 lengths == nullptr ? std::nullopt
                                    : std::optional(lengths->layers[static_cast<std::size_t>(l)][at]);
-            lines.push_back({.label = "L" + std::to_string(l),
+            lines.push_back({.name = "L" + std::to_string(l),
                              .adds = adds,
                              .target = {in_layer ? c.view.group : walk.layer.front(), -1, l},
                              .small = walk.layers > most_named && !near});
@@ -52,8 +54,10 @@ public:
                 add_open_layer();
         }
         for (const G stop : walk.after)
-            lines.push_back(
-                {.label = std::string(group_info(stop).title), .target = {stop}, .on = stop == c.view.group});
+            lines.push_back({.name = std::string(group_info(stop).title.english),
+                             .label = tr(group_info(stop).title),
+                             .target = {stop},
+                             .on = stop == c.view.group});
     }
 
     float draw(float y) {
@@ -96,13 +100,14 @@ private:
         for (const G stop : walk.layer) {
             const bool on = stop == context.view.group;
             if (stop == G::norm1 || stop == G::norm2) {
-                lines.push_back({.label = std::string(group_info(stop).label),
+                lines.push_back({.name = std::string(group_info(stop).label),
                                  .target = {stop},
                                  .on = on,
                                  .inside = true});
             } else if (!is_around(stop) && !attention) {
                 attention = true;
-                lines.push_back({.label = std::string(translatable("common.attention", "attention")),
+                lines.push_back({.name = "attention",
+                                 .label = tr("common.attention", "attention"),
                                  .adds = adds(TensorId::attn_out),
                                  .target = {G::x},
                                  .on = !is_around(context.view.group) || context.view.group == G::attn_out,
@@ -110,7 +115,7 @@ private:
                                  .plus = has(G::resid_mid)});
             } else if (stop >= G::mlp_pre && stop <= G::mlp_out && !mlp) {
                 mlp = true;
-                lines.push_back({.label = "MLP",
+                lines.push_back({.name = "MLP",
                                  .adds = adds(TensorId::mlp_out),
                                  .target = {stop},
                                  .on = context.view.group >= G::mlp_pre && context.view.group <= G::mlp_out,
@@ -124,7 +129,7 @@ private:
         const Theme& theme = context.theme;
         const float pitch = line.small ? small_row : row, height = line.small ? 6.0F : box;
         const float indent = line.inside ? 36.0F : 22.0F, left = pad + indent;
-        const std::string label = tr(line.label);
+        const std::string& label = line.label.empty() ? line.name : line.label;
         const figure::Font font = line.on ? figure::Font::ui_semibold : figure::Font::ui_medium;
         const float words = line.small ? 0 : context.measure(label, font, 12) + 16;
         const figure::Rect area{left, y + (pitch - height) / 2, std::max(118 - indent, words), height};
@@ -158,10 +163,10 @@ private:
                           number(static_cast<double>(*line.adds), 1), figure::Font::mono, 12, theme.text,
                           figure::Align::right);
         }
-        boxes.add_spot({left, y, context.width - pad - left, pitch}, "map " + line.label, line.target,
-                       line.adds ? tr("stack_map.adds_vector_length", "{}: adds a vector of length {}",
-                                      tr(line.label), number(static_cast<double>(*line.adds), 2))
-                                 : tr(line.label));
+        boxes.add_spot({left, y, context.width - pad - left, pitch}, "map " + line.name, line.target,
+                       line.adds ? tr("stack_map.adds_vector_length", "{}: adds a vector of length {}", label,
+                                      number(static_cast<double>(*line.adds), 2))
+                                 : label);
         return y + pitch;
     }
 

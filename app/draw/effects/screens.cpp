@@ -19,9 +19,9 @@ namespace {
 
 struct ScreenInfo {
     Screen screen;
-    std::string_view label;  ///< on the switch; empty: reached from the stages
+    Message label;           ///< on the switch; empty: reached from the stages
     std::string_view action; ///< whose key the tip names
-    std::string_view tip;
+    Message tip;
     Picture (*strip)(const DrawContext& context); ///< null: that of the stages
     Picture (*page)(const DrawContext& context);
     Picture (*inspector)(const DrawContext& context);
@@ -44,7 +44,7 @@ constexpr std::array screens{
     ScreenInfo{Screen::circuits, translatable("common.circuits", "Circuits"), "circuits screen",
                translatable("screens.head_weights_alone_2", "What a head does by its weights alone"), nullptr,
                draw_circuits_page, draw_circuits_inspector},
-    ScreenInfo{Screen::why, "", "", "", nullptr, draw_why_page, draw_why_inspector},
+    ScreenInfo{Screen::why, {}, "", {}, nullptr, draw_why_page, draw_why_inspector},
     ScreenInfo{
         Screen::map, translatable("common.map", "Map"), "map screen",
         translatable("screens.weights_open_head_map", "The weights of the open head as a map of any length"),

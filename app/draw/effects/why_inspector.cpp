@@ -37,7 +37,7 @@ void add_way(Sheet& sheet, const WhyScore::Group& group, std::size_t n) {
     if (group.head >= 0)
         sheet.row_spot("term " + std::to_string(n), OpenHead{group.layer, group.head},
                        tr("why_inspector.take_same_pair_tokens", "Take the same pair of tokens apart in {}",
-                          tr(group.name)));
+                          group.name));
 }
 
 void add_terms(Sheet& sheet, const WhyScore& why) {
@@ -55,7 +55,7 @@ void add_terms(Sheet& sheet, const WhyScore& why) {
     for (std::size_t n = 0; n < count; ++n) {
         const WhyScore::Term& term = why.largest[n];
         add_way(sheet, why.groups[term.key].head >= 0 ? why.groups[term.key] : why.groups[term.query], n);
-        term_row(sheet, tr(why.groups[term.query].name) + " · " + tr(why.groups[term.key].name), term.value,
+        term_row(sheet, why.groups[term.query].name + " · " + why.groups[term.key].name, term.value,
                  why.limit, format.decimals, n == 0);
     }
     if (const std::size_t others = why.largest.size() - count; others > 0)
@@ -75,14 +75,14 @@ void add_cell(Sheet& sheet, const WhyScore& why) {
     const Problem& problem = sheet.context.shown.problem();
     const WhyScore::Term& term = why.largest.front();
     sheet.section(tr("why_inspector.largest_cell", "The largest cell"), "q[a] · k[b]");
-    sheet.row(tr("why_inspector.query_written", "query, written by"), tr(why.groups[term.query].name));
-    sheet.row(tr("why_inspector.key_written", "key, written by"), tr(why.groups[term.key].name));
+    sheet.row(tr("why_inspector.query_written", "query, written by"), why.groups[term.query].name);
+    sheet.row(tr("why_inspector.key_written", "key, written by"), why.groups[term.key].name);
     if (why.score.scaled != 0)
         sheet.row(tr("why_inspector.share_score", "share of the score"),
                   percent_text(std::abs(term.value / why.score.scaled)));
     if (why.read.empty())
         return;
-    sheet.section(tr("why_inspector.read", "What {} read at {}", tr(why.groups[term.key].name),
+    sheet.section(tr("why_inspector.read", "What {} read at {}", why.groups[term.key].name,
                      key_word(problem, why.question.key)),
                   tr("common.weight", "weight"));
     for (const WhyScore::Read& read : why.read)

@@ -59,7 +59,7 @@ WhyTable table_of(const DrawContext& context, const WhyScore& why) {
     table.count = why.groups.size();
     float names = 0;
     for (const WhyScore::Group& group : why.groups)
-        names = std::max(names, context.measure(tr(group.name), Font::ui, 12));
+        names = std::max(names, context.measure(group.name, Font::ui, 12));
     table.left = canvas_pad + std::min(names, 110.0F) + 10;
     const float room = context.width - canvas_pad - sums_width - table.left,
                 below =
@@ -90,10 +90,9 @@ void draw_names(Picture& picture, const DrawContext& context, const WhyScore& wh
         const WhyScore::Group& group = why.groups[n];
         const figure::Rect row = table.cell(n, 0), column = table.cell(0, n);
         const bool query = n == largest.query, key = n == largest.key;
-        draw_text(picture, context, table.left - 8, figure::baseline_for(row.y + row.h / 2, 12),
-                  tr(group.name), query ? Font::ui_semibold : Font::ui, 12, query ? theme.ink : theme.muted,
-                  Align::right);
-        const std::string brief = tr(why.joined ? group.name : group.brief);
+        draw_text(picture, context, table.left - 8, figure::baseline_for(row.y + row.h / 2, 12), group.name,
+                  query ? Font::ui_semibold : Font::ui, 12, query ? theme.ink : theme.muted, Align::right);
+        const std::string brief = why.joined ? group.name : group.brief;
         const bool fits = context.measure(brief, Font::ui_semibold, 12) <= column.w + 2;
         if (fits)
             draw_text(picture, context, column.x + column.w / 2, table.top - 8, brief,
@@ -266,8 +265,8 @@ Picture draw_why_page(const DrawContext& context) {
             const double value = why->at(q, k);
             draw_signed_cell(picture, context, area, value, why->limit, table.numbers, 1);
             picture.tips.push_back(
-                {area, tr("why_page.query_key", "{} at the query · {} at the key: {}",
-                          tr(why->groups[q].name), tr(why->groups[k].name), signed_number(value, 3))});
+                {area, tr("why_page.query_key", "{} at the query · {} at the key: {}", why->groups[q].name,
+                          why->groups[k].name, signed_number(value, 3))});
         }
     const figure::Rect largest = table.cell(why->largest.front().query, why->largest.front().key);
     draw_selected_cell(picture, theme, largest);

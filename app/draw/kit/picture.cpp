@@ -182,7 +182,8 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
             break;
         case Axis::H:
         case Axis::Hkv:
-            heads += "[" + (i < own_heads ? std::to_string(i) : given->info().made_head) + "]";
+            heads += "[" +
+                     (i < own_heads ? std::to_string(i) : std::string(given->info().made_head.english)) + "]";
             break;
         case Axis::Tq:
             inner += (inner.empty() ? "" : ", ") + text::isolated(query_word(problem, i));

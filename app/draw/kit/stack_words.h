@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/draw/kit/controls.h"
+#include "core/base/message.h"
 #include "core/checkpoint/model/stacks.h"
 
 #include <span>
@@ -12,10 +13,10 @@ namespace headscope::app {
 /// How one of the three kinds of attention of an encoder-decoder is called on screen.
 struct StackWords {
     checkpoint::Stack stack;
-    std::string_view name;   ///< "Decoder self"
-    std::string_view title;  ///< "Decoder self-attention"
-    std::string_view reads;  ///< "target reads earlier target"
-    std::string_view mask;   ///< "causal"
+    Message name;            ///< "Decoder self"
+    Message title;           ///< "Decoder self-attention"
+    Message reads;           ///< "target reads earlier target"
+    Message mask;            ///< "causal"
     std::string_view action; ///< in the table of actions
 };
 /// In the order in which they run.

@@ -6,6 +6,7 @@
 #include "core/base/overloaded.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -44,9 +45,15 @@ double typed_number(std::string text) {
     return value;
 }
 
+/// The names of knobs that are words, not symbols.
+constexpr std::array knob_words{translatable("panel.merged", "merged"),
+                                translatable("common.temperature", "temperature"),
+                                translatable("common.query_2", "query"), translatable("common.key", "key"),
+                                translatable("explanations.pair", "pair")};
+
 /// As texts and the tab Predict write it: top-k.
 std::string knob_label(const lesson::Knob& knob) {
-    std::string label = tr(knob.name);
+    std::string label = tr(find_message(knob_words, knob.name));
     std::ranges::replace(label, '_', '-');
     return label;
 }
@@ -58,7 +65,7 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
     const float middle = column.y + knob_height / 2;
     draw_text(picture, column.context, column.x, figure::baseline_for(middle, 13), knob_label(knob),
               figure::Font::ui_medium, 13, theme.ink);
-    picture.tips.push_back({{column.x, column.y, name_width, knob_height}, tr(knob.says)});
+    picture.tips.push_back({{column.x, column.y, name_width, knob_height}, knob.says});
     const std::string label = "panel " + std::to_string(panel.line) + " " + knob.name;
     const int line = panel.line;
     const auto turn = [line, name = knob.name](double value) {
@@ -95,7 +102,7 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
                                                : stops[static_cast<std::size_t>(std::lround(to))]);
                  },
              .tip = tr("lesson_knobs.double_click_back_lesson",
-                       "{}. Double click: back to where the lesson put it", tr(knob.says)),
+                       "{}. Double click: back to where the lesson put it", knob.says),
              .grain = knob.stops.empty() ? 0.01F : 1.0F});
     picture.fields.push_back(
         {.area = {column.right() - knob_field_width, column.y + 2, knob_field_width, 23},

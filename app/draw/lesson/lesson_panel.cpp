@@ -139,7 +139,7 @@ std::string difficulty_text(const lesson::Lesson& lesson) {
                                       translatable("lesson_panel.intermediate", "intermediate"),
                                       translatable("lesson_panel.advanced", "advanced")};
     for (const std::string_view word : words)
-        if (word == lesson.difficulty)
+        if (word.english == lesson.difficulty)
             return tr(word);
     return lesson.difficulty;
 }

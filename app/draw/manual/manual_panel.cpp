@@ -42,7 +42,7 @@ lesson::Span words(const std::string& text, lesson::SpanStyle style,
 
 /// All pages, group by group.
 void draw_contents(TextColumn& column) {
-    std::string group;
+    Message group;
     lesson::ListBlock list;
     const auto end_group = [&] {
         if (!list.items.empty())

@@ -44,7 +44,7 @@ void draw_square(Picture& picture, const Theme& theme, const figure::Rect& area,
 }
 
 struct MarkKind {
-    std::string_view says;
+    Message says;
     bool (*fits)(const HeadEdits&);
     void (*draw)(Picture&, const DrawContext&, const figure::Rect&);
 };

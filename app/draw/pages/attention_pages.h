@@ -56,7 +56,7 @@ bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, st
 
 /// A label of core/analysis/heads/head_metrics.h, in words and as a letter on the board.
 struct Pattern {
-    std::string label; ///< in English; "" for heads without a clear pattern
+    Message label; ///< empty for heads without a clear pattern
     char letter;
     std::string says; ///< what it means, in a few words of the person's language
 };

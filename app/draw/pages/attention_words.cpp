@@ -25,7 +25,7 @@ std::string averaged_heads(std::int64_t count) {
 
 std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
     const std::int64_t L = info.own_layers(), H = info.own_heads();
-    if (h >= H && info.made_head != "mean")
+    if (h >= H && info.made_head.english != "mean")
         return tr("attention_words.all_heads_layers_0", "all heads of layers 0 to {}", l);
     if (l >= L)
         return h >= H ? averaged_heads(L * H)
@@ -35,7 +35,7 @@ std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_
 }
 
 /// How head h was made of the others; null: it was not.
-const std::string* made_head(const DrawContext& context, std::int64_t h) {
+const Message* made_head(const DrawContext& context, std::int64_t h) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     return given != nullptr && h >= given->info().own_heads() ? &given->info().made_head : nullptr;
 }
@@ -76,9 +76,10 @@ const std::vector<Pattern>& patterns() {
         for (const analysis::HeadScoreInfo& info : analysis::head_scores())
             if (!info.label.text.empty() &&
                 std::ranges::find(rows, info.label.text, &Pattern::label) == rows.end())
-                rows.push_back({std::string(info.label.text), info.label.letter, tr(info.label.says)});
+                rows.push_back({info.label.text, info.label.letter, tr(info.label.says)});
         rows.push_back(
-            {"", '-',
+            {{},
+             '-',
              tr("attention_words.none_holds_enough_weight", "none of these holds enough of the weight")});
         return rows;
     }();
@@ -146,17 +147,17 @@ std::string head_page_title(const DrawContext& context) {
 }
 
 std::string column_word(const Document& document, std::int64_t h) {
-    return document.shows_weights() ? tr(analysis::head_column(document.shown_weights()->info(), h))
+    return document.shows_weights() ? analysis::head_column(document.shown_weights()->info(), h)
                                     : "H" + std::to_string(h);
 }
 
 std::string head_word(const DrawContext& context, std::int64_t h) {
-    const std::string* const made = made_head(context, h);
+    const Message* const made = made_head(context, h);
     return made != nullptr ? capital(tr(*made)) : tr("common.head", "Head {}", h);
 }
 
 std::string small_head_word(const DrawContext& context, std::int64_t h) {
-    const std::string* const made = made_head(context, h);
+    const Message* const made = made_head(context, h);
     return made != nullptr ? tr(*made) : tr("common.head_3", "head {}", h);
 }
 
@@ -210,7 +211,7 @@ std::string head_page_line(const DrawContext& context) {
 
 void draw_reading_line(Picture& picture, const DrawContext& context) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
-    std::string reading = given == nullptr ? std::string() : tr(given->info().reading);
+    std::string reading = given == nullptr ? std::string() : given->info().reading;
     if (reading.empty())
         return;
     reading = capital(std::move(reading));

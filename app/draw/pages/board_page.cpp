@@ -267,7 +267,7 @@ void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid&
         if (!open && !mean && (h % every != 0 || beside_open))
             continue;
         const figure::Rect map = grid.map(0, h);
-        draw_text(picture, context, map.x + map.w / 2, grid.top - 10, tr(analysis::head_column(info, h)),
+        draw_text(picture, context, map.x + map.w / 2, grid.top - 10, analysis::head_column(info, h),
                   open ? figure::Font::mono_semibold : figure::Font::mono, size,
                   open ? context.theme.ink : context.theme.muted, figure::Align::center);
     }

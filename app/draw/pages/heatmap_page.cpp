@@ -233,7 +233,7 @@ std::string map_unit(const DrawContext& context, const Subject& subject) {
 
 MapText head_text(const DrawContext& context, const Subject& subject, std::int64_t h) {
     const auto& roles = context.shown.document->head_roles();
-    MapText text{head_word(context, h), roles.empty() ? "" : tr(roles[static_cast<std::size_t>(h)]), ""};
+    MapText text{head_word(context, h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
     const float gain = context.shown.problem().gain(h);
     if (gain != 1.0F)
         text.title += " × " + number(gain, 2);

@@ -106,8 +106,7 @@ std::string Reading::role() const {
     switch (kind_) {
     case HeadsView::each:
         // While a newer trace is computed, the picture may have fewer heads than the head picked.
-        return static_cast<std::size_t>(head_) < roles.size() ? tr(roles[static_cast<std::size_t>(head_)])
-                                                              : "";
+        return static_cast<std::size_t>(head_) < roles.size() ? roles[static_cast<std::size_t>(head_)] : "";
     case HeadsView::difference:
         return tr("reading.weight_one_minus_weight", "weight in the one minus weight in the other");
     case HeadsView::mean:

@@ -24,11 +24,11 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context, float rig
         right -= 8;
     };
     if (shows_scores(view.group)) {
-        static constexpr std::string_view scales[] = {
+        static constexpr Message scales[] = {
             translatable("weights_switches.scale_row", "Scale: by row"),
             translatable("weights_switches.scale_head", "Scale: by head"),
             translatable("weights_switches.scale_all_heads", "Scale: all heads")};
-        static constexpr std::string_view tips[] = {
+        static constexpr Message tips[] = {
             translatable("weights_switches.colours_show_how_far",
                          "Colours show how far a score is below the largest of its row; click for a scale of "
                          "each head, then for one of all heads"),
@@ -47,9 +47,9 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context, float rig
                                  "One colour scale for all heads; click to give each head its own")
                             : tr("weights_switches.each_head_own_colour",
                                  "Each head has its own colour scale; click for one that all heads share"));
-    constexpr std::string_view names[] = {translatable("common.head_5", "by head"),
-                                          translatable("common.neutral", "neutral"), "viridis", "cividis",
-                                          "magma"};
+    constexpr Message names[] = {translatable("common.head_5", "by head"),
+                                 translatable("common.neutral", "neutral"), untranslated("viridis"),
+                                 untranslated("cividis"), untranslated("magma")};
     const auto map = static_cast<std::size_t>(view.colour_map);
     if (all)
         add(tr("weights_switches.colours", "Colours: {}", tr(names[map])), false,

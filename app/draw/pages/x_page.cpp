@@ -77,7 +77,7 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Source& 
                                 "? “{}” is in no list of words: taken as an unknown word", word),
                    figure::Font::ui, 13, context.theme.text) +
          10;
-    constexpr std::array<std::string_view, 4> names{
+    constexpr std::array<Message, 4> names{
         translatable("common.noun", "noun"), translatable("common.verb", "verb"),
         translatable("common.modifier", "modifier"), translatable("common.adverb", "adverb")};
     if (classes && x > context.width - canvas_pad - 260) {
@@ -144,7 +144,7 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
         for (std::int64_t c = 0; c < cols; ++c) {
             const figure::Rect cell = grid.cell(0, c);
             add_text(picture.scene, {cell.x + cell.w / 2 + 4, grid.area.y - 20},
-                     tr(features[static_cast<std::size_t>(c)]), figure::Font::ui, 12, theme.muted,
+                     features[static_cast<std::size_t>(c)], figure::Font::ui, 12, theme.muted,
                      figure::Align::left, -50);
         }
     }

@@ -29,7 +29,8 @@ bool is_head_action(const ActionInfo& info) {
 
 /// What one action of a group is called.
 struct GroupWord {
-    std::string_view group, one;
+    std::string_view group;
+    Message one;
 };
 constexpr GroupWord group_words[] = {
     {"Stages", translatable("palette_entries.stage", "stage")},
@@ -46,7 +47,8 @@ constexpr GroupWord group_words[] = {
 
 /// What else people call an action, with its id.
 struct OtherWords {
-    std::string_view id, words;
+    std::string_view id;
+    Message words;
 };
 constexpr OtherWords other_words[] = {
     {"larger", translatable("palette_entries.zoom_font_size_scale", "zoom in font size scale")},
@@ -98,8 +100,8 @@ std::vector<std::string> chords_after_first(const ActionInfo& info) {
 std::string group_label(const ActionInfo& info) {
     if (info.id.ends_with(" screen"))
         return tr("palette_entries.screen", "screen");
-    const auto* const word = std::ranges::find(group_words, info.group, &GroupWord::group);
-    return tr(word == std::end(group_words) ? std::string_view(info.group) : word->one);
+    const auto* const word = std::ranges::find(group_words, info.group.english, &GroupWord::group);
+    return tr(word == std::end(group_words) ? info.group : word->one);
 }
 
 void add_commands(Entries& entries, const Situation& now) {
@@ -133,14 +135,14 @@ void add_setting(Entries& entries, const std::string& id, const std::string& tit
 
 /// Settings that are known by the names of their choices, and what is changed in the Edit tab.
 void add_settings(Entries& entries, const PaletteSources& sources) {
-    constexpr std::pair<std::string_view, ColourMap> maps[] = {
+    constexpr std::pair<Message, ColourMap> maps[] = {
         {translatable("common.head_5", "by head"), ColourMap::head},
         {translatable("common.neutral", "neutral"), ColourMap::neutral},
-        {"viridis", ColourMap::viridis},
-        {"cividis", ColourMap::cividis},
-        {"magma", ColourMap::magma}};
+        {untranslated("viridis"), ColourMap::viridis},
+        {untranslated("cividis"), ColourMap::cividis},
+        {untranslated("magma"), ColourMap::magma}};
     for (const auto& [name, map] : maps)
-        add_setting(entries, "colours " + std::string(name),
+        add_setting(entries, "colours " + std::string(name.english),
                     tr("palette_entries.colours_cells", "Colours of cells: {}", tr(name)),
                     tr("common.changes_colours_cells", "Changes the colours of the cells"),
                     tr("palette_entries.palette_ramp", "palette ramp"), SetColourMap{map});
@@ -219,17 +221,17 @@ void add_layer_stages(Entries& entries, const Situation& now) {
     if (now.weights_alone || !walk.whole_block())
         return;
     for (std::int64_t l = 0; l < walk.layers; ++l) {
-        const auto add = [&](std::string_view name, std::string_view title, std::string_view also,
+        const auto add = [&](const Message& name, const Message& title, std::string_view also,
                              StageGroup stop) {
             const std::string layer = "L" + std::to_string(l) + " ";
-            entries.push_back({.id = "stage " + layer + std::string(name),
+            entries.push_back({.id = "stage " + layer + std::string(name.english),
                                .kind = EntryKind::layer_stage,
                                .label = tr("palette_entries.stage", "stage"),
                                .title = layer + tr(name),
                                .detail = tr(title),
                                .tip = tr("palette_entries.goes_stop_strip", "Goes to this stop of the strip"),
-                               .words = tr("common.layer_2", "layer {}", l) + " " + std::string(name) + " " +
-                                        words_for(stage_words, also),
+                               .words = tr("common.layer_2", "layer {}", l) + " " +
+                                        std::string(name.english) + " " + words_for(stage_words, also),
                                .also = tr("palette_entries.stage", "stage") + " " + tr(title),
                                .send = [stop, l](const Situation&) {
                                    return Actions{GoTo{stop, -1, l}};
@@ -240,7 +242,7 @@ void add_layer_stages(Entries& entries, const Situation& now) {
             if (!run.name.empty())
                 add(run.name, run.title, group_info(run.stops.front()).label, run.stops.front());
         for (const StageGroup stop : walk.layer)
-            add(group_info(stop).label, group_info(stop).title, group_info(stop).label, stop);
+            add(untranslated(group_info(stop).label), group_info(stop).title, group_info(stop).label, stop);
     }
 }
 
@@ -261,7 +263,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
         for (std::int64_t h = 0; h < sources.document.problem.dims.H; ++h) {
             PaletteEntry entry = head_entry(std::to_string(h), "H" + std::to_string(h));
             if (experiment != nullptr && !experiment->head_roles.empty())
-                entry.detail = tr(experiment->head_roles[static_cast<std::size_t>(h)]);
+                entry.detail = experiment->head_roles[static_cast<std::size_t>(h)];
             if (sources.document.problem.gain(h) == 0.0F)
                 entry.detail = tr("palette_entries.switched", "switched off");
             entry.keys = keys(h);

@@ -25,7 +25,7 @@ enum Group : std::size_t {
     missing_group,
     group_count_of_list
 };
-constexpr std::array<std::string_view, group_count_of_list> headings{
+constexpr std::array<Message, group_count_of_list> headings{
     translatable("common.recent", "Recent"),  translatable("palette_list.commands", "Commands"),
     translatable("palette_list.go", "Go to"), translatable("palette_list.presets", "Presets"),
     translatable("common.manual", "Manual"),  translatable("palette_list.not_now", "Not now")};

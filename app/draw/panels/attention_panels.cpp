@@ -59,7 +59,7 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
     sheet.put(sheet.right, grouped(count), 50, figure::Font::mono, 12.5F, theme.text, figure::Align::right);
     sheet.picture.add_spot(area, "pattern " + letter, MarkPattern{letter},
                            tr("attention_panels.click_mark_heads_board",
-                              "{}; click to mark these heads on the board", tr(pattern.says)));
+                              "{}; click to mark these heads on the board", pattern.says));
     sheet.y = top + 32;
 }
 

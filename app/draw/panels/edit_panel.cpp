@@ -149,15 +149,15 @@ void draw_ways_to_weights(Sheet& sheet) {
     const bool experts = sheet.context.dims().experts > 0;
     // A norm behind the branch has its weights at the branch's output, the MLP those of a unit inside it.
     for (const auto& [words, group] :
-         {std::pair{std::string_view("W_E"), StageGroup::embedding},
-          {"W_Q  W_K  W_V", StageGroup::qkv},
-          {"W_O", StageGroup::output},
-          {"norm1", StageGroup::norm1},
-          {"norm2", StageGroup::norm2},
-          {"W_in  W_out", StageGroup::mlp_act},
+         {std::pair{untranslated("W_E"), StageGroup::embedding},
+          {untranslated("W_Q  W_K  W_V"), StageGroup::qkv},
+          {untranslated("W_O"), StageGroup::output},
+          {untranslated("norm1"), StageGroup::norm1},
+          {untranslated("norm2"), StageGroup::norm2},
+          {untranslated("W_in  W_out"), StageGroup::mlp_act},
           {translatable("edit_panel.experts", "experts"), StageGroup::mlp_out},
           {translatable("common.final_norm", "final norm"), StageGroup::final_norm},
-          {"W_U", StageGroup::logits}}) {
+          {untranslated("W_U"), StageGroup::logits}}) {
         if (!walk.has(group) || (group == StageGroup::mlp_out && !experts))
             continue;
         const std::string label = tr(words);

@@ -50,7 +50,7 @@ float draw_try_it(Picture& picture, const DrawContext& context, const std::strin
 /// A text for documents of weights alone; the usual texts would name numbers that are not on screen.
 GuideText text_of_reading(const Document& document, std::int64_t h) {
     const AttentionInfo& info = document.shown_weights()->info();
-    if (info.made_head == "rollout" && info.is_mean(document.layer(), h))
+    if (info.made_head.english == "rollout" && info.is_mean(document.layer(), h))
         return {
             .heading = tr("guide.come_through_far", "What has come through so far"),
             .paragraphs =
@@ -63,7 +63,7 @@ GuideText text_of_reading(const Document& document, std::int64_t h) {
                     "attention could have carried something, not what was carried.")},
             .try_it = tr("guide.press_watch_shares_spread",
                          "Press ↓ and watch the shares spread from layer to layer.")};
-    if (info.made_head == "flow" && info.is_mean(document.layer(), h))
+    if (info.made_head.english == "flow" && info.is_mean(document.layer(), h))
         return {
             .heading = tr("guide.layers_let_through", "What the layers let through"),
             .paragraphs =

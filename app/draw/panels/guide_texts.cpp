@@ -17,7 +17,7 @@ GuideText say_x(const Speaker& s) {
         row.push_back(s.at(TensorId::x, {s.b, s.i, d}));
     const std::int64_t d = place_of_largest(row);
     const auto& names = s.shown.document->feature_names();
-    const std::string name = names.empty() ? "" : tr(names[static_cast<std::size_t>(d)]);
+    const std::string name = names.empty() ? "" : names[static_cast<std::size_t>(d)];
     const std::string largest = number(row[static_cast<std::size_t>(d)], 2), stands_for = shortened(name, 24);
     GuideText out{.heading = tr("guide_texts.every_token_row_numbers", "Every token is a row of numbers")};
     out.paragraphs.push_back(

@@ -189,7 +189,7 @@ GuideText say_weights(const Speaker& s) {
                           s.shown.metrics[h].labelled.has_value();
     if (h < roles.size() && !roles[h].empty())
         out.paragraphs.push_back(
-            tr("guide_texts_scores.head_built", "This head was built for: {}.", shortened(tr(roles[h]), 40)));
+            tr("guide_texts_scores.head_built", "This head was built for: {}.", shortened(roles[h], 40)));
     else if (measured)
         out.paragraphs.push_back(tr("guide_texts_scores.measured_over",
                                     "Measured over the sentence, this head mostly reads: {}.",

@@ -92,7 +92,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
         row.put(left, text, room, figure::Font::ui, 12.5F, theme.text);
         row.y += 20;
     };
-    line(role.empty() ? "" : tr("heads_panel.built", "built to: {}", tr(role)));
+    line(role.empty() ? "" : tr("heads_panel.built", "built to: {}", role));
     if (metrics != nullptr) {
         line(does(*metrics));
         const figure::Color colour = theme.head(h, context.dims().H).colour;

@@ -139,7 +139,7 @@ void draw_lesson_marks(Picture& card, const DrawContext& context, const CourseSt
             card.scene.add(figure::RectItem{.area = {x, area.y, part < 1 ? width / 2 : width, 4},
                                             .fill = context.theme.ink,
                                             .radius = 2});
-        card.tips.push_back({{x - between / 2, area.y - 6, width + between, 16}, tr(lesson->title)});
+        card.tips.push_back({{x - between / 2, area.y - 6, width + between, 16}, lesson->title});
         x += width + between;
     }
 }
@@ -186,14 +186,14 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     }
     const float baseline = y + 13;
     // Translators: minutes
-    const std::string minutes = tr("common.min", "{} min", next->minutes), name = tr(next->title),
+    const std::string minutes = tr("common.min", "{} min", next->minutes), name = next->title,
                       title = (next->number > 0 ? std::to_string(next->number) + "  " : "") + name;
     const float right = draw_text(card, context, area.right(), baseline, minutes, figure::Font::ui, text_size,
                                   theme.muted, figure::Align::right);
     const float room = area.w - right - 10;
     draw_text(card, context, area.x, baseline, fitted(context, title, figure::Font::ui_medium, 13, room),
               figure::Font::ui_medium, 13, theme.ink);
-    card.tips.push_back({{area.x, y, room, text_line}, title + ". " + tr(next->summary)});
+    card.tips.push_back({{area.x, y, room, text_line}, title + ". " + next->summary});
     return draw_buttons(card, context, area, y + 27,
                         {{go_on_label(course, *next), OpenLesson{next->id}, name, true}, all});
 }

@@ -6,6 +6,7 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headscope::app {
 
@@ -138,11 +139,15 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
     sheet.y += height + 12;
 }
 
+constexpr std::array setting_words{translatable("common.temperature", "temperature"),
+                                   translatable("common.seed", "seed")};
+
 /// A setting: its name, a slider where there is one, and a field.
 void write_setting(Sheet& sheet, TextField field, const std::optional<Slider>& slider) {
     constexpr float step = 32, name = 92, value = 62;
     field.area = {sheet.right - value, sheet.y, value, 26};
-    sheet.put(sheet.left, tr(field.label), name - 8, figure::Font::ui, 13, sheet.context.theme.text);
+    sheet.put(sheet.left, tr(find_message(setting_words, field.label)), name - 8, figure::Font::ui, 13,
+              sheet.context.theme.text);
     if (slider)
         draw_track(sheet.picture, sheet.context,
                    {sheet.left + name, sheet.y + 11, sheet.width() - name - value - 16, 4}, *slider,
@@ -192,7 +197,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
         return std::pair(field, slider);
     };
     const auto [temperature, temperature_slider] = real(
-        translatable("common.temperature", "temperature"), 2, now.temperature, usual_sampling.temperature,
+        "temperature", 2, now.temperature, usual_sampling.temperature,
         [](SamplingSettings& settings, double typed) { settings.temperature = typed; },
         tr("writing_panel.logits_divided_0_takes",
            "The logits are divided by it; 0 takes the likeliest token"));
@@ -236,7 +241,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
     above_zero.low = 0.01F;
     write_setting(sheet, top_p, above_zero);
     write_setting(sheet,
-                  {.label = std::string(translatable("common.seed", "seed")),
+                  {.label = "seed",
                    .text = std::to_string(now.seed),
                    .action =
                        [now](const std::string& typed) {

@@ -190,7 +190,7 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
         if (!info.reading.empty())
             notes["reading"] = info.reading;
         if (!info.made_head.empty())
-            notes["last_head"] = info.made_head + " over the others";
+            notes["last_head"] = std::string(info.made_head.english) + " over the others";
     }
     Trace trace = *screen.shown.trace;
     const TensorId id = stage_on_canvas(screen.view);

@@ -136,7 +136,7 @@ std::string date_text(std::time_t time, std::time_t now) {
     if (::localtime_r(&time, &then) == nullptr || ::localtime_r(&now, &today) == nullptr)
         return {};
     // In the language of the program, whatever the locale.
-    static constexpr std::array<std::string_view, 12> months{
+    static constexpr std::array<Message, 12> months{
         translatable("file_listing.jan", "Jan"), translatable("file_listing.feb", "Feb"),
         translatable("file_listing.mar", "Mar"), translatable("file_listing.apr", "Apr"),
         translatable("file_listing.may", "May"), translatable("file_listing.jun", "Jun"),
@@ -145,8 +145,8 @@ std::string date_text(std::time_t time, std::time_t now) {
         translatable("file_listing.nov", "Nov"), translatable("file_listing.dec", "Dec")};
     const auto two = [](int value) { return (value < 10 ? "0" : "") + std::to_string(value); };
     const std::string clock = two(then.tm_hour) + ":" + two(then.tm_min);
-    // Translators: a day and its month, "3 Mar"
     const std::string day =
+        // Translators: a day and its month, "3 Mar"
         tr("file_listing.text", "{} {}", then.tm_mday, tr(months.at(static_cast<std::size_t>(then.tm_mon))));
     if (then.tm_year != today.tm_year)
         return day + " " + std::to_string(then.tm_year + 1900);

@@ -25,11 +25,14 @@ WhyScore::Group group_of(const Writer& writer, bool joined) {
                                         "H" + std::to_string(writer.head), writer.layer, writer.head};
     if (writer.kind == Kind::mlp)
         return {layer + " MLP", "MLP", writer.layer, -1};
-    if (writer.kind == Kind::embedding || writer.kind == Kind::position)
-        // Translators: short for embedding, and for position
-        return {writer.name(),
-                writer.kind == Kind::embedding ? tr("why_score.emb", "emb") : tr("why_score.pos", "pos"), -1,
-                -1};
+    if (writer.kind == Kind::embedding)
+        return {tr("common.embedding", "embedding"),
+                // Translators: short for embedding
+                tr("why_score.emb", "emb"), -1, -1};
+    if (writer.kind == Kind::position)
+        return {tr("common.position", "position"),
+                // Translators: short for position
+                tr("why_score.pos", "pos"), -1, -1};
     // All that is added whatever stands in the text.
     return {tr("common.biases", "biases"), tr("common.bias", "bias"), -1, -1};
 }

@@ -14,7 +14,7 @@ constexpr float key_row_high = 25, column_wide = 540, card_pad = 28, card_head =
 /// A line of keys, or the name of the group that begins.
 struct ListedRow {
     const KeyLine* line = nullptr;
-    std::string group = {};
+    Message group = {};
 };
 
 std::vector<ListedRow> grouped_rows(const std::vector<KeyLine>& lines) {
@@ -86,7 +86,7 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     std::vector<KeyLine> lines = key_lines(situation(state));
     if (state.presentation.on) // what counts there stands first
         std::stable_partition(lines.begin(), lines.end(),
-                              [](const KeyLine& line) { return line.group == "Presentation"; });
+                              [](const KeyLine& line) { return line.group.english == "Presentation"; });
     const auto columns = in_columns(grouped_rows(lines), area.w >= 2 * column_wide + 16 ? 2 : 1);
     const float keys_wide = keys_room(lines, tools);
     const std::size_t rows = std::ranges::max(columns, {}, &std::vector<ListedRow>::size).size();

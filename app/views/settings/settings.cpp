@@ -36,12 +36,12 @@ Setting on_off(const std::string& caption, bool on, const std::function<ViewChan
 }
 
 std::vector<Offered> colour_maps(const ViewState& view) {
-    constexpr std::pair<std::string_view, ColourMap> maps[] = {
+    constexpr std::pair<Message, ColourMap> maps[] = {
         {translatable("common.head_5", "by head"), ColourMap::head},
         {translatable("common.neutral", "neutral"), ColourMap::neutral},
-        {"viridis", ColourMap::viridis},
-        {"cividis", ColourMap::cividis},
-        {"magma", ColourMap::magma}};
+        {untranslated("viridis"), ColourMap::viridis},
+        {untranslated("cividis"), ColourMap::cividis},
+        {untranslated("magma"), ColourMap::magma}};
     std::vector<Offered> offered;
     for (const auto& [name, map] : maps)
         offered.push_back({tr(name), view.colour_map == map, SetColourMap{map}});
@@ -49,7 +49,7 @@ std::vector<Offered> colour_maps(const ViewState& view) {
 }
 
 std::vector<Offered> score_scales(const ViewState& view) {
-    constexpr std::pair<std::string_view, ScoreScale> scales[] = {
+    constexpr std::pair<Message, ScoreScale> scales[] = {
         {translatable("settings.own_each_row", "own for each row"), ScoreScale::row},
         {translatable("settings.own_each", "own for each"), ScoreScale::head},
         {translatable("settings.same_all_heads", "same for all heads"), ScoreScale::all}};

@@ -18,9 +18,9 @@ enum class PatchKind : std::uint8_t { residual, attention, mlp, head, q, k, v, p
 /// How a kind is called, and what the columns of its map are.
 struct PatchKindInfo {
     PatchKind kind;
-    std::string_view id;    ///< on the command line
-    std::string_view title; ///< for people
-    bool by_head;           ///< columns are heads, at all positions at once; else positions
+    std::string_view id; ///< on the command line
+    Message title;       ///< for people
+    bool by_head;        ///< columns are heads, at all positions at once; else positions
 };
 std::span<const PatchKindInfo> patch_kinds();
 const PatchKindInfo& info_of(PatchKind kind);

@@ -38,9 +38,9 @@ std::string Writer::name() const {
     const std::string at = (stack == Stack::cross ? "cross L" : "L") + std::to_string(layer);
     switch (kind) {
     case Kind::embedding:
-        return std::string(translatable("common.embedding", "embedding"));
+        return "embedding";
     case Kind::position:
-        return std::string(translatable("common.position", "position"));
+        return "position";
     case Kind::head:
         return at + "H" + std::to_string(head);
     case Kind::output_bias:
@@ -48,17 +48,17 @@ std::string Writer::name() const {
     case Kind::mlp:
         return at + " mlp";
     case Kind::embedding_norm_bias:
-        return std::string(translatable("common.embedding_norm_bias", "embedding norm bias"));
+        return "embedding norm bias";
     case Kind::norm1_bias:
         return at + " norm1 bias";
     case Kind::norm2_bias:
         return at + " norm2 bias";
     case Kind::final_norm_bias:
-        return std::string(translatable("common.final_norm_bias", "final norm bias"));
+        return "final norm bias";
     case Kind::head_bias:
-        return std::string(translatable("common.head_bias", "head bias"));
+        return "head bias";
     case Kind::projection_bias:
-        return std::string(translatable("common.bias", "bias"));
+        return "bias";
     }
     return {};
 }

@@ -31,7 +31,7 @@ std::string plain(std::string_view text) {
 /// What a score goes by: its id, and its name in English and in the person's language, each also without what
 /// tells two of a kind apart, as "induction" for "probe_induction" and "induction, probe".
 std::vector<std::string> names_of(const HeadScoreInfo& info) {
-    std::vector<std::string> names{plain(info.id), plain(info.name), plain(tr(info.name))};
+    std::vector<std::string> names{plain(info.id), plain(info.name.english), plain(tr(info.name))};
     for (std::size_t n = 1; n < 3; ++n)
         names.push_back(names[n].substr(0, names[n].find(',')));
     std::string brief = names.front();
@@ -142,8 +142,8 @@ HeadFilter::Term HeadFilter::term_of(const std::string& text) {
     }
     for (const HeadScoreInfo& info : head_scores())
         if (!info.label.text.empty() &&
-            (text == plain(info.label.text) || text == plain(tr(info.label.text))))
-            term.label = info.label.text;
+            (text == plain(info.label.text.english) || text == plain(tr(info.label.text))))
+            term.label = info.label.text.english;
     if (term.label.empty())
         fail_input(tr("head_filter.names_no_head_write",
                       "\"{}\" names no head; write L5H3, a limit such as induction > 0.4, or a label "

@@ -55,7 +55,7 @@ struct HeadMetrics {
         return beside_first ? beside[score] : scores[score];
     }
     /// "previous token", "itself", ...; empty for a head without a clear one.
-    std::string_view label() const { return labelled ? info_of(*labelled).label.text : std::string_view(); }
+    Message label() const { return labelled ? info_of(*labelled).label.text : Message(); }
 };
 
 /// One entry per head of batch entry b. Needs weights; the share needs contributions. `before`: the metrics

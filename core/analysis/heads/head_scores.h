@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/message.h"
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -67,36 +69,36 @@ struct RowPart {
 
 /// How a score is written, and how large it can be.
 struct ScoreUnit {
-    double factor;           ///< of the number that is written
-    int decimals;            ///< for people
-    std::string_view suffix; ///< " nats"; may be empty
+    double factor;  ///< of the number that is written
+    int decimals;   ///< for people
+    Message suffix; ///< " nats"; may be empty
     double (*largest)(std::int64_t Tk);
 };
 
 /// How a head is called whose score is large.
 struct HeadLabel {
-    std::string_view text{}; ///< empty: the score names no head
-    std::string_view says{}; ///< what it means, in a few words
-    char letter = '\0';      ///< on the board
-    float from = 0;          ///< the smallest score that gives the label
-    int rank = 0;            ///< of two labels with equal claims the lower one counts
+    Message text{};     ///< empty: the score names no head
+    Message says{};     ///< what it means, in a few words
+    char letter = '\0'; ///< on the board
+    float from = 0;     ///< the smallest score that gives the label
+    int rank = 0;       ///< of two labels with equal claims the lower one counts
 };
 
 /// One row of the table: all that any part of the program knows of a score. A new score is an enumerator and
 /// a row.
 struct HeadScoreInfo {
     HeadScore score;
-    std::string_view id;      ///< in `headscope heads`, and as a function in lessons
-    std::string_view name;    ///< in lists and at axes, for people
-    std::string_view formula; ///< A is the head's (Tq, Tk) weights
-    std::string_view source;  ///< who measured heads so; empty: nobody to name
+    std::string_view id; ///< in `headscope heads`, and as a function in lessons
+    Message name;        ///< in lists and at axes, for people
+    Message formula;     ///< A is the head's (Tq, Tk) weights
+    Message source;      ///< who measured heads so; empty: nobody to name
     ScoreUnit unit;
     bool positions; ///< means something only where queries and keys are the same tokens, two at least
     ScoreSource of;
-    std::string_view title{};    ///< a line of the inspector; empty: not listed there
-    std::string_view brief{};    ///< in a line of several scores; empty: left out
-    std::string_view bar{};      ///< name of the bar in the panel of heads; empty: no bar
-    std::string_view explains{}; ///< under those bars; "{}" stands for the largest possible value
+    Message title{};    ///< a line of the inspector; empty: not listed there
+    Message brief{};    ///< in a line of several scores; empty: left out
+    Message bar{};      ///< name of the bar in the panel of heads; empty: no bar
+    Message explains{}; ///< under those bars; "{}" stands for the largest possible value
     HeadLabel label{};
     RowPart (*part)(const WeightRow& row) = nullptr; ///< null: no mean over rows
     double (*of_mean)(double mean) = nullptr;        ///< what is made of that mean; null: nothing

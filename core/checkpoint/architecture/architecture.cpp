@@ -39,7 +39,7 @@ std::int64_t DistanceBuckets::bucket_of(std::int64_t distance) const {
 }
 
 void require_supported(const Architecture& a, const std::string& source) {
-    const std::array faults = std::to_array<std::pair<bool, std::string_view>>({
+    const std::array faults = std::to_array<std::pair<bool, Message>>({
         {a.norms.after_branch && a.residual != Residual::serial,
          translatable("architecture.norms_outputs_parallel", "norms on the outputs of parallel branches")},
         {a.qk_norm == QkNorm::per_head_layer,

@@ -24,11 +24,10 @@ struct ReferenceKind {
 /// "encoder" begins the names of that stack's tensors.
 ReferenceKind attentions_of(const std::string& stack) {
     const std::string part = stack.empty() ? "" : stack + "_";
-    const std::string_view name =
-        stack.empty()        ? translatable("reference_check.attentions", "attentions")
-        : stack == "encoder" ? translatable("reference_check.encoder_attentions", "encoder attentions")
-        : stack == "cross"   ? translatable("reference_check.cross_attentions", "cross attentions")
-                             : translatable("reference_check.decoder_attentions", "decoder attentions");
+    const std::string_view name = stack.empty()        ? "attentions"
+                                  : stack == "encoder" ? "encoder attentions"
+                                  : stack == "cross"   ? "cross attentions"
+                                                       : "decoder attentions";
     return {std::string(name),
             {part + "attentions.{l}", (stack.empty() ? "" : stack + ".") + "layers.{l}.weights",
              "expect." + part + "attentions"},
@@ -37,19 +36,16 @@ ReferenceKind attentions_of(const std::string& stack) {
 
 ReferenceKind hidden_states_of(const std::string& stack) {
     const std::string part = stack.empty() ? "" : stack + "_";
-    // Translators: short for "hidden states", a row's name in a table.
-    const std::string_view name = stack.empty() ? translatable("reference_check.hidden", "hidden")
-                                  : stack == "encoder"
-                                      ? translatable("reference_check.encoder_hidden", "encoder hidden")
-                                      : translatable("reference_check.decoder_hidden", "decoder hidden");
+    const std::string_view name = stack.empty()        ? "hidden"
+                                  : stack == "encoder" ? "encoder hidden"
+                                                       : "decoder hidden";
     return {std::string(name),
             {part + "hidden_states.{l}", (stack.empty() ? "" : stack + ".") + "hidden.{l}",
              "expect." + part + "hidden_states"},
             5e-5};
 }
 
-const ReferenceKind logits_kind{
-    std::string(translatable("common.logits", "logits")), {"logits", "expect.logits", ""}, 2e-4};
+const ReferenceKind logits_kind{"logits", {"logits", "expect.logits", ""}, 2e-4};
 constexpr double share_of_largest = 1e-6; ///< what float32 loses of large numbers
 
 /// A tensor of the file, and where this layer's numbers begin in it.

@@ -135,6 +135,7 @@ TEST_CASE("messages are English at first", "[message]") {
     CHECK(tr(title) == "Open");
     CHECK(tr(Message{}) == "");
     CHECK(Message{}.empty());
+    CHECK(tr(untranslated("W_Q")) == "W_Q");
     CHECK_THROWS_WITH(use_language("tlh"), Catch::Contains("tlh") && Catch::Contains("de"));
     CHECK(language_in_use() == "en");
 }
