@@ -153,7 +153,7 @@ std::string flag_of(const analysis::ReadingInfo& reading) {
 
 void add_reading_options(CLI::App& command, SceneOptions& options, const std::string& where) {
     for (const analysis::ReadingInfo& reading : analysis::readings()) {
-        std::string does(reading.does); // a sentence in the window, a part of one here
+        std::string does(reading.does.english); // a sentence in the window, a part of one here
         does.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(does.front())));
         // A file of weights has no values, by whose length they would be multiplied.
         const bool needs_values = reading.option == &analysis::ReadingOptions::norm_weighted;
@@ -173,7 +173,7 @@ void read_weights(app::Program& program, const SceneOptions& options) {
     for (const analysis::ReadingInfo& reading : analysis::readings())
         if (wanted.*reading.option && !(possible.*reading.option))
             fail_input(flag_of(reading) + ": the " + (options.model ? "checkpoint on this prompt" : "file") +
-                       " has " + std::string(reading.lacks) + "; leave it out");
+                       " has " + std::string(reading.lacks.english) + "; leave it out");
     program.act(app::ReadWeights{wanted});
     program.act(app::SetLogColours{options.log_colours});
     check_error(program);

@@ -109,7 +109,7 @@ std::string script_sizes(const Problem& problem) {
                                 const TensorInfo& row = tensor_info(*field.row);
                                 if (row.when != nullptr && has_tensor(row.id, problem.parts()))
                                     out += std::string(field.name) + " = " + literal(number) + "  # " +
-                                           std::string(row.title) + "\n";
+                                           std::string(row.title.english) + "\n";
                             },
                             [](const Field&, const auto&) {}},
                  problem);

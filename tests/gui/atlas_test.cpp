@@ -65,7 +65,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
         for (std::int64_t h = 0; h < 8; ++h) {
             desk.act(OpenHead{l, h});
             const auto label = look.labels[static_cast<std::size_t>(l * 8 + h)];
-            const std::string here = label ? std::string(analysis::info_of(*label).label.text) : "";
+            const std::string here = label ? std::string(analysis::info_of(*label).label.text.english) : "";
             const std::string there(
                 desk.program.state().board->row(l)->heads[static_cast<std::size_t>(h)].facts.metrics.label());
             INFO("L" << l << " H" << h << ": " << here << ", " << there);

@@ -63,7 +63,7 @@ std::string example_text(SurveyFile& file, const SurveyExample& example) {
 std::string score_text(SurveyFile& file, const SurveyedScore& score) {
     const analysis::ScoreUnit& unit = score.info->unit;
     const auto digits = [&](double number) { return app::number(number * unit.factor, unit.decimals + 1); };
-    const auto value = [&](double number) { return digits(number) + std::string(unit.suffix); };
+    const auto value = [&](double number) { return digits(number) + std::string(unit.suffix.english); };
     const std::int64_t heads = file.run().plan.layers * file.run().plan.H;
     std::string out = "\n" + std::string(score.info->id) + "  mean " + value(score.mean) + ", spread " +
                       value(score.spread) + ", rank " + app::grouped(score.rank) + " of " +

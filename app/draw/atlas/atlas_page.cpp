@@ -83,10 +83,11 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
             draw_text(picture, context, x + 26, baseline, words, Font::ui, 12.5F, ink);
         draw_text(picture, context, area.right() - 10, baseline, count, Font::mono, 12.5F, pale,
                   Align::right);
-        picture.add_spot(area, "label " + (label.text.empty() ? "none" : label.text), MarkPattern{letter},
+        picture.add_spot(area, "label " + (label.text.empty() ? "none" : std::string(label.text.english)),
+                         MarkPattern{letter},
                          on ? tr("atlas_page.click_takes_choice_back",
-                                 "{}: {}. A click takes the choice back.", words, tr(label.says))
-                            : words + ": " + tr(label.says));
+                                 "{}: {}. A click takes the choice back.", words, label.says)
+                            : words + ": " + label.says);
         x += width + 8;
     }
 }

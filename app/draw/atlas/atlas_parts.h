@@ -69,7 +69,8 @@ std::string name_of(analysis::HeadScore score);
 /// translated yet.
 struct LabelWords {
     char letter;
-    std::string text, says;
+    Message text;
+    std::string says;
 };
 const std::vector<LabelWords>& atlas_labels();
 

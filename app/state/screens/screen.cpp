@@ -75,9 +75,9 @@ Table table_of(const Atlas& atlas, const analysis::LabelThresholds& thresholds) 
             if (!head)
                 continue;
             const auto label = label_of(*head, thresholds);
-            std::vector<std::string>& row = table.emplace_back(
-                std::vector<std::string>{std::to_string(l), std::to_string(h),
-                                         label ? std::string(analysis::info_of(*label).label.text) : ""});
+            std::vector<std::string>& row = table.emplace_back(std::vector<std::string>{
+                std::to_string(l), std::to_string(h),
+                label ? std::string(analysis::info_of(*label).label.text.english) : ""});
             for (const analysis::HeadScoreInfo& info : analysis::head_scores())
                 if (atlas.known.test(static_cast<std::size_t>(info.score)))
                     row.push_back(head->has(info.score) ? text_of(static_cast<double>((*head)[info.score]))

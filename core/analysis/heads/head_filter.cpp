@@ -171,7 +171,7 @@ bool HeadFilter::holds(std::int64_t layer, std::int64_t head, const HeadMetrics&
                        std::optional<HeadScore> label) const {
     return std::ranges::all_of(terms_, [&](const Term& term) {
         if (!term.label.empty())
-            return label && info_of(*label).label.text == term.label;
+            return label && info_of(*label).label.text.english == term.label;
         if (term.scores.empty())
             return term.layer.value_or(layer) == layer && term.head.value_or(head) == head;
         const auto score = std::ranges::find_if(term.scores, [&](HeadScore s) { return metrics.has(s); });

@@ -198,7 +198,7 @@ TEST_CASE("sequences keep their own tokens, and the shorter end in rows of zeros
     const auto set = with_reading(held, {.hide_special_tokens = true, .means = true});
     CHECK(set->info().Tq == 2);
     CHECK_FALSE(set->info().mean_layer); // other sequences have other words at the same place
-    CHECK(set->info().made_head == "mean");
+    CHECK(set->info().made_head.english == "mean");
     CHECK(set->query_tokens(0) == List{"a", "b"});
     CHECK(set->query_tokens(1) == List{"a", "—"});
     const TensorPtr layer = set->layer(1);

@@ -22,7 +22,7 @@ std::string classes_of(const std::string& sentence) {
     std::string out;
     for (const WordEntry& entry : look_up(split_words(sentence)))
         out += (out.empty() ? "" : " ") +
-               std::string(word_class_names()[static_cast<std::size_t>(entry.word_class)]);
+               std::string(word_class_names()[static_cast<std::size_t>(entry.word_class)].english);
     return out;
 }
 

@@ -16,12 +16,13 @@ using namespace headscope::text;
 namespace {
 
 std::string class_of(std::string_view word) {
-    return std::string(word_class_names()[static_cast<std::size_t>(look_up(word).word_class)]);
+    return std::string(word_class_names()[static_cast<std::size_t>(look_up(word).word_class)].english);
 }
 
 std::string category_of(std::string_view word) {
     const int category = look_up(word).category;
-    return category < 0 ? "-" : std::string(word_category_names()[static_cast<std::size_t>(category)]);
+    return category < 0 ? "-"
+                        : std::string(word_category_names()[static_cast<std::size_t>(category)].english);
 }
 
 } // namespace
