@@ -210,7 +210,6 @@ void CheckpointSession::follow_block() {
 }
 
 void CheckpointSession::follow_unit() {
-    using analysis::UnitWords;
     Shown& shown = state().shown;
     const checkpoint::ModelRunPtr& run = state().model.run;
     if (group_info(state().view.group).page != Page::mlp ||
@@ -223,7 +222,7 @@ void CheckpointSession::follow_unit() {
                        unit = unit_looked_at(shown, state().view);
     shown.unit_words =
         blocks_
-            .ask<UnitWords>(
+            .ask<analysis::UnitWords>(
                 {run, "words of unit " + std::to_string(unit) + " of attention " + std::to_string(n)},
                 Urgency::on_screen,
                 [run, n, unit](Progress& progress, const auto&) {
@@ -233,7 +232,6 @@ void CheckpointSession::follow_unit() {
 }
 
 void CheckpointSession::follow_expert() {
-    using checkpoint::ExpertAtToken;
     Shown& shown = state().shown;
     const ViewState& view = state().view;
     if (group_info(view.group).page != Page::mlp_out || shown.tensor(TensorId::router) == nullptr) {
@@ -243,7 +241,7 @@ void CheckpointSession::follow_expert() {
     const checkpoint::BlockTracePtr block = shown.block;
     const std::int64_t expert = expert_looked_at(shown, view),
                        token = std::clamp<std::int64_t>(row_around(view, shown.position), 0, block->T() - 1);
-    const auto asked = blocks_.ask<ExpertAtToken>(
+    const auto asked = blocks_.ask<checkpoint::ExpertAtToken>(
         {block, "expert " + std::to_string(expert) + " at " + std::to_string(token)}, Urgency::on_screen,
         [block, expert, token](Progress& progress, const auto&) {
             return checkpoint::expert_at_token(*block, expert, token, progress);

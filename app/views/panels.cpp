@@ -335,17 +335,20 @@ void view_start(const AppState& state, const figure::Rect& area, const ViewTools
 
 void view_left_panel(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
-    if (!open)
-        return view_rail(area,
-                         state.view.tab == LeftTab::start ? "Start"
-                         : state.view.tab == LeftTab::course
-                             ? (state.course.open == nullptr
-                                    ? "Course"
-                                    : tr("panels.lesson", "Lesson: {}", state.course.open->title))
-                         : state.document->is_checkpoint()  ? "Predict"
-                         : !state.document->shows_weights() ? "Guide"
-                                                            : "Heads",
-                         true, OpenLeft{true}, tools);
+    if (!open) {
+        const std::string lesson = state.course.open == nullptr
+                                       ? std::string()
+                                       : tr("panels.lesson", "Lesson: {}", state.course.open->title);
+        return view_rail(
+            area,
+            state.view.tab == LeftTab::start ? translatable("panels.start", "Start")
+            : state.view.tab == LeftTab::course
+                ? (lesson.empty() ? translatable("panels.course", "Course") : untranslated(lesson))
+            : state.document->is_checkpoint()  ? translatable("panels.predict", "Predict")
+            : !state.document->shows_weights() ? translatable("panels.guide", "Guide")
+                                               : translatable("panels.heads", "Heads"),
+            true, OpenLeft{true}, tools);
+    }
     const float header = header_tabs(state, area, tools);
     if (!state.shown.ready())
         return;

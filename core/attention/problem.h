@@ -1,5 +1,7 @@
 #pragma once
 
+// Longer than 150 lines: one list of fields.
+
 #include "core/attention/mask.h"
 #include "core/base/message.h"
 #include "core/tensor/dims.h"

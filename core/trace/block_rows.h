@@ -1,5 +1,7 @@
 #pragma once
 
+// Longer than 150 lines: one table.
+
 #include "core/base/message.h"
 #include "core/trace/stage.h"
 

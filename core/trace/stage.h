@@ -81,10 +81,9 @@ struct GroupInfo {
     Message title;          ///< above the canvas
     TensorId main;          ///< the stage a walk stops at
     Page page;
-    bool by_rows;       ///< playback goes through it row by row
-    TensorList results; ///< what the page shows as results, not as factors
-    std::array<TensorId, 3>
-        by_projection; ///< the stage that stands for q, k or v; `main` where all share one
+    bool by_rows;                          ///< playback goes through it row by row
+    TensorList results;                    ///< what the page shows as results, not as factors
+    std::array<TensorId, 3> by_projection; ///< the stage for q, k or v; `main` where all share one
 };
 
 const TensorInfo& tensor_info(TensorId id);

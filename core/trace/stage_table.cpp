@@ -1,3 +1,4 @@
+// Longer than 500 lines: one table.
 #include "core/base/in_order.h"
 #include "core/base/message.h"
 #include "core/trace/block_rows.h"

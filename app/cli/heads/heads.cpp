@@ -97,7 +97,7 @@ std::string as_json(const std::vector<MeasuredHead>& rows, const Scores& scores,
         text += text.size() == 1 ? "\n " : ",\n ";
         text += row.sequence ? "{\"sequence\": " + std::to_string(*row.sequence) + ", " : "{";
         text += "\"layer\": " + std::to_string(row.layer) + ", \"head\": " + std::to_string(row.head) +
-                ", \"label\": \"" + std::string(row.metrics.label().english) + "\"";
+                ", \"label\": \"" + std::string(row.metrics.label()) + "\"";
         text += row.metrics.beside_first ? ", \"beside_first_token\": true" : "";
         text += hide_first ? ", \"hide_first_token\": true" : "";
         for (const HeadScoreInfo* info : scores)
@@ -125,7 +125,7 @@ std::vector<std::vector<std::string>> cells_of(const std::vector<MeasuredHead>& 
             line.push_back(std::to_string(*row.sequence));
         line.push_back(std::to_string(row.layer));
         line.push_back(std::to_string(row.head));
-        line.push_back(std::string(row.metrics.label().english) +
+        line.push_back(std::string(row.metrics.label()) +
                        (row.metrics.beside_first ? " (beside the first token)" : ""));
         for (const HeadScoreInfo* info : scores)
             line.push_back(number_or(row.score(*info), ""));

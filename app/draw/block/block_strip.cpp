@@ -137,7 +137,7 @@ private:
                 return;
             const std::string label =
                 from == to ? layer_name(from) : layer_name(from) + "–" + std::to_string(to);
-            add_chip(label,
+            add_chip(untranslated(label),
                      at_start || at_end ? walk.layer.size() * static_cast<std::size_t>(to - from + 1) : 0, 0,
                      passed, GoTo{stop, -1, passed ? to : from},
                      tr("block_strip.layer_same_stop", "Layer {}, the same stop", passed ? to : from));

@@ -1,3 +1,4 @@
+// Longer than 500 lines: one text for each operation.
 #include "app/draw/inspector/inspector_sections.h"
 
 #include "app/draw/kit/format.h"

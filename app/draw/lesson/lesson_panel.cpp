@@ -138,7 +138,7 @@ std::string difficulty_text(const lesson::Lesson& lesson) {
     static constexpr std::array words{translatable("lesson_panel.beginner", "beginner"),
                                       translatable("lesson_panel.intermediate", "intermediate"),
                                       translatable("lesson_panel.advanced", "advanced")};
-    for (const std::string_view word : words)
+    for (const Message& word : words)
         if (word.english == lesson.difficulty)
             return tr(word);
     return lesson.difficulty;

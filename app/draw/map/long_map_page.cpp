@@ -130,9 +130,8 @@ void draw_numbers(Picture& picture, const MapScene& scene, const figure::Rect& r
     const MapSight sight = scene.sight();
     if (sight.pixels < static_cast<double>(numbers_from))
         return;
-    const float end = map_colour_end(scene.map, scene.view, 0);
+    const float end = map_colour_end(scene.map, scene.view, 0), cell = static_cast<float>(sight.pixels);
     const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
-    const auto cell = static_cast<float>(sight.pixels);
     for (std::int64_t i = seen.row; i < seen.row + seen.rows; ++i)
         for (std::int64_t j = seen.col; j < seen.col + seen.cols; ++j) {
             const auto tile = scene.map.tiles.find({0, i / map_tile, j / map_tile});
@@ -464,22 +463,21 @@ figure::Rect long_map_room(const DrawContext& context) {
 Picture draw_long_map_page(const DrawContext& context) {
     const LongMap* const map = context.shown.map.get();
     if (map == nullptr || !map->error.empty()) {
-        const bool given = context.shown.document->is_given();
         return message_page(
             context, tr("common.weights", "Weights"),
             map != nullptr ? map->error
-            : given        ? tr("long_map_page.weights_read", "The weights are being read.")
-                    : tr("long_map_page.queries_keys_computed", "The queries and keys are being computed."),
+            : context.shown.document->is_given()
+                ? tr("long_map_page.weights_read", "The weights are being read.")
+                : tr("long_map_page.queries_keys_computed", "The queries and keys are being computed."),
             map != nullptr);
     }
     Picture picture = empty_page(context);
     const MapScene scene = scene_of(context);
     const Places places = places_of(context);
     const Document& document = *context.shown.document;
+    const bool board = document.has_board();
     draw_page_head(picture, context,
-                   document.has_board() ? open_head_name(document, map->head)
-                                        : tr("common.head", "Head {}", map->head),
-                   "");
+                   board ? open_head_name(document, map->head) : tr("common.head", "Head {}", map->head), "");
     draw_reading_line(picture, context);
     draw_switches(picture, scene);
     draw_zoom_row(picture, scene);

@@ -87,7 +87,8 @@ const std::vector<Pattern>& patterns() {
 }
 
 const Pattern& pattern_of(const analysis::HeadMetrics& metrics) {
-    return *std::ranges::find(patterns(), metrics.label(), &Pattern::label);
+    return *std::ranges::find(patterns(), metrics.label(),
+                              [](const Pattern& pattern) { return pattern.label.english; });
 }
 
 float pattern_score(const analysis::HeadMetrics& metrics) {
@@ -97,10 +98,9 @@ float pattern_score(const analysis::HeadMetrics& metrics) {
 std::string label_words(const analysis::HeadMetrics& metrics) {
     if (!metrics.labelled)
         return {};
+    const std::string label = tr(analysis::info_of(*metrics.labelled).label.text);
     // Translators: {} is a label of heads, such as "previous token"; most of the weight is on the first token
-    return metrics.beside_first
-               ? tr("common.beside_first_token", "{} beside the first token", tr(metrics.label()))
-               : tr(metrics.label());
+    return metrics.beside_first ? tr("common.beside_first_token", "{} beside the first token", label) : label;
 }
 
 std::string score_text(analysis::HeadScore score, float value) {

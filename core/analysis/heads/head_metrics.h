@@ -54,8 +54,10 @@ struct HeadMetrics {
         const auto score = static_cast<std::size_t>(labelled.value());
         return beside_first ? beside[score] : scores[score];
     }
-    /// "previous token", "itself", ...; empty for a head without a clear one.
-    Message label() const { return labelled ? info_of(*labelled).label.text : Message(); }
+    /// In English: "previous token", "itself", ...; empty for a head without a clear one.
+    std::string_view label() const {
+        return labelled ? info_of(*labelled).label.text.english : std::string_view();
+    }
 };
 
 /// One entry per head of batch entry b. Needs weights; the share needs contributions. `before`: the metrics

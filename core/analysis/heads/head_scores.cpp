@@ -1,3 +1,4 @@
+// Longer than 500 lines: one table.
 #include "core/analysis/heads/head_scores.h"
 
 #include "core/analysis/heads/head_metrics.h"

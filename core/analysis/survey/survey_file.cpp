@@ -195,7 +195,7 @@ HeadCard SurveyFile::card(std::int64_t layer, std::int64_t head) {
         means.beside[static_cast<std::size_t>(info->score)] = static_cast<float>(score.beside);
     }
     const HeadMetrics labelled = mean_of(std::span(&means, 1));
-    card.label = labelled.label().english;
+    card.label = labelled.label();
     card.beside_first = labelled.beside_first;
     return card;
 }
