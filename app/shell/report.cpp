@@ -28,7 +28,7 @@ nlohmann::json actions_json(const Situation& now) {
         for (const Chord& chord : info.keys)
             keys.push_back(chord_text(chord));
         listed.push_back({{"id", info.id},
-                          {"group", info.group},
+                          {"group", info.group.english},
                           {"title", info.title},
                           {"tip", info.tip},
                           {"keys", std::move(keys)},

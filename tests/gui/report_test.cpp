@@ -296,7 +296,7 @@ TEST_CASE("the manual names every field, group, dialog and stage of a report", "
     CHECK(of_actions == names_under("An action"));
     CHECK(of_grids == names_under("A matrix"));
     for (const ActionInfo& row : actions())
-        groups.insert(row.group);
+        groups.emplace(row.group.english);
     const std::string group_row = row_under("An action", "group"), stage_row = row_under("A report", "stage"),
                       dialog_row = row_under("A report", "dialog");
     for (const std::string& group : groups) {

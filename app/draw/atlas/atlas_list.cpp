@@ -96,10 +96,11 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
         draw_text(picture, context, area.right() - 6, area.y + 15, words, on ? Font::ui_semibold : Font::ui,
                   12, on ? theme.ink : theme.muted, Align::right);
         if (context.controls)
-            picture.add_spot(
-                area, "sort by " + std::string(analysis::info_of(columns[c]).name), SortHeads{columns[c]},
-                tr("atlas_list.click_sorts_once_more",
-                   "{}. A click sorts by it, once more turns the order round.", name_of(columns[c])));
+            picture.add_spot(area, "sort by " + std::string(analysis::info_of(columns[c]).name.english),
+                             SortHeads{columns[c]},
+                             tr("atlas_list.click_sorts_once_more",
+                                "{}. A click sorts by it, once more turns the order round.",
+                                name_of(columns[c])));
     }
     draw_text(picture, context, room.x + 10, room.y + 15, tr("common.head_2", "head"), Font::ui, 12,
               theme.muted);

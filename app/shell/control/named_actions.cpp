@@ -8,7 +8,7 @@
 namespace headscope::app {
 
 bool can_name(const ActionInfo& action) {
-    return action.send && action.group != "Files";
+    return action.send && action.group.english != "Files";
 }
 
 Actions named_action(const AppState& state, const std::string& id) {

@@ -164,8 +164,8 @@ TEST_CASE("every action says in plain words what it does", "[actions]") {
         CHECK(row.title != row.tip);
         CHECK_FALSE(row.group.empty());
         CHECK((row.send || !row.gesture.empty()));
-        CHECK(
-            (!row.keys.empty() || !row.gesture.empty() || row.group == "Files" || row.group == "Selection"));
+        CHECK((!row.keys.empty() || !row.gesture.empty() || row.group.english == "Files" ||
+               row.group.english == "Selection"));
     }
     CHECK(ids.size() > 80);
     CHECK_THROWS_AS(action("no such thing"), std::out_of_range);

@@ -244,7 +244,8 @@ TEST_CASE("every score is found by its id, and each label has a letter of its ow
         CHECK_FALSE(info.formula.empty());
         if (info.label.text.empty())
             continue;
-        CHECK(letters.try_emplace(info.label.letter, info.label.text).first->second == info.label.text);
+        CHECK(letters.try_emplace(info.label.letter, info.label.text.english).first->second ==
+              info.label.text.english);
     }
     CHECK(letters.size() == 6);
     CHECK(find_head_score("probe") == nullptr);
