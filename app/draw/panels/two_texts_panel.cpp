@@ -72,7 +72,7 @@ void write_stacks(Sheet& sheet) {
                   figure::Align::right);
         draw_text(sheet.picture, context, sheet.left, top + 35, reads, figure::Font::ui, 12.5F, theme.text);
         sheet.picture.add_spot(
-            area, "heads of " + std::string(words.name), ShowStack{words.stack},
+            area, "heads of " + std::string(words.name.english), ShowStack{words.stack},
             tr("two_texts_panel.show_heads_kind_board", "Show the heads of this kind on the board"));
         sheet.y = top + height;
     }
