@@ -46,9 +46,9 @@ struct TypedText {
 };
 /// A text input of one line. Esc leaves it with the text from before it was typed into. `live`: every letter
 /// acts at once. Then that text comes one frame later, when the gesture of typing is over, so that both texts
-/// are steps of the history. `id` also names the field in `thrown`, which may be null.
+/// are steps of the history. `id` also names the field in tools.thrown.
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
-                     Caret caret, bool live, ThrownTexts* thrown, text::ControlCharacters controls);
+                     Caret caret, bool live, text::ControlCharacters controls, const ViewTools& tools);
 /// The next undo types a text again that Esc took away and that never ran.
 void undo_types_again(const Action& types, const ViewTools& tools);
 /// What is typed in this frame, UTF-8: for a field that does not have the keyboard yet. Empty with Ctrl or
