@@ -10,14 +10,13 @@ namespace headscope {
 
 /// The dimensions of one multi-head attention problem. The whole program uses these names.
 struct Dims {
-    std::int64_t B = 1;   ///< batch
-    std::int64_t Tq = 0;  ///< query tokens
-    std::int64_t Tk = 0;  ///< key tokens; equals Tq in self-attention
-    std::int64_t D = 0;   ///< d_model: width of x and of the output
-    std::int64_t Dkv = 0; ///< width of the key/value source; equals D in self-attention
-    std::int64_t H = 0;   ///< query heads
-    std::int64_t Hkv =
-        0; ///< key/value heads; divides H (H: multi-head, 1: multi-query, between: grouped-query)
+    std::int64_t B = 1;           ///< batch
+    std::int64_t Tq = 0;          ///< query tokens
+    std::int64_t Tk = 0;          ///< key tokens; equals Tq in self-attention
+    std::int64_t D = 0;           ///< d_model: width of x and of the output
+    std::int64_t Dkv = 0;         ///< width of the key/value source; equals D in self-attention
+    std::int64_t H = 0;           ///< query heads
+    std::int64_t Hkv = 0;         ///< key/value heads; divides H (H: MHA, 1: MQA, between: GQA)
     std::int64_t dk = 0;          ///< width of one query/key head
     std::int64_t dv = 0;          ///< width of one value head
     std::int64_t d_ff = 0;        ///< width of the MLP's hidden layer in a checkpoint; 0: there is no MLP
