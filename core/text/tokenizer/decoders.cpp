@@ -85,7 +85,7 @@ Decoder read_replace_decoder(const JsonField& field) {
         };
 }
 
-/// The byte of a token such as <0x0A>.
+/// The byte that a token such as <0x0A> represents.
 std::optional<char> byte_of(std::string_view token) {
     if (token.size() != 6 || !token.starts_with("<0x") || token.back() != '>')
         return std::nullopt;
