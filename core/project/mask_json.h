@@ -7,7 +7,7 @@
 
 namespace headscope::project {
 
-/// Reads a mask: a plain word ("causal", "none"), or a JSON list of rules that hold at once:
+/// Reads a mask: a plain word ("causal", "none"), or a JSON list of rules that all apply:
 ///   {"kind":"causal"}
 ///   {"kind":"key_padding","key_valid":[[1,1,0]]}            (B,Tk), or (Tk) for every batch entry
 ///   {"kind":"sliding_window_causal","window":4}             window >= 1
@@ -16,12 +16,13 @@ namespace headscope::project {
 ///   allowed
 ///   {"kind":"additive","add":...}                           1 to 4 levels of numbers, "-inf" for minus
 ///   infinity
-/// An additive rule without "add" gives an AdditiveMask that holds null: the numbers are expected elsewhere
-/// (the tensor mask.add of a case file). Sizes against a problem are checked by MaskRows.
-/// Throws Error(input) naming the rule by its index in the list.
+/// An additive rule without "add" gives an AdditiveMask without a tensor: the numbers come from elsewhere
+/// (the tensor mask.add of a case file). MaskRows checks the sizes against a problem.
+/// Throws Error(input) with the index of the rule in the list.
 Mask parse_mask(std::string_view text);
 
-/// The same list form, for metadata. Explicit and additive rules give their shape instead of their values.
+/// The mask as such a list, for metadata. Explicit and additive rules have their shape instead of their
+/// values.
 std::string describe_mask(const Mask& mask);
 
 } // namespace headscope::project
