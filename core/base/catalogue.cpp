@@ -43,7 +43,7 @@ Catalogue::Catalogue(std::string bytes) : bytes_(std::move(bytes)) {
 }
 
 std::string_view Catalogue::find(std::string_view message) const {
-    // The empty message is the header of the catalogue.
+    // The empty message is the header of the catalog.
     const auto found = message.empty() ? messages_.end() : messages_.find(message);
     return found == messages_.end() ? std::string_view() : found->second.substr(0, found->second.find('\0'));
 }

@@ -7,14 +7,14 @@
 
 namespace headscope {
 
-/// A catalogue of translated messages in the binary form (.mo) of GNU gettext's manual, "The Format of GNU MO
+/// A catalog of translated messages in the binary form (.mo) of GNU gettext's manual, "The Format of GNU MO
 /// Files". Owns the file's bytes and looks messages up by hash. Immutable.
 class Catalogue {
 public:
-    /// Throws Error(internal) if the bytes are not a catalogue in this machine's byte order.
+    /// Throws Error(internal) if the bytes are not a catalog in this machine's byte order.
     explicit Catalogue(std::string bytes);
 
-    /// Views into the catalogue; empty if the message has no translation.
+    /// Views into the catalog; empty if the message has no translation.
     std::string_view find(std::string_view message) const;
     std::string_view find_in(std::string_view context, std::string_view message) const;
     /// The form for a count, for languages with one form for 1 and another for all other counts.

@@ -10,7 +10,7 @@
 namespace headscope {
 
 // The program's sentences in the user's language. The sources contain English; assets/languages has a GNU
-// gettext catalogue for every other language. A sentence without a translation stays English.
+// gettext catalog for every other language. A sentence without a translation stays English.
 
 /// Sets the language of all sentences created from now on: "en", or one of languages(). Call it before the
 /// first thread starts: existing sentences are not translated. Throws Error(input) for another name.
@@ -22,12 +22,12 @@ struct Language {
     std::string code; ///< "de"
     std::string name; ///< in the language itself: "Deutsch"
 };
-/// English first, then the languages with a catalogue, sorted by code.
+/// English first, then the languages with a catalog, sorted by code.
 std::vector<Language> languages();
 /// The language part of a locale, without country, character set and variant: "de" for "de_DE.UTF-8" and
 /// "de-AT".
 std::string_view language_code(std::string_view locale);
-/// The language that a locale requests ("de" for "de_DE.UTF-8" and "de-AT"), or "en" if there is no catalogue
+/// The language that a locale requests ("de" for "de_DE.UTF-8" and "de-AT"), or "en" if there is no catalog
 /// for it.
 std::string language_of_locale(std::string_view locale);
 

@@ -21,15 +21,18 @@ ExpressionNode parse_expression(std::string_view text);
 /// Evaluates a function of a checkpoint's run; nothing if `name` is not one of them. An argument that is a
 /// token, a position or a head is a word or a number.
 ///   probability(token, position), before(token, position): of a word, or of the most probable token number
-///   1, 2, ...; with and without the edits. Default position: the last token. Same for logit(token,
-///   position). likeliest(number, position): that token as a word. kl(): KL(before || now) of the last token,
-///   in nats. attribution(component, token, token): see analysis::logit_attribution, for the layer in
-///   `state`; the component is a head, "mlp", or "embedding"; the last token is optional. lost(head, token,
-///   token): the decrease of the logit, or of the logit difference, when that head of the layer is ablated.
-///   recovered(kind, place, token, token): see analysis::Patching, for the scene's second prompt; the kind is
-///   an id of analysis::patch_kinds, the place a head of the layer, or a position.
-///   path("0.4", "2.4", keys, token, token): the fraction recovered by one path, from a head to the queries,
-///   keys or values of a later one.
+///   1, 2, ...; with and without the edits. Default position: the last token.
+///   logit(token, position): with the same arguments.
+///   likeliest(number, position): that token as a word.
+///   kl(): KL(before || now) of the last token, in nats.
+///   attribution(component, token, token): see analysis::logit_attribution, for the layer in `state`; the
+///   component is a head, "mlp", or "embedding"; the last token is optional.
+///   lost(head, token, token): the decrease of the logit, or of the logit difference, when that head of the
+///   layer is ablated.
+///   recovered(kind, place, token, token): see analysis::Patching, for the scene's second prompt; the kind
+///   is an id of analysis::patch_kinds, the place a head of the layer, or a position.
+///   path("0.4", "2.4", keys, token, token): the fraction recovered by one path, from a head to the
+///   queries, keys or values of a later one.
 /// Throws Error(input) without a checkpoint, and for anything that the checkpoint does not have.
 std::optional<LessonValue> model_function(const std::string& name, const std::vector<LessonValue>& arguments,
                                           const LessonState& state);

@@ -11,9 +11,10 @@
 
 namespace headscope::lesson {
 
-/// A number or word computed from the current problem: `{{weights[0][sat, cat]}}`, with `:2` for two
-/// decimals. `{{weights[0][0, 0] = 0.97}}` prints the typed number; the check compares that number with the
-/// engine's at the typed decimals.
+/// A number or word computed from the current problem:
+/// - `{{weights[0][sat, cat]}}`, with `:2` for two decimals.
+/// - `{{weights[0][0, 0] = 0.97}}` prints the typed number; the check compares that number with the
+///   engine's at the typed decimals.
 struct LiveValue {
     Expression expression;
     std::optional<int> decimals;

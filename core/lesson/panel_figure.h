@@ -76,7 +76,7 @@ struct HeadsFigure {
     };
     std::vector<std::string> columns;
     std::vector<Row> rows;
-    double probability = 0; ///< of the word with all heads active; only for the column `without`
+    double probability = 0; ///< of the word, with all heads unchanged; only for the column `without`
 };
 
 struct PathFigure {

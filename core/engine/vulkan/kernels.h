@@ -95,8 +95,8 @@ inline constexpr std::array rectangle_stages{TensorId::scores, TensorId::scaled,
 /// one binding.
 class Kernels {
 public:
-    /// Throws Error(machine) if the device's limits are too small for any tile. share: kernels use shared
-    /// memory even on a software device, where shared memory saves no time.
+    /// Throws Error(machine) if the device's limits are too small for any tile. `share`: use shared memory
+    /// even on a software device, where it saves no time.
     Kernels(Gpu& gpu, Arena& arena, bool share);
 
     void multiply(const Product& product);

@@ -33,7 +33,7 @@ Texts decode_byte_level(const Texts& tokens) {
     return {to_utf8_lossy(bytes)};
 }
 
-/// Removes blanks before punctuation and in contractions, as Hugging Face's WordPiece decoder does.
+/// Removes spaces before punctuation and in contractions, as Hugging Face's WordPiece decoder does.
 std::string cleaned(std::string text) {
     constexpr std::array<std::pair<const char*, const char*>, 11> repairs{{{" .", "."},
                                                                            {" ?", "?"},
