@@ -172,7 +172,7 @@ void sync_folder(const fs::path& folder) {
 /// A new file that is written next to the file that it will replace.
 struct NewFile {
     int descriptor = -1;
-    std::string name; ///< empty: it has none yet
+    std::string name; ///< empty: no name yet
 };
 
 std::string link_to(int descriptor) {

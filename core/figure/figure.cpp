@@ -248,7 +248,7 @@ public:
     }
 
 private:
-    // Straight edges stay sharp; slanted and round edges are smoothed.
+    // Keeps straight edges sharp; slanted and round edges are smoothed.
     void paint_with(Color color, bool smooth) const {
         const auto part = [&](int shift) { return static_cast<double>(color >> shift & 0xFFU) / 255; };
         cairo_set_source_rgba(&cairo_, part(0), part(8), part(16), part(24));

@@ -24,7 +24,7 @@ struct Recipe {
     MaskChoice mask = MaskChoice::none;
     std::int64_t H = 0;        ///< 0: as in the preset; else the same parameters divided among H heads
     std::int64_t Hkv = 0;      ///< 0: one per query head; else the K and V heads are averaged to Hkv
-    std::uint64_t seed = 1;    ///< for presets that draw numbers
+    std::uint64_t seed = 1;    ///< for presets with random numbers
     bool identity_W_O = false; ///< W_O replaced by the identity, which requires H dv = D
     /// Whole tensors that the user changed (x, x_kv, W_*, b_*). An edit whose shape does not match the
     /// problem (after a change of H, Hkv or the sentence) is pending until it matches again.

@@ -64,7 +64,7 @@ std::string version_text(std::uint32_t version) {
 } // namespace
 
 void check_result(int result, const char* what) {
-    // Declared in vk by Vulkan-Hpp 1.3, found through its argument's type, and in vk::detail by 1.4.
+    // resultCheck is in vk in Vulkan-Hpp 1.3 (found by argument-dependent lookup) and in vk::detail in 1.4.
     using namespace vk::detail;
     resultCheck(static_cast<vk::Result>(result), what);
 }

@@ -13,7 +13,7 @@ namespace headscope::text {
 /// The maximum size of a text in bytes: its tokens may take 150 times as much memory.
 inline constexpr std::size_t most_text_bytes = std::size_t{4} << 20U;
 
-/// The number of a token in a vocabulary, from 0.
+/// The id of a token in a vocabulary, from 0.
 using TokenId = std::int32_t;
 
 /// A range of a text in Unicode code points, end excluded.

@@ -49,7 +49,7 @@ bool is_control_for_bert(char32_t letter);   ///< Cc, Cf, Co except tab, newline
 bool is_ideograph_for_bert(char32_t letter); ///< the CJK blocks of Google's BERT
 /// Letters, digits, marks, connectors: \w of Rust's regular expressions.
 bool is_word_letter(char32_t letter);
-/// The full lower case: one code point, or two for U+0130.
+/// The full lower-case mapping: one code point, or two for U+0130.
 std::u32string lower_case(char32_t letter);
 
 } // namespace headscope::text
