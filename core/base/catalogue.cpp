@@ -10,7 +10,7 @@ namespace headscope {
 namespace {
 
 constexpr std::uint32_t magic = 0x950412de;
-constexpr char after_context = '\x04'; ///< between the context and the message
+constexpr char after_context = '\x04'; ///< separates the context from the message
 
 std::uint32_t word_at(const std::string& bytes, std::size_t offset) {
     std::uint32_t word = 0;
@@ -20,7 +20,7 @@ std::uint32_t word_at(const std::string& bytes, std::size_t offset) {
     return word;
 }
 
-/// The row of a table: the length of a text and where it begins.
+/// The text of a table row, which holds the text's length and its offset.
 std::string_view text_at(const std::string& bytes, std::size_t row) {
     const std::size_t length = word_at(bytes, row), begin = word_at(bytes, row + 4);
     if (begin > bytes.size() || bytes.size() - begin < length)
@@ -37,13 +37,13 @@ Catalogue::Catalogue(std::string bytes) : bytes_(std::move(bytes)) {
                       translations = word_at(bytes_, 16);
     for (std::size_t i = 0; i < count; ++i) {
         const std::string_view message = text_at(bytes_, originals + 8 * i);
-        // Both forms of a counted message are its key, the first one alone is enough.
+        // A counted message has both forms as its key; the first form alone is sufficient.
         messages_.emplace(message.substr(0, message.find('\0')), text_at(bytes_, translations + 8 * i));
     }
 }
 
 std::string_view Catalogue::find(std::string_view message) const {
-    // The empty message is the header of the catalogue.
+    // The empty message is the header of the catalog.
     const auto found = message.empty() ? messages_.end() : messages_.find(message);
     return found == messages_.end() ? std::string_view() : found->second.substr(0, found->second.find('\0'));
 }

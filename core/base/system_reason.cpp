@@ -9,7 +9,7 @@ namespace headscope {
 
 namespace {
 
-// As the C library words what happens to files and folders. A reason beside these stays in English.
+// The C library's wording for failed operations on files and folders. Any other reason stays in English.
 [[maybe_unused]] constexpr std::array known{translatable("Permission denied"),
                                             translatable("No such file or directory"),
                                             translatable("Not a directory"),

@@ -55,7 +55,7 @@ std::vector<bool> mask_of(const json& value, const std::string& from) {
     return padding;
 }
 
-/// One list, or one for each sequence.
+/// Reads one list, or one for each sequence.
 std::vector<std::vector<bool>> masks_of(const json& value, const std::string& from) {
     if (!value.is_array())
         fail_input(tr("{} should have a list of 1 and 0 as \"attention_mask\"", from));
@@ -67,7 +67,7 @@ std::vector<std::vector<bool>> masks_of(const json& value, const std::string& fr
     return masks;
 }
 
-/// [PAD] or <pad> at the start or at the end.
+/// Marks [PAD] or <pad> at the start or at the end.
 std::vector<bool> padding_of(const std::vector<std::string>& pieces) {
     const auto pads = [](const std::string& token) { return token == "[PAD]" || token == "<pad>"; };
     std::vector<bool> padding(pieces.size(), false);

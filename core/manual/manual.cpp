@@ -54,7 +54,7 @@ constexpr Listed contents[] = {
     {"architecture", about},
 };
 
-/// As GitHub makes it of a heading: small letters, "-" for blanks, no punctuation.
+/// The anchor that GitHub generates for a heading: lower case, "-" for spaces, no punctuation.
 std::string anchor_of(std::string_view title) {
     std::string anchor;
     for (const char c : title) {
@@ -136,7 +136,7 @@ std::string plain(const lesson::Spans& spans) {
 
 Page read_page(const std::string& name, const std::string& text) {
     Page page{.name = name, .title = {}, .group = {}, .blocks = {}, .sections = {}};
-    std::map<std::string, int> met; // anchors, and how often
+    std::map<std::string, int> met; // anchors, and how often each occurred
     const lesson::MarkdownSink sink{
         .section = {},
         .block =
