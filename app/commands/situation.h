@@ -25,7 +25,7 @@ enum class Over : std::uint8_t {
 struct Situation {
     const ViewState& view;
     const FilesState& files;
-    const Problem& problem; ///< of the newest document
+    const Problem& problem; ///< the newest document's
     bool checkpoint = false;
     bool two_texts = false;     ///< it is an encoder-decoder
     bool weights_file = false;  ///< the document shows attention weights of a file

@@ -81,7 +81,7 @@ public:
     void retain(const std::vector<std::shared_ptr<const void>>& objects);
     void clear() { retain({}); }
     bool busy() const;         ///< anything is in progress or pending
-    float fraction() const;    ///< of the computation in progress
+    float fraction() const;    ///< progress of the current computation
     std::size_t bytes() const; ///< total size of the finished values, as reported
     void wait(); ///< until nothing is in progress or pending; for export and tests, never in the window
     bool wait_for(std::chrono::milliseconds at_most); ///< the same with a timeout; returns true if it is idle
@@ -99,7 +99,7 @@ private:
         Erased value;
         std::string error;
         std::uint64_t asked = 0;            ///< counter of requests: decides order and age
-        std::uint64_t frame = 0;            ///< of the last on-screen request; 0: none
+        std::uint64_t frame = 0;            ///< frame of the last on-screen request; 0: none
         std::uint64_t background = 0;       ///< key in background_; 0: none
         std::shared_ptr<Progress> progress; ///< set while in progress
         bool stopped = false;               ///< by the user; not pending any more

@@ -52,7 +52,7 @@ private:
     std::string label_;
     bool blocking_ = false;
     Failed failed_;
-    std::shared_ptr<Progress> progress_; ///< of the job in progress
+    std::shared_ptr<Progress> progress_; ///< of the current job; null: none
     std::mutex mutex_;                   ///< guards outcome_
     std::optional<Outcome> outcome_;
     std::thread thread_;

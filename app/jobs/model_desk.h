@@ -49,7 +49,7 @@ public:
     struct Wish {
         ModelPartPtr part; ///< without inputs: they are made from its texts
         std::int64_t attention = 0;
-        std::optional<std::int64_t> position; ///< of the predictions, see ModelState
+        std::optional<std::int64_t> position; ///< position of the predictions, see ModelState
     };
     struct Answer {
         ModelPartPtr asked; ///< the part of the request
@@ -88,7 +88,7 @@ private:
     static Answer compute(Runs& runs, const Wish& wish, Progress& progress, const Put& put);
 
     std::shared_ptr<Runs> runs_ = std::make_shared<Runs>(); ///< only the worker's while it is busy
-    ModelPartPtr asked_;                                    ///< of the newest request
+    ModelPartPtr asked_;                                    ///< the part of the newest request
     std::shared_ptr<const Answer> handed_out_;
     DerivedValues values_; ///< destroyed before the members that it uses
 };

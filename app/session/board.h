@@ -28,7 +28,7 @@ private:
     SessionState& state_;
     std::function<void()> wake_;
     AttentionSetPtr set_;
-    std::unique_ptr<HeadMaps> maps_; ///< of set_
+    std::unique_ptr<HeadMaps> maps_; ///< the maps of set_
 };
 
 /// Returns the cell of `to` for the same query and key as `cell` of `from`, in layer l; nothing if they are

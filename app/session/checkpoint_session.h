@@ -137,7 +137,7 @@ private:
     std::optional<OpenPatch> opening_;    ///< the requested cell of the patching map
     std::string sent_in_;                 ///< the pair for which has_sender has found a sender
     checkpoint::ModelRunPtr mapped_run_;  ///< the run of the map, kept while the run of a cell is shown
-    TensorPtr next_logits_;               ///< of the newest run
+    TensorPtr next_logits_;               ///< next-token logits of the newest run
     double next_token_at_ = 0;            ///< next token during generation: seconds from program start
     std::map<std::int64_t, Known> known_; ///< by attention number
     DerivedValues blocks_; ///< for the newest run: the values around the attention and the screens

@@ -52,7 +52,7 @@ private:
 
     AppState& state_;
     const Workspace& workspace_;
-    std::optional<Comparison> aside_;           ///< of the user's document
+    std::optional<Comparison> aside_;           ///< the comparison of the user's document
     DocumentPtr coming_;                        ///< the document whose trace will be A; null: none
     std::shared_ptr<const std::int64_t> layer_; ///< the attention last requested for A
     std::size_t lines_dropped_ = 0;             ///< dropped states that AppState::history accounts for

@@ -38,8 +38,8 @@ using InputEvent =
 /// treated as text.
 void tell_typing();
 
-/// Returns whether a key with GLFW's number went down in this frame, as ImGui was told.
-/// repeat: also returns true while it is held, at the keyboard's repeat rate.
+/// Returns true if a key with this GLFW number went down in this frame, according to ImGui's state. repeat:
+/// also returns true while it is held, at the keyboard's repeat rate.
 bool glfw_key_pressed(int key, bool repeat);
 
 /// Passes input to ImGui without loss on slow machines: ImGui 1.86 only sees the state at the start of a
@@ -52,7 +52,7 @@ public:
     bool empty() const { return waiting_.empty(); }
     /// Returns true if a key or a button is down in the state that ImGui received.
     bool holding() const;
-    /// Returns whether a key with GLFW's number is down in the state that ImGui received.
+    /// Returns true if a key with this GLFW number is down in the state that ImGui received.
     bool down(int key) const { return keys_[static_cast<std::size_t>(key)]; }
 
     /// Takes the events of one frame. Call after the back end's NewFrame (which overwrites the mouse) and

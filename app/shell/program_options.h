@@ -20,7 +20,7 @@ struct ProgramOptions {
     /// Reason why there is no such folder, one sentence, shown at the first edit. Empty: not shown.
     std::string keeps_nothing = {};
     std::vector<std::string> lesson_folders = {}; ///< in addition to the built-in lessons
-    std::string language = "en";                  ///< of the lessons
+    std::string language = "en";                  ///< language of the lessons
     /// Copies the bytes of a PNG to the desktop's clipboard. Throws Error(machine) if there is none. Empty:
     /// there is no desktop.
     std::function<void(std::string png)> offer_picture = {};

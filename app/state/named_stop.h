@@ -8,7 +8,7 @@
 namespace headscope::app {
 
 /// Returns the step with a name: the label of a step, or a stage name of `headscope trace`. Nothing if the
-/// walk does not have it.
+/// strip does not have it.
 std::optional<StageGroup> named_stop(const Walk& walk, std::string_view name);
 
 } // namespace headscope::app

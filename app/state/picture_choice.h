@@ -48,7 +48,7 @@ std::string width_text(const PictureChoice& choice);
 
 /// A small preview of the picture.
 struct PicturePreview {
-    float width = 0, height = 0; ///< of the figure, logical pixels
+    float width = 0, height = 0; ///< size of the figure in logical pixels
     figure::GridItem pixels;     ///< placed at the origin
 };
 

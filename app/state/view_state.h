@@ -68,7 +68,7 @@ struct ViewState {
     StageGroup group = StageGroup::weights;
     Walk walk;              ///< the available steps; follows the document
     std::int64_t row = -1;  ///< the query row that is stepped through; -1: the whole stage
-    std::int64_t head = 0;  ///< the head in focus
+    std::int64_t head = 0;  ///< the focused head
     std::int64_t other = 1; ///< the head that `head` is compared with
     std::int64_t batch = 0; ///< the batch entry shown
     WeightsView weights_view = WeightsView::heatmap;

@@ -15,9 +15,9 @@ std::vector<StageGroup> attention_stops();
 
 /// The steps of the strip, from left to right. A problem has one layer, which consists of attention alone.
 struct Walk {
-    std::vector<StageGroup> before = {}; ///< before the first layer; empty if there is only attention
-    std::vector<StageGroup> layer = attention_stops(); ///< of the open layer
-    std::vector<StageGroup> after = {};                ///< after the last layer
+    std::vector<StageGroup> before = {}; ///< steps before the first layer; empty: attention only
+    std::vector<StageGroup> layer = attention_stops(); ///< steps of the open layer
+    std::vector<StageGroup> after = {};                ///< steps after the last layer
     std::int64_t layers = 1;
 
     /// Returns true if there are steps other than those of attention.

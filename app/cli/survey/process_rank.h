@@ -8,8 +8,8 @@ namespace headscope::cli {
 /// arguments. Read from the environment, without any call to MPI.
 struct ProcessRank {
     std::int64_t rank = 0;  ///< from 0
-    std::int64_t count = 1; ///< of all processes
-    std::int64_t local = 1; ///< of the processes on this machine
+    std::int64_t count = 1; ///< number of processes
+    std::int64_t local = 1; ///< number of processes on this machine
 
     /// Reads the variables of Open MPI's mpirun, MPICH's mpiexec (PMI) or Slurm's srun; a single process if
     /// none is set. Throws Error(input) for numbers that contradict each other.

@@ -139,7 +139,7 @@ private:
     std::shared_ptr<const KeptFile> kept_file_; ///< null: not written
     double kept_at_ = -1;                       ///< time of the last write, in the seconds of frame()
     std::shared_ptr<const int> models_for_;     ///< token of the chooser that waits for them; null: none
-    DerivedValues models_;                      ///< of the cache
+    DerivedValues models_;                      ///< the models of the Hugging Face cache
     PicturePreviews preview_;
     FileJob keeper_, job_;
 };

@@ -73,7 +73,7 @@ private:
     FilmLook look_;
     Progress* progress_;
     OffscreenWindow window_;
-    int frames_ = 0; ///< of the film so far
+    int frames_ = 0; ///< number of frames so far
 };
 
 } // namespace headscope::app

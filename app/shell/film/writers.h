@@ -19,7 +19,7 @@ std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look
 
 /// The metadata of an HTML page with a film.
 struct FilmPage {
-    std::string title, language = "en"; ///< of the texts
+    std::string title, language = "en"; ///< language of the texts
     bool dark = false;
 };
 

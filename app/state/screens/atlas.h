@@ -33,23 +33,23 @@ struct ActingWeights {
 /// The progress of a score that needs more than the run of the text.
 struct ScoreWork {
     std::string why_not;           ///< why the score is not available, one sentence; empty: it is or will be
-    std::optional<float> fraction; ///< of the work in progress; none: complete, or not requested
+    std::optional<float> fraction; ///< progress of the work; none: complete, or not requested
 };
 
 /// All scores of all heads, ready to be drawn.
 struct Atlas {
-    std::int64_t L = 0, H = 0;                             ///< of the grid, without mean layers and heads
+    std::int64_t L = 0, H = 0;                             ///< layers and heads of the grid, without means
     std::vector<std::int64_t> numbers;                     ///< L: the number shown for each layer or sequence
     std::shared_ptr<const std::vector<std::string>> names; ///< (L * H): "L4 H2"
     std::vector<std::optional<analysis::HeadMetrics>> heads; ///< (L * H); none: not read yet
     std::bitset<analysis::head_score_count> known;           ///< scores that at least one head has
-    std::int64_t probe_texts = 0, probe_length = 0;          ///< of probe scores
+    std::int64_t probe_texts = 0, probe_length = 0;          ///< size of the probe
     std::map<analysis::ScoreSource, ScoreWork> works;  ///< for scores that need more than the run of the text
     std::shared_ptr<const analysis::Retrieval> needle; ///< as far as it is measured; null: not measured
     std::shared_ptr<const AlikeMap> alike;
     ScoreWork alike_work;
     std::shared_ptr<const SurveyedHeads> survey;  ///< source of `heads`; null: this text
-    std::shared_ptr<const SurveyedHead> surveyed; ///< of the open head; null: not read yet
+    std::shared_ptr<const SurveyedHead> surveyed; ///< the open head; null: not read yet
     std::shared_ptr<const ActingWeights> acts;    ///< for the open head on this text; null: not known yet
     std::string survey_error;                     ///< one sentence; empty if there is no error
     bool has_survey = false;                      ///< a survey is open, shown or not

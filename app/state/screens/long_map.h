@@ -19,13 +19,13 @@ struct ViewState;
 /// Statistics of one row of weights, with the rank of the selected weight.
 struct MapRow {
     std::int64_t query = 0;
-    double sum = 0;              ///< of the finite weights
+    double sum = 0;              ///< sum of the finite weights
     bool off = false;            ///< the sum is not one that a softmax can give
     std::int64_t not_finite = 0; ///< weights that are NaN or infinite
     std::int64_t strongest = 0;  ///< the key with the largest weight
     float strongest_weight = 0;
     std::int64_t keys = 0; ///< number of keys with a weight above 0
-    std::int64_t rank = 1; ///< of the selected weight in its row, from 1
+    std::int64_t rank = 1; ///< rank of the selected weight in its row, from 1
 };
 
 /// The single weights around the selected one.

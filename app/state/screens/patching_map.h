@@ -76,9 +76,9 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
 /// Throws Error(input) if there is no second prompt or its length differs.
 void check_prompts(const ModelPart& part, const std::string& corrupted);
 
-/// Returns the head to start paths from: `open`, if it is not in the last layer and the absolute value of its
-/// cell is at least 0.01; else the head before the last layer with the largest absolute value in a map by
-/// heads.
+/// Returns the head to start paths from, given a map by heads: `open`, if it is not in the last layer and its
+/// cell has an absolute value of at least 0.01; else the head before the last layer with the largest absolute
+/// value; `open` if all of those are 0.
 analysis::HeadPlace sender_of(const PatchingMap& heads, analysis::HeadPlace open);
 
 /// Returns the edits of the run of one cell. For the worker of the pair. Throws what Patching::edits and
