@@ -297,7 +297,8 @@ void AtlasDesk::follow_survey(Atlas& atlas, Holders& holders) {
         return;
     atlas.survey = means.value;
     holders.push_back(means.value);
-    // The means replace all scores of the text. Probe, copying and effect do not depend on the text.
+    // The means replace all scores of the text. follow() adds probe, copying, effect and retrieval
+    // afterwards.
     for (std::int64_t l = 0; l < atlas.L; ++l)
         for (std::int64_t h = 0; h < atlas.H; ++h)
             if (const auto at = static_cast<std::size_t>(l * atlas.H + h);
