@@ -39,7 +39,7 @@ void check_model_command(const Document& document, const Command& command) {
                           [&](const PasteBlock& c) { check_tensor(document, c.cell.tensor); },
                           [](const CopyHead&) {}, [](const SwapHeads&) {}, [](const ResetHead&) {},
                           [](const SetGain&) {}, [](const ResetEdits&) {}, [](const ReleaseNumber&) {},
-                          [](const SetPreset&) {}, [](const SetRecipe&) {}, // another problem as a whole
+                          [](const SetPreset&) {}, [](const SetRecipe&) {}, // replace the whole input
                           [&](const auto&) {
                               fail_input(tr("the mask, the scale and the number of heads belong to {} and "
                                             "stay; the weights and biases of attention, norms and MLP, the "

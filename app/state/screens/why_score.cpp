@@ -27,7 +27,7 @@ WhyScore::Group group_of(const Writer& writer, bool joined) {
     if (writer.kind == Kind::embedding || writer.kind == Kind::position)
         // Translators: short for embedding, and for position
         return {writer.name(), writer.kind == Kind::embedding ? tr("emb") : tr("pos"), -1, -1};
-    // All that is added whatever stands in the text.
+    // Everything that is added independently of the text.
     return {tr("biases"), tr("bias"), -1, -1};
 }
 
@@ -41,7 +41,7 @@ WhyScore why_score(const checkpoint::ModelRun& run, const analysis::ScoreQuestio
     out.score = analysis::score_terms(run, question, cancel);
     out.may_join = out.layer > 0;
     out.joined = out.may_join && join.value_or(out.score.writers.size() > most_apart);
-    std::vector<std::size_t> group; // of each writer
+    std::vector<std::size_t> group; // group index of each component
     for (const Writer& writer : out.score.writers) {
         WhyScore::Group one = group_of(writer, out.joined);
         const auto known = std::ranges::find(out.groups, one.name, &WhyScore::Group::name);
