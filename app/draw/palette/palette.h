@@ -79,7 +79,7 @@ struct PaletteRow {
 
 /// The entries that match the typed text, in this order:
 /// - groups ("Recent", "Commands", "Go to", "Presets"), the group with the best match first (see Answer in
-/// fuzzy.h), and within a group the best match first; then headings of the manual;
+///   fuzzy.h), and within a group the best match first; then headings of the manual;
 /// - disabled entries, unless the typed text is or starts their title.
 /// A text that starts with @ lists only heads, with # only tokens, with ? only headings of the manual. An
 /// empty text lists everything except heads, tokens and headings, with the last three of `recent` first.
