@@ -184,8 +184,7 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     const figure::Rect area = below_bars(state, canvas);
     if (const Screen screen = screen_of(state.shown, state.view); screen != Screen::stages) {
         rows = {state.view.attention.layer, state.view.attention.layer};
-        const std::string id =
-            "screen " + std::to_string(static_cast<int>(screen)); // each screen keeps its scroll position
+        const std::string id = "screen " + std::to_string(static_cast<int>(screen)); // own scroll position
         scrolled_picture(id.c_str(), area, tools, nullptr, &kept, [&](float width, float height) {
             return draw_canvas(draw_context(state, tools, width, height));
         });
