@@ -24,8 +24,7 @@ std::vector<figure::Color> coloured(const MapScene& scene, std::span<const float
         const PixelRow kind = state.empty() ? PixelRow::exact : state[static_cast<std::size_t>(row)];
         if (kind == PixelRow::none)
             pixels[n] = (row + col) % 6 == 0 ? theme.line2 : theme.canvas;
-        else if (!std::isfinite(values[n]) ||
-                 values[n] < 0) // a pattern, because red alone is not visible to everybody
+        else if (!std::isfinite(values[n]) || values[n] < 0) // a pattern: not everybody sees red
             pixels[n] = (row + col) % 2 == 0 ? theme.bad : theme.ink;
         else if (const figure::Color colour = map_colour(scene, values[n], end); kind == PixelRow::exact)
             pixels[n] = colour;
