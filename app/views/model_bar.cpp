@@ -37,7 +37,7 @@ std::string facts_text(const checkpoint::TextModel& text) {
 /// A text input of the checkpoint.
 struct PromptField {
     const char* id;
-    std::string caption; ///< which of several texts it is; empty: the only one
+    std::string caption; ///< name among several texts; empty: the only text
     std::string hint, tip;
     const std::string& text;
     const std::string& valid; ///< the text in the document

@@ -65,7 +65,7 @@ public:
             return;
         const float width = pixel_width(item.stroke_width);
         if (radius > 0) {
-            // AddRect centres its line half a pixel inside the corners it is given.
+            // AddRect centers its line half a pixel inside the given corners.
             const float in = (width - 1) / 2;
             list_.AddRect({r.x + in, r.y + in}, {r.z - in, r.w - in}, item.stroke,
                           std::max(0.0F, radius - width / 2), 0, width);

@@ -292,7 +292,7 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
         return;
     const figure::Rect area = below_bars(state, whole);
     view_bars(state, whole, tools);
-    // The wheel changes the number under the mouse. On a scrolling page it does so only for the selected
+    // The wheel changes the number under the mouse. On a scrolling canvas it does so only for the selected
     // number.
     const bool wheel_edits = state.view.hover && is_owned(state.view.hover->tensor) &&
                              (!kept.scrolls || state.view.hover == state.view.selected);

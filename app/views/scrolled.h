@@ -14,7 +14,7 @@ struct Scrolling {
     bool by_wheel = true;
     int page = 0; ///< the page shown in the region; a change scrolls to the top
 };
-inline constexpr float at_once = 0.95F; ///< as `pointing`: within one frame
+inline constexpr float at_once = 0.95F; ///< value of `pointing` that scrolls within one frame
 
 /// A scrolling region that shows one picture, drawn for the region's size (logical pixels). `kept` receives
 /// the picture, in logical pixels of the window; may be null.
@@ -34,7 +34,7 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
 
 /// The context for drawing functions at that size.
 DrawContext draw_context(const AppState& state, const ViewTools& tools, float width, float height);
-/// The same for the canvas, which can also show the difference B − A.
+/// The context for the canvas, which can also show the difference B − A.
 DrawContext canvas_context(const AppState& state, const ViewTools& tools, float width, float height);
 
 /// Handles wheel and mouse on a map of any length, whose page fills `area` (logical pixels of the window).

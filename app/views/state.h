@@ -43,11 +43,11 @@ struct AppState : SessionState {
     const ViewState& drawn_view() const { return view_behind ? *view_behind : view; }
     Comparison compare; ///< follows `shown`
     Flash flash;
-    NumberEdit number;                ///< in the inspector's number field
-    FieldEdit field;                  ///< what is typed into a field of a panel
-    ThrownTexts thrown;               ///< removed from fields by Esc
+    NumberEdit number;                ///< text being typed into the inspector's number field
+    FieldEdit field;                  ///< text being typed into a field of a panel
+    ThrownTexts thrown;               ///< texts that Esc removed from fields
     std::string hovered;              ///< label of the hotspot under the mouse in the previous frame
-    std::vector<HistoryLine> history; ///< of the document, oldest first
+    std::vector<HistoryLine> history; ///< history of the document, oldest first
     std::size_t history_position = 0;
     FilesState files;
     PixelCache pixels; ///< cached pixels of pictures that are expensive to draw

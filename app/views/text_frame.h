@@ -12,14 +12,14 @@ namespace headscope::app {
 
 struct FrameLook {
     figure::Font font = figure::Font::ui;
-    float size = 14.5F; ///< of the text
+    float size = 14.5F; ///< size of the text
     figure::Color stroke = 0;
     float stroke_width = 1;
     bool wrong = false;  ///< the text is invalid: the frame is red
     bool muted = false;  ///< muted text
     float before = 12;   ///< logical pixels from the left edge to the text
     std::string id = {}; ///< id of the input; its text is shaped while the input is inactive
-    text::ControlCharacters controls = text::ControlCharacters::trimmed; ///< as in the input
+    text::ControlCharacters controls = text::ControlCharacters::trimmed; ///< same value as for the input
 };
 
 /// The caret position of a text input. Its callback, called in every frame, gets a pointer to one as user
@@ -31,7 +31,7 @@ int place_caret(ImGuiInputTextCallbackData* data);
 struct ThrownTexts {
     std::map<std::string, std::string> of_field = {}; ///< the last one, by the id of its field
     std::string restoring = {}; ///< id of the field that gets its previous text in the next frame
-    std::string restored = {};  ///< that text
+    std::string restored = {};  ///< the previous text
     /// Types a text again that was never run and so is not in the history. The next undo sends it, unless the
     /// user does something else first.
     std::optional<Action> again = {};
@@ -57,7 +57,7 @@ void undo_types_again(const Action& types, const ViewTools& tools);
 /// Ctrl or Alt is held.
 std::string typed_ahead();
 
-/// Shows an error about the typed text below the field, over everything else. area: of the field, in physical
+/// Shows an error about the typed text below the field, over everything else. area: the field, in physical
 /// pixels of the screen.
 void show_typing_error(const std::string& error, const figure::Rect& area, const ViewTools& tools);
 

@@ -131,7 +131,7 @@ struct SentenceField {
     const char* id;
     std::string hint;
     std::string caption; ///< the projections that it feeds; empty: all of them
-    std::string tip;     ///< why it is read-only; empty: it can be edited
+    std::string tip;     ///< reason why it is read-only; empty: it can be edited
     const std::string& text;
     const std::string& valid; ///< the text in the document
     bool take_keyboard;       ///< in this frame

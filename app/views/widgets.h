@@ -68,9 +68,9 @@ private:
 
 /// The text being typed into one of a picture's fields.
 struct FieldEdit {
-    std::string label = {}; ///< of the field; empty: none
+    std::string label = {}; ///< label of the field; empty: none
     std::string text = {};
-    std::string error = {}; ///< why the text is invalid; shown below the field until it changes
+    std::string error = {}; ///< reason why the text is invalid; shown until the text changes
     std::string next = {};  ///< label of the field that takes the keyboard in the next frame
 };
 
@@ -90,7 +90,8 @@ struct ViewTools {
     const Theme& theme;
     const figure::TextMeasure& measure;
     const Sink& send;
-    std::function<float(const CellAddress&)> value = {}; ///< of a visible cell; empty: cells cannot be edited
+    std::function<float(const CellAddress&)> value =
+        {}; ///< value of a visible cell; empty: cells cannot be edited
     /// Returns true if the user replaced the number that a checkpoint computes; empty: none is replaced.
     std::function<bool(const CellAddress&)> is_set = {};
     const ViewState* view = nullptr;      ///< null: no selecting by mouse, no painting

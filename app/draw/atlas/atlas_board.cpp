@@ -183,7 +183,7 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
     const Theme& theme = context.theme;
     float x = tiles.left;
     const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, 12); };
-    // Translators: a tile is a paper in one colour with marks on it
+    // Translators: a tile is a colored background ("paper") with marks on it
     const std::string paper_says = tr("paper: {}", name_of(scene.look.colour)),
                       marks_say =
                           context.log_colours() ? tr("marks: weight, log scale") : tr("marks: weight");

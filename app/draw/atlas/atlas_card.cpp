@@ -88,7 +88,7 @@ std::string being_measured(analysis::ScoreSource source, const std::string& shar
 void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    // Translators: stands over the ranks of a head among so many
+    // Translators: the heading of a head's ranks among {} heads
     sheet.section(tr_in("of a head", "Scores"), tr("rank of {}", grouped(scene.atlas.L * scene.atlas.H)));
     const float bar = sheet.left + 128, rank = sheet.right, value = sheet.right - 36;
     const float length = std::max(16.0F, value - 62 - bar);
@@ -136,8 +136,8 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
     sheet.y += 4;
 }
 
-/// The words around a weight, with the key on an amber background and the query on an ink one. `keys`,
-/// `queries`: of the whole text.
+/// The words around a weight, with the key on an amber background and the query on an ink one. `keys` and
+/// `queries` are the tokens of the whole text.
 void draw_words(Sheet& sheet, const std::vector<std::string>& queries, const std::vector<std::string>& keys,
                 const analysis::PlacedWeight& weight, float left, float right, float y) {
     const DrawContext& context = sheet.context;
@@ -251,7 +251,7 @@ void add_pieces(Sheet& sheet, const AtlasScene& scene) {
         score = of(label.value_or(HeadScore::previous));
     if (score == head.scores.end())
         return;
-    // Translators: texts with the largest values of a score, whose name follows
+    // Translators: texts with the largest values of a score; the score's name follows
     sheet.section(tr("Texts with the most"), name_of(score->score));
     sheet.paragraph(tr("mean {}, spread {} over all pieces of texts",
                        score_text(score->score, static_cast<float>(score->mean)), number(score->spread, 2)),

@@ -95,7 +95,7 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
                  return change(static_cast<float>(std::round(value * 100) / 100));
              },
          .clicked = [change, usual = label.from](figure::Point) { return change(usual); },
-         // Translators: the label of heads, the value from which on they have it, and its usual value
+         // Translators: the label of heads, its current threshold, and its default threshold
          .tip = tr("Called {} from {} on. Drag to change that; a click brings back {}.", tr(label.text),
                    number(static_cast<double>(from), 2), number(static_cast<double>(label.from), 2)),
          .stepped =

@@ -99,7 +99,7 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
                 tr("{}. A click sorts by it, once more turns the order round.", name_of(columns[c])));
     }
     draw_text(picture, context, room.x + 10, room.y + 15, tr("head"), Font::ui, 12, theme.muted);
-    // Translators: column head over the labels that heads have
+    // Translators: the heading of the column of labels
     draw_text(picture, context, room.x + 118, room.y + 15, tr("called"), Font::ui, 12, theme.muted);
     float y = room.y + list_row;
     draw_hairline(picture, context, room.x, y, room.w);

@@ -20,9 +20,9 @@ using figure::Align;
 using figure::Font;
 
 constexpr float beside_from = 780;      ///< minimum width of a canvas with the scatter plot next to the grid
-constexpr float least_histograms = 150; ///< minimum height below the grid for a row of histograms
+constexpr float least_histograms = 150; ///< minimum space below the grid for a row of histograms
 constexpr float chips_top = 92, parts_top = 128;
-constexpr float reading_height = 40; ///< of the note about transformed weights
+constexpr float reading_height = 40; ///< height of the note about transformed weights
 
 AtlasChange change(AtlasPane pane) {
     return ShowAtlasPane{pane};
@@ -116,7 +116,7 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
     float y = room.y;
     if (context.controls) {
         const std::vector<Segment> panes{
-            // Translators: three views of all heads: a scatter plot, a map by likeness, a list
+            // Translators: three views of all heads: a scatter plot, a similarity map, a list
             segment(tr("Scatter"), AtlasPane::scatter, tr("All heads by two scores")),
             segment(tr("Alike"), AtlasPane::alike, tr("Heads that read alike stand close together")),
             segment(tr("List"), AtlasPane::list, tr("Heads row by row, sorted by a score"))};
@@ -208,7 +208,7 @@ Picture draw_atlas_strip(const DrawContext& context) {
         tabs.push_back(
             tab(atlas->survey != nullptr ? tr("{} texts", grouped(atlas->survey->texts)) : tr("Survey"),
                 AtlasTab::survey, tr("The means over a corpus, of the survey that is open")));
-    // Translators: a tab, with the number of the heads that are compared
+    // Translators: a tab, with the number of compared heads
     tabs.push_back(
         tab(tr("Compare {}", view.pinned.size()), AtlasTab::compare, tr("The pinned heads side by side")));
     Picture picture;

@@ -100,7 +100,7 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
     }
 }
 
-/// Returns true if the page is too narrow for its buttons next to the title.
+/// Returns true if the view is too narrow for its buttons next to the title.
 bool buttons_below(const DrawContext& context) {
     constexpr float title_and_buttons = 580;
     return context.width - 2 * canvas_pad < title_and_buttons;

@@ -73,7 +73,7 @@ void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, 
                 const std::string& caption = {});
 
 inline constexpr float smallest_title = 15.0F; ///< larger than the text below it
-/// The heading of a page at the top left of the canvas: title (size 22, or smaller to fit) and formula (size
+/// The heading of a view at the top left of the canvas: title (size 22, or smaller to fit) and formula (size
 /// 13). The title shrinks to leave `controls` pixels at its right; the tooltip shows a shortened text in
 /// full.
 void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
@@ -84,11 +84,11 @@ inline constexpr float canvas_pad = 32.0F;
 /// An empty picture of the context's size.
 Picture empty_page(const DrawContext& context);
 
-/// Explains why a page has no other content, starting at that baseline. `fault`: an error, not a value that
+/// Explains why a view has no other content, starting at that baseline. `fault`: an error, not a value that
 /// is still pending.
 void draw_message(Picture& picture, const DrawContext& context, const std::string& text, bool fault = false,
                   float baseline = 130);
-/// A page with only a title and a message.
+/// A view with only a title and a message.
 Picture message_page(const DrawContext& context, const std::string& title, const std::string& text,
                      bool fault = false);
 

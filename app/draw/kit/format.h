@@ -10,7 +10,7 @@ namespace headscope::app {
 /// A number with `decimals` decimals and a true minus sign (U+2212); "−∞" and "∞" for infinities. A number
 /// that rounds to zero has no sign.
 std::string number(double value, int decimals);
-/// The same with "+" before positive numbers.
+/// A number like number(), with "+" before positive numbers.
 std::string signed_number(double value, int decimals);
 /// Separates thousands as the user's language does: "2,560".
 std::string grouped(std::int64_t count);

@@ -9,7 +9,7 @@ namespace headscope::app {
 class FrameCount {
 public:
     static constexpr std::int64_t kept_frames = 300;
-    static constexpr float kept_seconds = 5; ///< the same in seconds, for code that counts time
+    static constexpr float kept_seconds = 5; ///< kept_frames in seconds, for code that counts time
 
     void end_frame() { ++now_; }
     /// The current frame.

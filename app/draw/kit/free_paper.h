@@ -25,7 +25,8 @@ public:
     /// The weighted area of the content below, mainly matrix cells; 0 if the space is free.
     float covered(const figure::Rect& by) const;
     /// The position for a rectangle of the size of `wanted` that covers least content, and among those the
-    /// one nearest to `wanted`. Candidates are `wanted` itself, the margins and the center of the area.
+    /// one nearest to `wanted`. Candidates are `wanted` itself and, at every height, the left margin, the
+    /// center and the right margin of the area.
     figure::Rect place(const figure::Rect& wanted) const;
 
 private:

@@ -67,7 +67,7 @@ struct TextField {
     bool stays = false;
     /// Usually only a word of the text is changed: the caret starts at the end and the text is not selected.
     bool changed_in_part = false;
-    /// How line ends and tabs are handled.
+    /// The handling of line ends and tabs.
     text::ControlCharacters controls = text::ControlCharacters::trimmed;
 };
 

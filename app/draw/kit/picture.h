@@ -111,7 +111,7 @@ struct DrawContext {
     bool log_colours() const;
 };
 
-/// The main tensor of the page, used while the mouse is over no other tensor.
+/// The main tensor of the view, used while the mouse is over no other tensor.
 TensorId page_tensor(const ViewState& view);
 
 /// The current cell, used for outlines and the inspector: the hovered cell, otherwise the selected one,

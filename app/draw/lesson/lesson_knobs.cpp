@@ -16,7 +16,7 @@ namespace {
 
 constexpr float knob_inset = 10.0F, knob_height = 27.0F, knob_field_width = 72.0F;
 
-/// The position of a value among the stops, in units of stops; logarithmic between two stops.
+/// The position of a value among `knob.stops`, as a fractional index; logarithmic between two entries.
 float place_of(const lesson::Knob& knob, double value) {
     if (knob.stops.empty())
         return static_cast<float>(value);

@@ -75,13 +75,13 @@ private:
     float baseline() const { return figure::baseline_for(column_.y + table_row / 2, number_text); }
 
     PanelColumn& column_;
-    std::vector<float> right_edges_; ///< of all columns but the first
+    std::vector<float> right_edges_; ///< right edges of all columns except the first
 };
 
 /// The title of a column of heads, and its explanation.
 std::pair<std::string, std::string> column_words(const std::string& id) {
     static const std::map<std::string, std::pair<std::string, std::string>> words{
-        // Translators: column heads of a table of heads, and what they say
+        // Translators: column headings of a table of heads, and their explanations
         {"reads", {tr("reads"), tr("the largest weight of the last row, and its token")}},
         {"induction",
          {tr("induction"), tr("mean weight, in rows whose token stood before, on what followed it there")}},
@@ -115,7 +115,7 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
     const Theme& theme = column.context.theme;
     constexpr float name = 84, value = 58;
     PanelTable table(column);
-    // Translators: “drawn with” stands over probabilities
+    // Translators: “drawn with” is the heading of a column of probabilities
     table.head({tr("token"), tr("drawn with")}, tr("How likely each token is drawn"));
     const float x = column.x + name, length = column.width - name - value;
     double most = 0;

@@ -89,7 +89,7 @@ void draw_found(TextColumn& column, const std::vector<manual::Found>& found) {
     for (std::size_t i = 0; i < std::min(found.size(), most_found); ++i) {
         const manual::Found& one = found[i];
         const manual::Place place{one.page->name, one.section->anchor};
-        // Translators: a heading of the manual stands before it; {} is the title of its page
+        // Translators: follows a heading of the manual; {} is the title of its page
         const std::string page = one.section->block == 0 ? "" : "  " + tr("in {}", one.page->title);
         column.draw(lesson::Paragraph{{words(one.section->title, lesson::SpanStyle::strong, &place),
                                        words(page, lesson::SpanStyle::plain)}});

@@ -16,9 +16,9 @@ Picture draw_long_map_panel(const DrawContext& context);
 /// The bar at the bottom of the window: how much of the map has been read, and its size.
 Picture draw_long_map_bar(const DrawContext& context);
 
-/// The area of the map on the page.
+/// The area of the map on the canvas.
 figure::Rect long_map_room(const DrawContext& context);
-/// Sets the page of an exported figure to the size that shows the same part of the map as the screen.
+/// Sets the size of an exported figure so that it shows the same part of the map as the screen.
 void fit_to_map(DrawContext& context);
 
 /// Describes the visible part of the map: "the whole map: queries 0 to 5,999, keys 0 to 5,999".

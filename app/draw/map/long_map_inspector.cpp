@@ -22,7 +22,7 @@ using figure::Font;
 std::string distance_text(const MapScene& scene, std::int64_t query, std::int64_t key) {
     if (scene.problem().cross())
         return "";
-    // Translators: how many tokens a key lies before or behind its query
+    // Translators: the number of tokens between a key and its query
     const std::string tokens = grouped(std::abs(query - key));
     return query == key  ? tr("the token itself")
            : key < query ? tr("{} back", tokens)
@@ -127,7 +127,7 @@ void add_under_mouse(Sheet& sheet, const MapScene& scene) {
     const int scale = tile_scale(scene.sight().scale);
     const std::string side = grouped(std::int64_t{1} << scale);
     sheet.section(tr("Under the mouse"), scale == 0 ? tr("one weight") : tr("{} × {} weights", side, side));
-    // Translators: a number follows: the first of some queries or keys
+    // Translators: the index of the first query or key follows
     sheet.row(scale == 0 ? tr("query") : tr("queries from"),
               scale == 0 ? scene.query(query) : grouped(query >> scale << scale));
     sheet.row(scale == 0 ? tr("key") : tr("keys from"),

@@ -24,7 +24,7 @@ using figure::Font;
 
 constexpr float side_width = 256, side_gap = 28;
 constexpr float ruler = 78, long_map_top = 132,
-                long_map_legend_height = 44; ///< margins of the map: left, top, and bottom on a narrow page
+                long_map_legend_height = 44; ///< margins of the map: left, top, and bottom on a narrow canvas
 constexpr float scale_line = 20; ///< extra line above the map if the scale does not fit next to the buttons
 constexpr float least_height = 124; ///< minimum height of the map; a lower canvas scrolls
 constexpr float words_from = 14;    ///< minimum pixels per token for showing token names
@@ -241,7 +241,7 @@ Action found(const Document& document, const LongMap& map, const MapPart& from, 
 void draw_switches(Picture& picture, const MapScene& scene) {
     const DrawContext& context = scene.context;
     const bool mean = scene.view.pooling == Pooling::mean;
-    // Translators: switches: what a pixel shows of its weights, and how colours go by them
+    // Translators: switches for the weights shown by a pixel and for the color scale
     const std::vector<Segment> pooling{
         {tr("Largest"), PoolMap{Pooling::max}, !mean,
          with_key(tr("A pixel shows the largest of its weights"), "map pooling")},
@@ -332,7 +332,7 @@ void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side
         draw_text(picture, context, side.x + 24, y + 1, text, Font::ui, 12.5F, theme.text);
         y += 22;
     };
-    // Translators: a legend: samples of colours and marks, and what they mean
+    // Translators: a legend of colors and marks
     key_line(tr("not read yet"), [&](const figure::Rect& at) {
         for (float d = 3; d < 14; d += 4)
             picture.scene.add(figure::LineItem{{at.x + d, at.y}, {at.x, at.y + d}, theme.line2, 1});

@@ -10,7 +10,7 @@ namespace headscope::app {
 /// The minimum width of a canvas with the overview next to the main map.
 inline constexpr float side_from = 860;
 
-/// The common inputs of all parts of the page.
+/// The common inputs of all parts of the screen.
 struct MapScene {
     const DrawContext& context;
     const LongMap& map;

@@ -187,7 +187,7 @@ private:
     const DrawContext& context_;
     const std::vector<MatrixGrid>& grids_;
     std::vector<figure::Rect> taken_;
-    float width_ = 0; ///< of the current tag
+    float width_ = 0; ///< width of the current tag
 };
 
 } // namespace

@@ -4,7 +4,7 @@
 
 namespace headscope::app {
 
-/// Draws the numbers of single cells that a lesson points at, if the page does not print them with two
+/// Draws the numbers of single cells that a lesson points at, if the view does not print them with two
 /// decimals. A tag covers no printed number, no word and no other cell that the lesson points at. If there is
 /// no space next to its cell, it is placed outside the matrix with a line to the cell. Masked cells have no
 /// tag.

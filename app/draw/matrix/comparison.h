@@ -10,21 +10,21 @@
 namespace headscope::app {
 
 /// Compares a baseline (A) with the latest trace (B). Differences are computed on demand and cached until A,
-/// B, the batch entry or the page changes. For use by one thread.
+/// B, the batch entry or the stage changes. For use by one thread.
 class Comparison {
 public:
     void mark(Shown baseline, std::string name);
     void drop();
-    /// Sets the nodes around A's attention, for pages that show those of B; null while they are not known.
+    /// Sets the nodes around A's attention, for views that show those of B; null while they are not known.
     void know_around(const checkpoint::BlockTracePtr& block);
-    /// Sets B, the batch entry and the current page. Does nothing if they are unchanged. Otherwise discards
+    /// Sets B, the batch entry and the current stage. Does nothing if they are unchanged. Otherwise discards
     /// the cached differences, which are large for many long heads.
     void follow(const Shown& now, std::int64_t batch, StageGroup page);
 
     bool marked() const { return baseline_.trace != nullptr; }
     const Shown& baseline() const { return baseline_; } ///< A; only when marked
     const Shown& now() const { return now_; }           ///< B
-    const std::string& name() const { return name_; }   ///< of A: "as built", "after edit W_O[5, 1]"
+    const std::string& name() const { return name_; }   ///< name of A: "as built", "after edit W_O[5, 1]"
     /// The reason why A and B cannot be compared, one sentence; empty if they can.
     const std::string& obstacle() const { return obstacle_; }
     /// Returns true while A belongs to another layer and is being computed for the one on screen.
@@ -36,10 +36,10 @@ public:
     /// B − A at an address; requires that of(cell.tensor) is not null. For logits and probabilities only one
     /// row exists, see BlockTrace.
     float change_at(const CellAddress& cell) const;
-    /// Like B, except that the result tensors of the page (not the factors) contain B − A. Requires
+    /// Like B, except that the result tensors of the stage (not the factors) contain B − A. Requires
     /// comparable().
     const Shown& difference(StageGroup page) const;
-    /// The end of the page's color scale: the largest change in its result tensors, rounded up to a tenth
+    /// The end of the stage's color scale: the largest change in its result tensors, rounded up to a tenth
     /// (below a tenth to one significant digit).
     float limit(StageGroup page) const;
 
@@ -55,9 +55,9 @@ private:
     mutable Shown difference_;
 };
 
-/// The tensors that the page of a step shows as results.
+/// The tensors that the view of a stage shows as results.
 std::span<const TensorId> results_of(StageGroup page);
-/// The tensor whose change is reported per head: contributions if the page itself has no heads.
+/// The tensor whose change is reported per head: contributions if the view itself has no heads.
 TensorId told_by_head(const ViewState& view);
 /// The current cell of the canvas, also for panels, which show B next to a canvas with B − A. Empty while
 /// context.shown does not contain the number.
@@ -69,7 +69,7 @@ float symmetric_end(float largest);
 
 /// The side on screen if `asked` was requested: B if A is not comparable.
 Compare effective(const Comparison& comparison, Compare asked);
-/// Returns true if the page can show B − A. Arcs, text and graph show fractions of attention and always show
+/// Returns true if the view can show B − A. Arcs, text and graph show fractions of attention and always show
 /// B.
 bool draws_difference(const ViewState& view);
 

@@ -10,8 +10,8 @@
 namespace headscope::app {
 
 /// Draws marks at the top left of a head's small map: a square with a cross for an ablated head, a
-/// half-filled square for a gain other than 1, a diamond for edited parameters. Marks are never larger than
-/// the map.
+/// half-filled square for a head gain other than 1, a diamond for edited parameters. Marks are never larger
+/// than the map.
 void draw_edit_marks(Picture& picture, const DrawContext& context, const figure::Rect& map,
                      const HeadEdits& edits);
 /// The width that the marks take from a line of text in the middle of the map, from the left edge; 0 if they

@@ -22,7 +22,7 @@ struct MatrixSpec {
     Index origin{};
     int row_axis = 0, col_axis = 0;
     std::int64_t rows = 0, cols = 0;
-    std::vector<std::int64_t> places = {}; ///< as in MatrixGrid; not for cells below texture_below
+    std::vector<std::int64_t> places = {}; ///< see MatrixGrid; not for cells below texture_below
     float x = 0, y = 0;
     float cell_w = 42, cell_h = 30; ///< pitch
     CellFill fill = CellFill::owned;
@@ -53,7 +53,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
 inline constexpr float readable_cell = 40.0F;
 inline constexpr float texture_below = 12.0F;
 
-/// The same matrix for B − A: signed, on the diverging map that ends at the page's largest change. Returns
+/// The same matrix for B − A: signed, on the diverging map that ends at the stage's largest change. Returns
 /// the matrix unchanged if the context shows no such difference; idempotent.
 MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec);
 /// Returns true if B's number differs from A or, without a baseline, from the original number of the preset
@@ -71,11 +71,11 @@ float two_decimals_cell(float low, float high, bool plus);
 inline constexpr float lowest_with_numbers = 18.0F;
 /// The minimum height of rows that each have a token label.
 inline constexpr float lowest_with_name = 14.0F;
-/// Up to this number of rows, a low page scrolls instead of omitting numbers or tokens.
+/// Up to this number of rows, a low canvas scrolls instead of omitting numbers or tokens.
 inline constexpr float rows_kept_readable = 24.0F;
 /// The minimum width and height of a cell with a bar below its number.
 inline constexpr float smallest_with_bar = 24.0F;
-/// The minimum row height of a scrolling page: enough for numbers if there are few rows, enough for names if
+/// The minimum row height of a scrolling view: enough for numbers if there are few rows, enough for names if
 /// there are somewhat more.
 float least_row_height(float rows);
 /// The number of decimals that a matrix prints at its cell size; 0 if it prints none.

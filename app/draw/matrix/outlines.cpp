@@ -75,7 +75,7 @@ void outline_pointed(Picture& picture, const DrawContext& context, const figure:
         outline_dashed(picture, context.theme, grown(cells, 1 + away / 4), 1.5F);
         return;
     }
-    // The page scrolls to all outlined areas, or if they are too high, to the topmost one.
+    // The canvas scrolls to all outlined areas, or if they are too high, to the topmost one.
     constexpr float around_it = 48;
     const figure::Rect all = picture.pointed.w > 0 ? united(picture.pointed, cells) : cells;
     if (picture.pointed.w == 0 || all.h + around_it <= context.height)

@@ -144,7 +144,7 @@ ProductLayout draw_part(Picture& picture, const DrawContext& context, const Prod
     draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
     layout.area.h += pager;
     const float header = token_header(context, spec, layout.left.pitch_x);
-    constexpr float title_end = 92; // lower edge of the page's title, next to which a product may start
+    constexpr float title_end = 92; // lower edge of the title, next to which a product may start
     const float top = std::max(room.y, title_end);
     const figure::Rect corner{room.x, top, layout.right.area.x - right_labels - 12 - room.x,
                               layout.left.area.y - header - name_height - 12 - top};
@@ -177,7 +177,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
         cell_w = whole_pixels((room.w - labels - right_labels) / std::max(result_cols, 1.0F));
     cell_w = std::clamp(cell_w, smallest_cell, spec.widest_cell);
     const float fixed = product_height(context, spec, 0);
-    // A few rows keep their numbers even if the page is low; it then scrolls.
+    // A few rows keep their numbers even on a low canvas, which then scrolls.
     constexpr float readable_row = 20.0F, narrowest_number = 24.0F;
     // Numbers have priority over columns: show as many columns of the result as fit with numbers.
     const float beside = labels + std::max(left_cols * readable_cell + factor_gap, right_labels);
@@ -212,7 +212,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
         return draw_part(picture, context, spec, window, room, right_labels);
     }
 
-    // With few rows, a low page scrolls.
+    // With few rows, a low canvas scrolls.
     const std::int64_t inner_fit = fit_in_all / 2;
     const bool few_in_part = rows + static_cast<float>(inner_fit) <= rows_kept_readable;
     if (both_leafed && numbers && (cell_h >= lowest_with_numbers || few_in_part)) {

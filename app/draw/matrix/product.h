@@ -21,9 +21,9 @@ struct ProductSpec {
     std::int64_t right_first_head = 0; ///< the head of the first row
     /// Columns per head, for the bars above each matrix; 0: no bars. -1: one bar of head `bar_head`.
     std::int64_t left_head_cols = 0, right_head_cols = 0, result_head_cols = 0;
-    bool kv = false; ///< those columns belong to key/value heads
+    bool kv = false; ///< these columns belong to key/value heads
     std::int64_t bar_head = 0;
-    TensorId bias = TensorId::gain; ///< b_Q, b_K, b_V or b_O if there is one; gain: none
+    TensorId bias = TensorId::gain; ///< b_Q, b_K, b_V or b_O if there is one; TensorId::gain: none
 };
 
 struct ProductLayout {

@@ -11,7 +11,7 @@ namespace headscope::app {
 /// trace is the same.
 std::shared_ptr<const std::vector<float>> row_tops(const DrawContext& context, TensorId id,
                                                    std::int64_t head);
-/// The same for a map with computed numbers (MatrixSpec::value).
+/// Row maxima of a map with computed numbers (MatrixSpec::value).
 std::shared_ptr<const std::vector<float>> row_tops(const MatrixSpec& spec);
 
 } // namespace headscope::app

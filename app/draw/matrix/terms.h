@@ -38,7 +38,7 @@ struct TermTable {
 };
 
 inline constexpr std::size_t longest_table = 16; ///< up to this number, all terms are written
-inline constexpr std::size_t largest_terms = 12; ///< of a longer sum, this number of terms is written
+inline constexpr std::size_t largest_terms = 12; ///< the number of terms written of a longer sum
 
 /// Writes the table. The number of decimals rises from 2 to 4 until every printed sum is exact; a line that
 /// is still not exact is printed with "≈". Decimals are dropped if the panel is too narrow. Returns the

@@ -32,7 +32,7 @@ std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_
     return h >= H ? averaged_heads(H) : "";
 }
 
-/// The aggregation that made head h; null for an original head.
+/// The name of the aggregation that computed head h; null for an original head.
 const std::string* made_head(const DrawContext& context, std::int64_t h) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     return given != nullptr && h >= given->info().own_heads() ? &given->info().made_head : nullptr;

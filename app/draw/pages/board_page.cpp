@@ -348,7 +348,7 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const float legend = grid.bottom() + 16;
     const bool log = context.log_colours();
     const std::string of_all = log ? tr("weight on a log scale") : tr("weight");
-    // Translators: how large a weight is beside the largest of its head
+    // Translators: the size of a weight relative to the largest of its head
     const std::string of_head = log ? tr("of largest on a log scale") : tr("of largest");
     const float room = context.width - board_pad - grid.left;
     draw_legend(picture, context, grid.left, legend, log ? 180 : 110, context.head_ramp(context.view.head), 0,

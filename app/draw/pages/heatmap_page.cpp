@@ -214,7 +214,7 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
 /// if it does not fit.
 std::string map_unit(const DrawContext& context, const Subject& subject) {
     if (context.difference())
-        // Translators: of this and the like, what stands behind the comma is left out where there is no room
+        // Translators: in this and similar messages, the text after the comma is dropped if it does not fit
         return tr("B − A, same scale");
     if (subject.weights)
         return context.log_colours()     ? tr("weight, log scale")

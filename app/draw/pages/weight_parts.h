@@ -63,7 +63,7 @@ struct FigureTitle {
     std::string text, role;
     std::int64_t head = -1; ///< the head whose bar it has; -1: none
 };
-/// The name without the gain: "Head 0" for "Head 0 × 0.50".
+/// The name without the head gain: "Head 0" for "Head 0 × 0.50".
 std::string name_alone(const std::string& title);
 /// Draws title and role at (x, y..y+20), and below them a bar in the head's color, 4 pixels high, from y+22
 /// to y+26. The role may extend `beside` pixels past the end of the bar.

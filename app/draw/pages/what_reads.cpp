@@ -125,7 +125,7 @@ void draw_heading(Picture& picture, const DrawContext& context, float y, std::in
     const std::string full = context.shown.problem().query_label(row);
     const std::string word = shortened(full, longest_word);
     float x = canvas_pad;
-    // Translators: {} is a word of the sentence, which stands in bold
+    // Translators: {} is a word of the sentence, in bold
     const std::string heading = tr("What {} reads", token_slot);
     const std::size_t place = std::min(heading.find(token_slot), heading.size());
     x += draw_text(picture, context, x, y, heading.substr(0, place), figure::Font::ui, 17, theme.ink);

@@ -16,8 +16,8 @@ struct Find {
     std::string typed;
     std::size_t at = 0;  ///< index of the selected match
     bool follow = false; ///< the canvas scrolls to the selection in the next frame
-    /// The keyboard in the next frame: no change, or taken by the field with its text selected (anew) or with
-    /// the caret at the end (again).
+    /// The keyboard in the next frame: no change; taken by the field, with its text selected; taken with the
+    /// caret at the end.
     enum class Keyboard : std::uint8_t { stays, anew, again } keyboard = Keyboard::stays;
     bool has_keyboard() const { return keyboard == Keyboard::stays; }
 };

@@ -52,7 +52,7 @@ struct PaletteEntry {
     std::string keys = {};                   ///< "Ctrl Shift S"; may be empty
     std::vector<std::string> more_keys = {}; ///< other keys for the same action
     bool replaces = false;                   ///< replaces the text that the user typed
-    std::string missing = {};                ///< why it is disabled; empty: it is enabled
+    std::string missing = {};                ///< reason why it is disabled; empty: it is enabled
     /// The actions to send. Call only if `missing` is empty.
     std::function<Actions(const Situation&)> send = {};
 };

@@ -154,7 +154,7 @@ Actions edit_matrix(TensorId id) {
     return send;
 }
 
-/// Matrices that can be edited on the page of a stage.
+/// Matrices that can be edited in the view of a stage.
 void add_matrices(Entries& entries, const PaletteSources& sources) {
     const Problem& problem = sources.document.problem;
     if (sources.now.weights_alone || sources.shown.trace == nullptr)

@@ -13,7 +13,7 @@ namespace headscope::app {
 namespace {
 
 constexpr std::size_t most_recent = 3;
-constexpr std::size_t most_pages = 5; ///< of the manual, if there are other entries
+constexpr std::size_t most_pages = 5; ///< number of headings of the manual, if there are other entries
 constexpr int ahead_of_places = 4;    ///< places come before commands only if they match clearly better
 
 enum Group : std::size_t {

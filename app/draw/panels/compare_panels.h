@@ -15,8 +15,8 @@ void mark_baseline_line(Sheet& sheet, const figure::Rect& area);
 /// each head. Adds nothing without a comparable baseline.
 void add_change_sections(Sheet& sheet, const CellAddress& cell);
 
-/// The change of a head, as shown on the page (Frobenius norm of B − A), and the largest change of all heads;
-/// nullopt without a comparable baseline.
+/// The change of a head, as shown on the canvas (Frobenius norm of B − A), and the largest change of all
+/// heads; nullopt without a comparable baseline.
 struct HeadChange {
     double norm = 0, largest = 0;
 };

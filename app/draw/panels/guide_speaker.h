@@ -18,7 +18,7 @@ struct Speaker {
     const Problem& problem;
     const Dims& dims;
     std::int64_t b, h, i;
-    std::optional<CellAddress> marked; ///< the cell that the page marks while the mouse is not over a cell
+    std::optional<CellAddress> marked; ///< the cell that the canvas marks while the mouse is not over a cell
 
     Speaker(const Shown& s, const ViewState& view)
         : shown(s), problem(s.problem()), dims(s.dims()), b(view.batch), h(view.head),

@@ -17,7 +17,7 @@ struct GuideText {
 /// The text for the current step, the query row stepped through (or one near the start) and the focused head.
 /// It does not depend on the mouse, so that it stays readable.
 GuideText guide_text(const Shown& shown, const ViewState& view);
-/// The same for a step around attention.
+/// The guide's text for a step around attention.
 GuideText guide_text_around(const Shown& shown, const ViewState& view);
 
 } // namespace headscope::app

@@ -217,7 +217,7 @@ std::string kind_of_recent(const std::string& path) {
     case PathKind::checkpoint:
     case PathKind::folder:
     case PathKind::unknown:
-        return tr("model"); // of all opened paths, only folders lack an extension
+        return tr("model"); // only opened folders lack an extension
     }
     return {};
 }

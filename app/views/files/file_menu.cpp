@@ -17,7 +17,7 @@ struct MenuRow {
     std::string label, keys;
     Actions commands; ///< empty: a heading
     std::string tip;
-    std::string missing; ///< why the row is disabled; empty: it is enabled
+    std::string missing; ///< reason why the row is disabled; empty: it is enabled
 };
 
 constexpr std::size_t most_recent = 5;

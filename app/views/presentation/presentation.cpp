@@ -10,7 +10,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The size of a page at 100 %, in logical pixels; the zoom grows with the window.
+/// The size of the canvas at 100 %, in logical pixels; the zoom grows with the window.
 constexpr float page_width = 960, page_height = 600;
 
 /// One circle of a colored band.

@@ -28,8 +28,8 @@ inline constexpr float smallest_presented = 0.5F, largest_presented = 2;
 /// The widths of a presented lesson and of the inspector next to it, in logical pixels.
 inline constexpr float presented_lesson_width = 340, presented_inspector_width = 320;
 
-/// The zoom of a presentation, 1 to 4, independent of the zoom of the normal window. `width`, `height`: of
-/// the window, in logical pixels at 100 %. `beside`: the width of everything next to the canvas.
+/// The zoom of a presentation, 1 to 4, independent of the zoom of the normal window. `width`, `height`: size
+/// of the window, in logical pixels at 100 %. `beside`: the width of everything next to the canvas.
 float presentation_zoom(const Presentation& presentation, float width, float height, float beside = 0);
 
 /// Moves the spot to the mouse (empty: outside the window), at once or, if `moves`, as a short motion. Fades
