@@ -16,7 +16,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Notes Tab inside the field, which ImGui reports only to a callback.
+/// Records Tab inside the field, which ImGui reports only to a callback.
 int note_tab(ImGuiInputTextCallbackData* data) {
     *static_cast<bool*>(data->UserData) = true;
     return 0;

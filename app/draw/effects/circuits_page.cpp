@@ -72,8 +72,8 @@ float draw_lists(Picture& picture, const DrawContext& context, const TokenCircui
     return bottom;
 }
 
-/// Draws heads as dots, one row per layer, with a line from each head to the later heads that read its
-/// output.
+/// Draws heads as dots, one row per layer, with a line for each composition of two heads that reaches the
+/// threshold.
 float draw_graph(Picture& picture, const DrawContext& context, const CircuitsView& view, float y) {
     const Theme& theme = context.theme;
     const HeadCircuits& heads = *view.heads;

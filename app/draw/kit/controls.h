@@ -13,7 +13,7 @@ struct Segment {
     Action action;
     bool on = false;
     std::string tip = {};
-    bool struck = false; ///< struck through: the name of a head with gain 0
+    bool struck = false; ///< struck through: the name of a head with head gain 0
 };
 
 /// The width of a segmented switch, which is 28 logical pixels high.
@@ -52,7 +52,7 @@ void draw_chevron(figure::Scene& scene, figure::Point tip, Pointing where, figur
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
                 const std::string& text, figure::Font font, float size, figure::Color color,
                 figure::Align align = figure::Align::left);
-/// Draws a line through a text of that width at the same position: the name of a head with gain 0.
+/// Draws a line through a text of that width at the same position: the name of a head with head gain 0.
 void strike_out(Picture& picture, float x, float baseline, float width, float size, figure::Color color,
                 figure::Align align = figure::Align::left);
 

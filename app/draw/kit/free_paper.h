@@ -22,7 +22,7 @@ public:
 
     /// Protects an area: covering it counts far more than covering anything else.
     void protect(const figure::Rect& thing) { taken_.push_back({thing, protected_weight}); }
-    /// The weighted area of the content below, mainly matrix cells; 0 if the space is free.
+    /// The weighted area of the content that `by` would cover, mainly matrix cells; 0 if the space is free.
     float covered(const figure::Rect& by) const;
     /// The position for a rectangle of the size of `wanted` that covers least content, and among those the
     /// one nearest to `wanted`. Candidates are `wanted` itself and, at every height, the left margin, the

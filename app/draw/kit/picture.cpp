@@ -233,7 +233,7 @@ const HeadColours& DrawContext::head_colours(std::int64_t h) const {
 
 const Ramp& DrawContext::head_ramp(std::int64_t h) const {
     if (view.colour_map == ColourMap::head && shown.problem().gain(h) == 0.0F)
-        return theme.neutral; // a head with gain 0 is shown without its color
+        return theme.neutral; // a head with head gain 0 is shown without its color
     return view.colour_map == ColourMap::head ? head_colours(h).ramp
                                               : theme.heat(h, dims().H, view.colour_map);
 }

@@ -46,7 +46,7 @@ float bar_indent(const DrawContext& context) {
     return std::max(62.0F, std::ceil(widest) + 8);
 }
 
-/// "entropy [=== ] 0.75": a bar relative to its largest possible value.
+/// "entropy [===   ] 0.75": a bar relative to its largest possible value.
 void draw_measure(Sheet& sheet, const std::string& name, const std::string& value, float part,
                   figure::Color colour) {
     const Theme& theme = sheet.context.theme;
