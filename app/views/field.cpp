@@ -56,7 +56,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
         text_input("##" + field.label, "", text,
                    ImGuiInputTextFlags_EnterReturnsTrue |
                        (field.changed_in_part ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
-                   caret, false, tools.thrown, field.controls)
+                   caret, false, field.controls, tools)
             .entered;
     // Dear ImGui scrolls only the field into view, one frame earlier, but its mark is below it. With the
     // mouse the user already sees the field.

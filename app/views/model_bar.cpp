@@ -71,7 +71,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
     const TypedText typed =
-        text_input(field.id, field.hint, text, 0, Caret::stays, true, tools.thrown, look.controls);
+        text_input(field.id, field.hint, text, 0, Caret::stays, true, look.controls, tools);
     ImGui::PopAllowKeyboardFocus();
     if (typed.thrown && *typed.thrown != field.valid)
         undo_types_again(field.typed(*typed.thrown), tools);

@@ -55,7 +55,8 @@ void keep_in_sight(const std::string& text) {
 } // namespace
 
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
-                     Caret caret, bool live, ThrownTexts* thrown, text::ControlCharacters controls) {
+                     Caret caret, bool live, text::ControlCharacters controls, const ViewTools& tools) {
+    ThrownTexts* const thrown = tools.thrown;
     const bool was_active = ImGui::GetActiveID() == ImGui::GetID(id.c_str());
     std::optional<std::string> former;
     const std::string* known = nullptr;

@@ -47,10 +47,9 @@ struct TypedText {
 };
 /// A text input of one line. Esc leaves it and restores the text from before typing. `live`: every letter
 /// takes effect immediately. The restored text is then returned one frame later, after the typing gesture has
-/// ended, so that both texts become steps of the history. `id` also identifies the field in `thrown`, which
-/// may be null.
+/// ended, so that both texts become steps of the history. `id` also identifies the field in tools.thrown.
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
-                     Caret caret, bool live, ThrownTexts* thrown, text::ControlCharacters controls);
+                     Caret caret, bool live, text::ControlCharacters controls, const ViewTools& tools);
 /// Makes the next undo type a text again that Esc removed and that was never run.
 void undo_types_again(const Action& types, const ViewTools& tools);
 /// The characters typed in this frame, UTF-8, for a field that does not have the keyboard yet. Empty while

@@ -162,7 +162,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
     const TypedText typed = text_input(field.id, fixed ? field.tip : field.hint, text, 0, Caret::stays, true,
-                                       tools.thrown, text::ControlCharacters::blanks);
+                                       text::ControlCharacters::blanks, tools);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
     if (tools.focus.offer(physical(area, tools)) && !fixed)
