@@ -16,7 +16,7 @@ namespace {
 
 constexpr float knob_inset = 10.0F, knob_height = 27.0F, knob_field_width = 72.0F;
 
-/// The place of a value among the stops, in units of stops; logarithmic between two stops.
+/// The position of a value among `knob.stops`, as a fractional index; logarithmic between two entries.
 float place_of(const lesson::Knob& knob, double value) {
     if (knob.stops.empty())
         return static_cast<float>(value);
@@ -44,7 +44,7 @@ double typed_number(std::string text) {
     return value;
 }
 
-/// As texts and the tab Predict write it: top-k.
+/// The spelling in texts and in the tab Predict: top-k.
 std::string knob_label(const lesson::Knob& knob) {
     std::string label = tr(knob.name);
     std::ranges::replace(label, '_', '-');
@@ -158,7 +158,7 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
                             !std::holds_alternative<lesson::CachePanel>(panel.kind) &&
                             !std::holds_alternative<lesson::PositionsPanel>(panel.kind);
     if (of_problem && is_away(course, *context.shown.document) &&
-        button_shown(course, *context.shown.document) == 0) // a button does not move what is below
+        button_shown(course, *context.shown.document) == 0) // a button must not move the content below
         column.words(tr("computed from the problem on screen, which you have changed"), context.theme.muted);
     const float height = column.y - y + 8;
     picture.scene.add(figure::RectItem{.area = {x, y, width, height},

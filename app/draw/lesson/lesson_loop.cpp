@@ -55,7 +55,7 @@ void draw_loop(PanelColumn& column, const lesson::LoopFigure& figure) {
     };
     draw_text(column.picture, column.context, column.x, column.y + 13, tr("Largest difference"),
               figure::Font::ui, 12.5F, theme.muted);
-    // Translators: column heads: in one product, and without the transpose
+    // Translators: column headings: in one product, and without the transpose
     put(first, tr("once"), figure::Font::ui, theme.muted);
     put(column.right(), tr("no transpose"), figure::Font::ui, theme.muted);
     column.y += 19;

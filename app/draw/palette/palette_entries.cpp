@@ -19,7 +19,8 @@ namespace {
 
 using Entries = std::vector<PaletteEntry>;
 
-/// Heads of the open layer have keys of their own, in the table as commands; here they are heads.
+/// Actions that select a head of the open layer by number. They are commands in the table, but entries of
+/// kind head here.
 std::string head_action(std::int64_t head) {
     return "head " + std::to_string(head);
 }
@@ -27,7 +28,7 @@ bool is_head_action(const ActionInfo& info) {
     return info.id.starts_with("head ") && info.id.back() >= '0' && info.id.back() <= '9';
 }
 
-/// What one action of a group is called.
+/// The label of one action of a group.
 struct GroupWord {
     std::string_view group, one;
 };
@@ -39,7 +40,7 @@ constexpr GroupWord group_words[] = {
     {"Window", translatable("window")},   {"Presentation", translatable("presentation")},
     {"Files", translatable("file")}};
 
-/// What else people call an action, with its id.
+/// Synonyms of an action, by its id.
 struct OtherWords {
     std::string_view id, words;
 };
@@ -55,7 +56,7 @@ constexpr OtherWords other_words[] = {
     {"record", translatable("export film video gif mp4 animation")},
     {"colour map", translatable("palette ramp")}};
 
-/// The same for the stops of the strip, by their names there.
+/// Synonyms of the stages, by their labels in the strip.
 constexpr OtherWords stage_words[] = {{"scaled", translatable("temperature divide by root")},
                                       {"weights", translatable("softmax attention pattern")},
                                       {"scores", translatable("dot product logits")},
@@ -120,7 +121,7 @@ void add_setting(Entries& entries, const std::string& id, const std::string& tit
                        .send = [change](const Situation&) { return Actions{change}; }});
 }
 
-/// Settings that are known by the names of their choices, and what is changed in the Edit tab.
+/// Settings that users know by the names of their choices, and settings of the Edit tab.
 void add_settings(Entries& entries, const PaletteSources& sources) {
     constexpr std::pair<std::string_view, ColourMap> maps[] = {{translatable("by head"), ColourMap::head},
                                                                {translatable("neutral"), ColourMap::neutral},
@@ -142,7 +143,7 @@ void add_settings(Entries& entries, const PaletteSources& sources) {
                     ShowTab{LeftTab::edit});
 }
 
-/// Shows the stage that reads a matrix, with its first number selected.
+/// Shows the stage that uses a matrix and selects the matrix's first number.
 Actions edit_matrix(TensorId id) {
     Actions send{GoTo{tensor_info(id).group}};
     const bool keys = id == TensorId::W_K || id == TensorId::b_K,
@@ -153,7 +154,7 @@ Actions edit_matrix(TensorId id) {
     return send;
 }
 
-/// Matrices that can be edited on the page of a stage.
+/// Matrices that can be edited in the view of a stage.
 void add_matrices(Entries& entries, const PaletteSources& sources) {
     const Problem& problem = sources.document.problem;
     if (sources.now.weights_alone || sources.shown.trace == nullptr)
@@ -194,7 +195,7 @@ void add_stages(Entries& entries, const Situation& now) {
         }
 }
 
-/// Each stop of each layer of a checkpoint, and the groups that the strip makes of them.
+/// Every stage of every layer of a checkpoint, and the groups of stages in the strip.
 void add_layer_stages(Entries& entries, const Situation& now) {
     const Walk& walk = now.view.walk;
     if (now.weights_alone || !walk.whole_block())
@@ -263,7 +264,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
             }
             entry.send = [l, h](const Situation& then) {
                 Actions send{OpenHead{l, h}};
-                if (is_around(then.view.group)) // where no head is drawn
+                if (is_around(then.view.group)) // stages that show no head
                     send.push_back(GoTo{StageGroup::weights});
                 return send;
             };

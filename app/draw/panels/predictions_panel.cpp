@@ -20,8 +20,8 @@ namespace {
 
 constexpr float row_step = 26.0F;
 
-/// While a token before the last is chosen, and the model wrote all that follows: a button that goes back
-/// there.
+/// Adds a button that removes all later tokens, if the chosen token is not the last and the model generated
+/// all later ones.
 void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
     if (after < 1 || after > written)
         return;
@@ -34,7 +34,7 @@ void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
     sheet.y += 42;
 }
 
-/// Texts that the model wrote on from the same prompt, and that were left.
+/// Lists abandoned continuations of the same prompt.
 void write_branches(Sheet& sheet, const ModelState& model, const ModelPart& part) {
     bool first = true;
     for (std::size_t number = 0; number < model.branches.size(); ++number) {
@@ -52,7 +52,7 @@ void write_branches(Sheet& sheet, const ModelState& model, const ModelPart& part
     }
 }
 
-/// A token with its probability as a bar, and a tick at the probability before the edits.
+/// A token with its probability as a bar, and a tick at its probability before the edits.
 void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
@@ -99,8 +99,9 @@ void write_moved(Sheet& sheet, const TokenOdds& odds) {
     sheet.y += row_step;
 }
 
-/// The meaning of a position's logits: a guess at its own word, at the next one, or neither where a decoder
-/// has read the next word already.
+/// The meaning of the logits at a position: a prediction of the token at that position (hidden_words), of the
+/// next token (words_before), or neither, because a bidirectional model without mask token has already read
+/// the next token (both_ways).
 enum class Reads : std::uint8_t { hidden_words, words_before, both_ways };
 
 Reads reads_of(const checkpoint::TextModel& model) {
@@ -163,7 +164,7 @@ void write_change(Sheet& sheet, const ModelState& model, const Predictions& foun
         sheet.paragraph(model.recomputed, theme.muted);
 }
 
-/// Lists the edited layers, if any, with a button that drops the edits.
+/// Lists the edited layers, if any, with a button that discards the edits.
 void write_edited_layers(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Document& document = *context.shown.document;
@@ -180,7 +181,7 @@ void write_edited_layers(Sheet& sheet) {
     sheet.y += 44;
 }
 
-/// Controls for the open head.
+/// The controls of the open head.
 void write_head(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Document& document = *context.shown.document;
@@ -201,7 +202,7 @@ void write_head(Sheet& sheet) {
     draw_button(sheet.picture, context, {sheet.left, top, width, 32},
                 off ? tr("Switch on {}", name) : tr("Ablate {}", name), SetGain{h, off ? 1.0F : 0.0F}, false,
                 off ? tr("Gain 1 again") : with_key(tr("Gain 0: what the head adds is left out"), "ablate"));
-    // Of a long text there is no Edit tab.
+    // A long text has no Edit tab.
     if (!document.is_long())
         draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32}, tr("Gains, edits"),
                     ShowTab{LeftTab::edit}, false, tr("Scale heads, copy and swap them, undo"));
@@ -242,7 +243,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         write_stacks(sheet);
     if (text.tokenizer == nullptr)
         sheet.paragraph(tr("This checkpoint has no tokenizer: tokens are their ids."), theme.muted);
-    // The panel speaks of one position: the one that is chosen.
+    // The panel describes one position: the chosen one.
     const bool earlier = model.predictions && position + 1 < model.run->inputs().T;
     if (model.next && earlier) {
         draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 30},
@@ -259,7 +260,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         if (!earlier)
             write_sampling(sheet, model.sampling);
         write_head(sheet);
-        // Of the encoder nothing is kept from token to token, and the cross-attention's rows never grow.
+        // An encoder has no KV cache, and the cache of cross-attention does not grow.
         if (document.stack() == checkpoint::Stack::own)
             write_cache(sheet);
     } else if (model.running) {
@@ -270,7 +271,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         if (!model.next)
             write_predictions(sheet, *model.predictions, reads_of(text));
     } else if (text.model->has_head()) {
-        // A finished run without predictions has logits that are not finite.
+        // After a finished run without predictions the logits are not finite.
         if (!model.running)
             sheet.paragraph("⚠ " + checkpoint::not_finite_logits(position), theme.bad);
     } else {
