@@ -111,7 +111,8 @@ def python_prose(source):
                 for number, line in enumerate(paragraph[0].split("\n"), text.count("\n", 0, paragraph.start())):
                     prose.add(line.strip(), token.start[0] + number)
                 yield prose
-    yield from joined_comments((*token.start, token.string) for token in tokens if token.type == tokenize.COMMENT)
+    yield from joined_comments((*token.start, token.string) for token in tokens
+                               if token.type == tokenize.COMMENT and not token.string.startswith("#!"))
 
 
 def markdown_prose(source):

@@ -1,4 +1,4 @@
-# Called by cpack after each package: SHA256SUMS beside the packages names all of them.
+# Runs in cpack after each package: writes SHA256SUMS, in the folder of the packages, with the checksums of all of them.
 list(GET CPACK_PACKAGE_FILES 0 newest)
 cmake_path(GET newest PARENT_PATH folder)
 file(GLOB packages ${folder}/headscope*.deb ${folder}/headscope*.tar.xz)
