@@ -25,7 +25,7 @@ CASES = [(1, 4, 8, 2), (1, 10, 512, 8), (1, 128, 768, 12), (1, 512, 768, 12), (1
 
 
 def implementations(B, T, D, H):
-    """Name -> call that returns the output and the weights of every head."""
+    """Returns calls by name; each returns the output and the weights of every head."""
     module = nn.MultiheadAttention(D, H, batch_first=True).eval()
     x = torch.randn(B, T, D)
     W, b, W_O, b_O = module.in_proj_weight, module.in_proj_bias, module.out_proj.weight, module.out_proj.bias
@@ -60,7 +60,7 @@ def median_seconds(call, samples=25, least=2e-3):
 
 
 def torch_round():
-    """Case -> seconds of the best implementation, and its name."""
+    """Returns the seconds of the best implementation of each case, and its name."""
     best = {}
     for case in CASES:
         calls = implementations(*case)
