@@ -102,7 +102,7 @@ NOT_FOUND = [
     ("d", "The key that is held down."),
     ("m", "a run of {} GFLOP or more gains from a graphics processor"),
     ("d", "A standard deviation with gain 1."),
-    ("c", "Kernels that share memory."),
+    ("c", "Kernels that share memory, and query heads that share keys."),
     ("d", "Opens the file for reading; ignores reading errors."),
     ("d", "The identifier `board` and the option --gain, the file stops.h, the type Desk, an is_no_stop() call."),
     ("d", "Prints \"the walk goes on\"."),

@@ -4,7 +4,7 @@
 usage: compare_torch.py HEADSCOPE [--rounds N] [--threads N] [--json]
 
 Not part of the build. Needs PyTorch (Debian: python3-torch). Debian's default BLAS spins against PyTorch's own
-threads, which is no fair peer: take the OpenMP build of OpenBLAS,
+threads, which makes the comparison unfair: use the OpenMP build of OpenBLAS,
   LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu/openblas-openmp OMP_NUM_THREADS=2 /usr/bin/python3 compare_torch.py ...
 and, for peers whose allocator keeps its pages, set MALLOC_MMAP_THRESHOLD_=8589934592 and
 MALLOC_TRIM_THRESHOLD_=17179869184 as well. Each round times PyTorch, then Headscope; what is printed are the
