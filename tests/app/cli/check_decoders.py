@@ -3,7 +3,7 @@
 
 Implements the families' layers with PyTorch in float64. First checks this code with the stored cases of Hugging Face's
 code, then the program with this code: small random checkpoints with other sizes, windows, storage, spellings of config.json
-and left padding; a head whose head gain is 0; tokens that are generated one by one. Exits with 77 if torch is not
+and left padding; a head with gain 0; tokens that are generated one by one. Exits with 77 if torch is not
 installed."""
 import json
 import math
