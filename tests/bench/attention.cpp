@@ -84,8 +84,7 @@ struct Measured {
     double frame = 0;  ///< seconds for a frame with software GL while nothing changes
     double own = 0;    ///< the program's part of `frame`
     double hover = 0,
-           click = 0;    ///< the program's time in the slowest of 20 frames, each with the mouse on another
-                         ///< weight or head
+           click = 0;    ///< `own` of the slowest of 20 frames, each with another weight or head
     double reading = 0;  ///< the same, with another filter of the weights in each frame
     double resident = 0; ///< megabytes, weights included
 };
