@@ -11,6 +11,7 @@ HASH_SUFFIXES = {".sh", ".cmake", ".yml", ".supp"}
 MESSAGE_CALL = re.compile(r"\b(?:tr|tr_n|tr_in|translatable|find_in)\s*\(")
 HELP_CALL = re.compile(r"\b(?:add_option|add_option_function|add_flag|add_flag_function|add_flag_callback|add_subcommand|"
                        r"description|footer)\s*(?:<[\w:]+>)?\s*\(")
+MESSAGE_ID = re.compile(r"[a-z0-9_]+(?:\.[a-z0-9_]+)+")
 C_TOKEN = re.compile(r"""
     (?P<comment> //(?:\\\n|[^\n])* | /\*.*?\*/ )
   | R"(?P<mark>[^(\s]*)\((?P<raw>.*?)\)(?P=mark)"
@@ -73,7 +74,7 @@ def call_prose(code, strings, line_of):
             inside = [entry for entry in strings if call.end() <= entry[0] < close]
             prose, previous_end = None, 0
             for start, end, text in inside[1:] if kind == "h" and "_" in call[0] else inside:
-                if start in seen:
+                if start in seen or MESSAGE_ID.fullmatch(text):
                     continue
                 seen.add(start)
                 if prose is None or code[previous_end:start].strip():

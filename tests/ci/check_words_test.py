@@ -162,6 +162,7 @@ class Files(unittest.TestCase):
                          ["1 anew", "2 board", "3 anew"])
         self.assertEqual(self.check("a.cpp", 'f("anew // anew");\nauto x = tr("Draw "\n  "anew {}", g("(", 1));\n'), ["3 anew"])
         self.assertEqual(self.check("a.cpp", 'command.add_option("--board", x, where + "the board (1)")->check(y);\n'), ["1 board"])
+        self.assertEqual(self.check("a.cpp", 'tr_n("desk.share", "{} row", "{} boards", n);\n'), ["1 board"])
         self.assertEqual(self.check("a.cpp", 'translatable("The " "stops of " "the strip");\nR"(// anew)";\n'), ["1 stop"])
 
     def test_a_comment_at_the_end_of_a_line_does_not_join_the_next_one(self):
