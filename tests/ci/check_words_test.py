@@ -111,6 +111,15 @@ NOT_FOUND = [
     ("c", "Characters that tell tokens apart."),
     ("c", "Names that people told apart."),
     ("m", "Not equal: a != b"),
+    ("d", "Returns a PNG. grey: (height, width), row-major."),
+    ("d", "gain(h): the multiplier of a head, as in attribution(writer, token)."),
+    ("d", "as requested; A and B need a baseline"),
+    ("d", "when playing: seconds from the start"),
+    ("d", "The same with a timeout, and the same for another text."),
+    ("d", "run: of the checkpoint that the heads belong to; null: none"),
+    ("d", "The reading options, the reading progress and the reading time."),
+    ("d", "Large tensors would lie between small ones; save its state before."),
+    ("d", "A knob that accepts only its stops."),
 ]
 
 
