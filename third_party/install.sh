@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what Headscope is built, run and tested with, from the distribution's packages; with --run, only what building
-# and running needs. Runs as root or through sudo, asks nothing, and may be run again at any time.
+# Installs the distribution's packages that Headscope needs to be built, run and tested; with --run, not those for tests.
+# Runs as root or through sudo, without questions, and may be run again at any time.
 set -euo pipefail
 
 to_build=(
@@ -20,7 +20,7 @@ to_test=(
   xvfb xauth x11-utils xdotool imagemagick ffmpeg python3-numpy python3-torch libopenblas0-pthread qemu-user
   dpkg-dev file desktop-file-utils appstream shared-mime-info librsvg2-bin groff-base
 )
-# The oldest versions that are known to do.
+# The oldest versions that are known to work.
 oldest=("g++ 12" "cmake 3.25" "libimgui-dev 1.86" "libeigen3-dev 3.4" "libvulkan-dev 1.3.239" "catch2 2.13")
 
 fail() {

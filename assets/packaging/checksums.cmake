@@ -1,4 +1,5 @@
-# Called by cpack after each package, before it is put beside the others: SHA256SUMS there names all of them.
+# Runs in cpack after each package is made, before it is moved: writes SHA256SUMS, in the folder of the packages, with the
+# checksums of all of them.
 set(lines)
 file(GLOB packages ${CPACK_PACKAGE_DIRECTORY}/headscope*.deb ${CPACK_PACKAGE_DIRECTORY}/headscope*.tar.xz)
 foreach(newest IN LISTS CPACK_PACKAGE_FILES)

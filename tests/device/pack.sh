@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# pack.sh FOLDER [BUILD]: puts into FOLDER, which must not exist, what checks a graphics processor on a machine without
-# packages and without a network: the program with its libraries, the tests of the Vulkan engine with their cases, the
-# benchmark, and run.sh, which runs them all there. BUILD: a build folder with the tests (default: build/release).
+# pack.sh FOLDER [BUILD]: makes FOLDER, which must not exist, with all that is needed to check a graphics processor on a
+# machine without packages and without a network: the program with its libraries, the tests of the Vulkan engine with their
+# cases, the benchmark, and run.sh, which runs them all. BUILD: a build folder with the tests (default: build/release).
 set -euo pipefail
 
 fail() {
@@ -23,8 +23,8 @@ for part in Unspecified portable device; do
   cmake --install "$build" --prefix "$folder" --component "$part" --strip >/dev/null
 done
 rm -rf "$folder/share/doc/headscope/manual"
-# What the archive leaves to the system, for machines that have less than any desktop: X11's libraries, the loaders of
-# Vulkan and OpenGL and the C library, in folders of their own, which run.sh takes only where the machine has none.
+# Adds the libraries that the archive expects on the system, for machines without a desktop: X11, the loaders of Vulkan and
+# OpenGL, and the C library, each in its own folder. run.sh uses a folder only if the machine lacks these libraries.
 mkdir -p "$folder/lib/x11" "$folder/lib/vulkan" "$folder/lib/c"
 {
   ldd "$folder"/bin/*

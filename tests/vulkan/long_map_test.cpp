@@ -65,7 +65,7 @@ struct Maps {
     }
 };
 
-/// Of the last head of the last batch entry, against the CPU's map and the weights of a whole run.
+/// Compares the last head of the last batch entry with the CPU's map and the weights of a whole run.
 void check_map(const Problem& problem, const std::shared_ptr<vulkan::MapDevice>& device) {
     const std::int64_t b = problem.dims.B - 1, h = problem.dims.H - 1;
     const std::int64_t Tq = problem.dims.Tq, Tk = problem.dims.Tk;

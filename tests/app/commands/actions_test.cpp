@@ -298,7 +298,7 @@ TEST_CASE("the list of keys holds every key of the page and no other", "[actions
                 const bool run = chord.key >= digit(0) && chord.key <= digit(9);
                 const std::string name = run && !chord.ctrl ? "0 … 9" : chord_text(chord);
                 const bool listed = all.find("  " + name + "  ") != std::string::npos ||
-                                    // What is held with many keys is written once.
+                                    // A modifier of several keys is written once.
                                     (chord.shift && all.find("  Shift →") != std::string::npos &&
                                      all.find(" " + chord_text(bare)) != std::string::npos) ||
                                     all.find("−  " + name) != std::string::npos;

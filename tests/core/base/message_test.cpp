@@ -19,7 +19,7 @@ namespace {
 
 using Messages = std::vector<std::pair<std::string, std::string>>; ///< sorted by the first
 
-/// As msgfmt writes it: header, the table of the originals, that of the translations, then the texts.
+/// Returns a file like msgfmt's: header, table of originals, table of translations, then the texts.
 std::string mo_bytes(const Messages& messages) {
     std::string tables, texts;
     const auto word = [](std::string& to, std::size_t number) {
@@ -142,7 +142,7 @@ TEST_CASE("every language has its name, and every translation the fields of its 
         const Catalogue catalogue(asset("languages/" + language.code + ".mo"));
         CHECK(catalogue.messages().size() > 1000);
         for (const auto& [english, translated] : catalogue.messages()) {
-            // Of a counted message the key is its first form; the forms may differ in their fields.
+            // The key of a counted message is its first form; the fields of its forms may differ.
             if (translated.find('\0') != std::string_view::npos || english.empty())
                 continue;
             INFO(english << " -> " << translated);
