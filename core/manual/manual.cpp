@@ -24,6 +24,7 @@ constexpr std::string_view program = translatable("Using the program"), models =
                            about = translatable("About the program");
 /// The table of contents.
 constexpr Listed contents[] = {
+    {"first-steps", program},
     {"stages", program},
     {"glossary", program},
     {"finding", program},
@@ -51,7 +52,7 @@ constexpr Listed contents[] = {
     {"engines", about},
     {"performance", about},
     {"installing", about},
-    {"architecture", about},
+    {"contributing", about},
 };
 
 /// As GitHub makes it of a heading: small letters, "-" for blanks, no punctuation.
