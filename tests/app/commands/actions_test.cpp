@@ -383,7 +383,10 @@ TEST_CASE("the read-me and the manual name no key that does nothing", "[actions]
 }
 
 TEST_CASE("the manual's page of keys is the table", "[actions]") {
-    std::string page = "# The keyboard\n\nThe same list stands behind F1, for what is on screen.\n";
+    std::string page =
+        "# The keyboard\n\nThis page is for readers who work without the mouse or want to be faster. "
+        "Afterwards you know every key.\nIn the window, press F1 twice for the keys of the "
+        "current screen.\n";
     const std::vector<Place> all = places();
     const auto lines_of = [&](const std::string& name) {
         const auto place = std::ranges::find(all, name, &Place::name);
